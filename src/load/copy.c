@@ -2,17 +2,17 @@
  * copy.c
  *		COPY FROM through the engines (csv_gpu_fdw.copy).
  *
- * A COPY that is taken is tried in a subtransaction.  If anything fails there, be it a
- * record, a row, an index or what the user may not do, nothing is left of it, and
- * PostgreSQL's COPY does all of it: so errors are COPY's to the letter.  What is taken
- * needs only to be right where it succeeds; thus it is
+ * A COPY that is taken runs in a subtransaction.  If anything fails there (a record, a
+ * row, an index, a privilege), the subtransaction is rolled back, and PostgreSQL's
+ * COPY does all of the work.  So errors are COPY's to the letter, and the engines need
+ * only be right if they succeed.  Therefore a COPY is taken only if
  *
- *	- of files that can be read twice, or of data that can be given to COPY again
- *	  (incoming.c), with nothing in them that COPY reads otherwise than the engines do
- *	  (oddity.c),
- *	- into tables where nobody notices that some rows were inserted in vain: no
- *	  triggers but those of foreign keys, and nothing volatile but the next values of
- *	  sequences, which may have gaps (find_obstacle_in_relation).
+ *	- its data are a file that can be read twice, or a stream that can be given to
+ *	  COPY again (incoming.c), and contain nothing that COPY reads otherwise than
+ *	  the engines do (oddity.c);
+ *	- its table shows no sign of rows that were inserted in vain: it has no triggers
+ *	  except those for foreign keys, and nothing volatile except nextval(), since
+ *	  sequences may have gaps (find_obstacle_in_relation).
  */
 #include "postgres.h"
 
@@ -64,14 +64,14 @@
 #include "table/messages.h"
 #include "table/option.h"
 
-/* below it COPY is as fast */
+/* COPY is as fast for smaller files */
 #define CSV_COPY_LEAST_BYTES	CSV_INCOMING_BYTES
 
 typedef enum CopyChoice
 {
 	COPY_OFF,
-	COPY_ON,					/* where it comes to the same */
-	COPY_FORCE					/* likewise; ERROR where not */
+	COPY_ON,					/* if the result is the same */
+	COPY_FORCE					/* as ON, with ERROR if it is not taken */
 } CopyChoice;
 
 static const struct config_enum_entry copy_choices[] = {
@@ -91,9 +91,9 @@ static int	choice = COPY_OFF;
 static bool past_hooks = false;
 static ProcessUtility_hook_type next_hook;
 
-/* ---- what may be taken ---- */
+/* ---- which COPY may be taken ---- */
 
-/* options that are alike in COPY and in tables of this wrapper */
+/* options with the same meaning in COPY and in tables of this wrapper */
 static bool
 is_known_option(const char *name)
 {
@@ -108,7 +108,7 @@ is_known_option(const char *name)
 	return false;
 }
 
-/* in where its data come from; NULL: none */
+/* returns an obstacle in the source of the data, or NULL */
 static const char *
 find_obstacle_in_source(const CopyStmt *stmt)
 {
@@ -149,8 +149,9 @@ library_of(const void *function)
 }
 
 /*
- * In libraries that see utility statements, and would not see this one; NULL: none, or
- * the administrator knows that they need not.  The user is told once.
+ * Returns an obstacle in the hooks for utility statements, or NULL.  A library that
+ * was loaded earlier would not see a COPY that is taken, which is an obstacle unless
+ * the administrator has set csv_gpu_fdw.copy_past_hooks.  The user is told once.
  */
 static const char *
 find_obstacle_in_hooks(void)
@@ -173,7 +174,7 @@ find_obstacle_in_hooks(void)
 	return psprintf("library \"%s\" was loaded earlier and would not see it", library);
 }
 
-/* of a statement, as far as it says it itself; NULL: none */
+/* returns an obstacle that is known before the table is opened, or NULL */
 static const char *
 find_obstacle_in_statement(const CopyStmt *stmt)
 {
@@ -201,7 +202,7 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 	return obstacle != NULL ? obstacle : find_obstacle_in_hooks();
 }
 
-/* may nobody notice that some rows were inserted into it in vain?  NULL: so it is */
+/* returns why rows cannot be inserted into the table in vain, or NULL */
 static const char *
 find_obstacle_in_table(Relation relation)
 {
@@ -225,7 +226,7 @@ find_obstacle_in_table(Relation relation)
 	return NULL;
 }
 
-/* likewise, of it and all of its partitions */
+/* as find_obstacle_in_table(), for the table and all of its partitions */
 static const char *
 find_obstacle_in_tables(Relation relation)
 {
@@ -236,7 +237,7 @@ find_obstacle_in_tables(Relation relation)
 	if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		return find_obstacle_in_table(relation);
 
-	/* COPY waits for partitions only that get rows, so nobody waits here */
+	/* COPY waits only for partitions that get rows, so do not wait here */
 	tables = find_all_inheritors(RelationGetRelid(relation), NoLock, NULL);
 	foreach(cell, tables)
 	{
@@ -308,7 +309,7 @@ byte_string(const char *byte)
 	return psprintf("%c", *byte);
 }
 
-/* is a column named in an option that forces it? */
+/* does the list of a FORCE option have the column? */
 static bool
 is_forced(const List *names, bool all, const char *column)
 {
@@ -329,8 +330,8 @@ typedef struct TakenCopy
 	Bitmapset  *given;			/* attnums, as a set */
 	List	   *quals;			/* of WHERE */
 	CopyFormatOptions options;
-	CsvIncoming *incoming;		/* NULL: of a file */
-	uint64		nrows;			/* that went in, if it is done */
+	CsvIncoming *incoming;		/* NULL: the data are a file */
+	uint64		nrows;			/* inserted, if the engines did it */
 	bool		failed;			/* the obstacle is the message of an ERROR */
 } TakenCopy;
 
@@ -374,7 +375,7 @@ make_table(const TakenCopy *taken)
 		table->from_frontend = !stmt->is_program;
 	}
 
-	/* lines are records also where they are blank, and then too short */
+	/* a blank line is a record, which has too few fields */
 	table->reader.dialect.blank_is_record = true;
 	foreach(cell, taken->attnums)
 	{
@@ -397,10 +398,7 @@ make_table(const TakenCopy *taken)
 
 /* ---- the statement ---- */
 
-/*
- * Have the engines do it.  NULL, with copy->nrows: it is done.  Else why not; nothing
- * may be left of it.
- */
+/* let the engines do the COPY, and set copy->nrows; returns NULL, or raises ERROR */
 static const char *
 try_copy(TakenCopy *copy)
 {
@@ -411,7 +409,7 @@ try_copy(TakenCopy *copy)
 	return NULL;
 }
 
-/* would COPY fail in the same way, or not be let to try? */
+/* would COPY fail in the same way, or not be allowed to try? */
 static bool
 is_final(int sqlstate)
 {
@@ -424,7 +422,7 @@ is_final(int sqlstate)
 		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-/* try_...() in a subtransaction, which stays only if there is no obstacle */
+/* call try_it() in a subtransaction, which is kept only if there is no obstacle */
 static const char *
 try_apart(TakenCopy *copy, const char *(*try_it) (TakenCopy *))
 {
@@ -469,7 +467,7 @@ try_apart(TakenCopy *copy, const char *(*try_it) (TakenCopy *))
 	return obstacle;
 }
 
-/* are all that an option names among the columns? */
+/* are all columns that an option names copied? */
 static bool
 are_copied(const TakenCopy *copy, List *names)
 {
@@ -483,7 +481,7 @@ are_copied(const TakenCopy *copy, List *names)
 	return true;
 }
 
-/* can text be converted from an encoding to the database's, or need not be? */
+/* can text be converted from an encoding to the database's, or is that not needed? */
 static bool
 is_convertible(int encoding)
 {
@@ -520,8 +518,8 @@ has_privilege(Relation relation, const Bitmapset *attnums, AclMode privilege)
 }
 
 /*
- * WHERE as COPY has it.  NULL, or why the engines cannot have it: it may be asked of some
- * rows in vain, and it is asked before a row is in.
+ * Transform WHERE as COPY does.  Returns NULL, or why the engines cannot evaluate it:
+ * they may evaluate it for some rows in vain, and they do so before a row is inserted.
  */
 static const char *
 plan_where(TakenCopy *copy, ParseNamespaceItem *item)
@@ -535,7 +533,7 @@ plan_where(TakenCopy *copy, ParseNamespaceItem *item)
 		return NULL;
 	addNSItemToQuery(copy->pstate, item, false, true, true);
 
-	/* the statement may be done again, and parsing changes what it parses */
+	/* the statement may be executed again, and parsing changes the tree */
 	where = transformExpr(copy->pstate, copyObject(where), EXPR_KIND_COPY_WHERE);
 	where = coerce_to_boolean(copy->pstate, where, "WHERE");
 	assign_expr_collations(copy->pstate, where);
@@ -559,8 +557,9 @@ plan_where(TakenCopy *copy, ParseNamespaceItem *item)
 }
 
 /*
- * What COPY does before it checks privileges, with its ERRORs.  NULL, or why the engines
- * cannot have it: the user may lack a privilege, but COPY raises that ERROR.
+ * Do what COPY does before it checks privileges, with COPY's ERRORs.  Returns NULL, or
+ * why the engines cannot take it.  A missing privilege is such a reason, because COPY
+ * then raises the ERROR.
  */
 static const char *
 begin_copy(TakenCopy *copy)
@@ -588,7 +587,7 @@ begin_copy(TakenCopy *copy)
 	return of_where;
 }
 
-/* begin_copy(), with functions' messages held back: COPY would have them again */
+/* begin_copy(), with messages of functions held back, since COPY would repeat them */
 static const char *
 begin_copy_silently(TakenCopy *copy)
 {
@@ -622,17 +621,17 @@ find_obstacle_in_options(const TakenCopy *copy)
 	if (!is_convertible(encoding))
 		return "there is no conversion from the encoding";
 
-	/* what looks like an escape may be half a character */
+	/* a byte that looks like an escape may be half of a character */
 	if (!copy->options.csv_mode && PG_ENCODING_IS_CLIENT_ONLY(encoding))
 		return "it is text in an encoding that only frontends have";
 	return NULL;
 }
 
 /*
- * What COPY does after it has checked privileges and before it reads, and all that can be
- * known before data are read.  So COPY takes over before a library records that
- * privileges were checked, before the frontend is asked for data and before a program is
- * started.  NULL, or why the engines cannot have it.
+ * Do what COPY does after it has checked privileges and before it reads, and check all
+ * that is known before data are read.  So COPY takes over before a library records
+ * that privileges were checked, before the frontend is asked for data, and before a
+ * program is started.  Returns NULL, or why the engines cannot take it.
  */
 static const char *
 try_before(TakenCopy *copy)
@@ -663,8 +662,9 @@ try_before(TakenCopy *copy)
 }
 
 /*
- * COPY, unless it is a file that PostgreSQL is to do, which is false.  *obstacle: why it
- * was not the engines, or NULL.
+ * Run the COPY.  Returns false if PostgreSQL must still run it; the frontend or
+ * program was not asked for data then.  *obstacle: why the engines did not do it, or
+ * NULL.
  */
 static bool
 run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **obstacle)

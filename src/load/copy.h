@@ -5,7 +5,7 @@
 #ifndef CSV_COPY_H
 #define CSV_COPY_H
 
-/* define the setting, and take a place among those that see utility statements; once */
+/* define the setting, and hook utility statements; call once */
 extern void csv_copy_init(void);
 
 #endif							/* CSV_COPY_H */

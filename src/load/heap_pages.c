@@ -1,23 +1,23 @@
 /*
  * heap_pages.c
- *		Rows laid out as pages of a heap, and appended to it many at a time.
+ *		Lays out rows as heap pages, and appends many pages at a time.
  *
- *	1. A row's values become a tuple (tuple.c), and that is copied to a page in
- *	   private memory.  Where many rows come at a time, threads do both.
+ *	1. A row's values become a tuple (tuple.c), which is copied to a page in
+ *	   private memory.  If many rows come at a time, threads do both.
  *	2. When CSV_PENDING_PAGES are full, they are appended to the relation's main
- *	   fork.  Where it wants WAL, they go through shared buffers (fewer at a time
- *	   where there are few), and are logged in full, in one record.  Nobody waits
- *	   for it to be flushed: the WAL writer is told, and has done it by the time
- *	   that a buffer is wanted again.  Without WAL, and where the file is new in
- *	   this transaction, they are written past shared buffers.
- *	3. The first rows go where COPY would put them: in the ordinary way into pages
- *	   with free room, a page at a time, until no page has room.  The last rows,
- *	   which fill no page, go to the table's end in the ordinary way.  So a load
- *	   leaves no page half empty, and a small load writes none.
+ *	   fork.  If the relation needs WAL, they go through shared buffers (fewer
+ *	   at a time if there are few), and one record logs them in full.  The load
+ *	   does not wait for the flush: it tells the WAL writer, which has flushed
+ *	   the record by the time that a buffer is needed again.  Without WAL, or if
+ *	   the file is new in this transaction, they are written past shared buffers.
+ *	3. The first rows go where COPY would put them: into pages with free space,
+ *	   in the ordinary way, a page at a time, until no page has space.  The last
+ *	   rows, which do not fill a page, go to the table's end in the ordinary way.
+ *	   So a load leaves no page half empty, and a small load writes no page itself.
  *
- * buffer_pages() and write_pages() say why each step is safe.  Rows are visible
- * by their xmin, as any others are; an aborted load leaves dead rows, which
- * VACUUM takes away.
+ * buffer_pages() and write_pages() say why each step is safe.  Rows are visible by
+ * their xmin, as any rows are.  An aborted load leaves dead rows, which VACUUM
+ * removes.
  */
 #include "postgres.h"
 
@@ -50,27 +50,27 @@
 #include "compat.h"
 #include "load/heap_pages.h"
 
-/* at most; as many as one record of WAL can hold */
+/* the most pages that one WAL record can hold */
 #define CSV_PENDING_PAGES	XLR_MAX_BLOCK_ID
 
 /*
- * Threads fill a window of pages while the one before is written; a part of it is
- * what one of them does at a time.
+ * Threads fill a window of pages while the window before it is written.  A thread
+ * fills a part of the window at a time.
  */
 #define CSV_WINDOW_PAGES	128
 #define CSV_WINDOW_PART		8
 
-/* direct I/O wants it */
+/* as direct I/O needs */
 #define CSV_PAGE_ALIGNMENT	4096
 
-/* pages that threads fill, each with so many tuples from a cursor on */
+/* pages that threads fill, each with a number of tuples from a cursor on */
 typedef struct CsvPageWindow
 {
 	const CsvTuples *tuples;
 	char	   *pages;			/* aligned */
-	PageHeaderData empty;		/* one's header */
+	PageHeaderData empty;		/* header of an empty page */
 	int			npages;
-	BlockNumber block;			/* of the first one, if all goes as expected */
+	BlockNumber block;			/* expected number of the first page */
 	int64		nrows;
 	struct
 	{
@@ -79,18 +79,18 @@ typedef struct CsvPageWindow
 	}			plan[CSV_WINDOW_PAGES];
 } CsvPageWindow;
 
-/* what it takes to fill pages by threads */
+/* the threads that fill pages, and their windows */
 typedef struct CsvPageCrew
 {
 	CsvCrew    *crew;
 	CsvTuples  *tuples;
 	CsvPageWindow windows[2];	/* one is filled, one is written */
-	CsvPageWindow *waiting;		/* one that is to be written; NULL: none */
+	CsvPageWindow *waiting;		/* full, and to write next; or NULL */
 } CsvPageCrew;
 
 typedef struct CsvSegment
 {
-	File		file;			/* -1: none is open */
+	File		file;			/* -1: not open */
 	BlockNumber number;
 	MemoryContextCallback callback;
 } CsvSegment;
@@ -104,32 +104,32 @@ struct CsvHeapPages
 	Size		kept_free;		/* bytes of a page, by the fillfactor */
 	bool		past_buffers;	/* pages are written to the file itself */
 
-	BufferAccessStrategy strategy;	/* COPY's: few buffers, over and over */
+	BufferAccessStrategy strategy;	/* COPY's: uses few buffers in turn */
 	char	   *pages;			/* aligned */
-	int			npages;			/* so many */
-	int			nfull;			/* of them; the next is being filled */
-	bool		has_page;		/* that one has been started */
-	BlockNumber room;			/* that it stands for, or where that was sought */
-	bool		seeks_room;		/* there may be more in older pages */
-	int64		nrows;			/* in all of them */
+	int			npages;			/* in this array */
+	int			nfull;			/* of these; the next page is being filled */
+	bool		has_page;		/* the next page has been started */
+	BlockNumber room;			/* older page that it fills, or filled last */
+	bool		seeks_room;		/* older pages may have more space */
+	int64		nrows;			/* in all of these pages */
 	MemoryContext context;
-	BlockNumber end;			/* behind the page that was appended last */
-	CsvSegment *segment;		/* of the relation's files, that is written to */
-	CsvPageCrew *crew;			/* NULL: none was needed yet */
+	BlockNumber end;			/* block after the page appended last */
+	CsvSegment *segment;		/* open file of the relation */
+	CsvPageCrew *crew;			/* NULL until needed */
 
-	/* for rows that go in in the ordinary way */
+	/* for rows that are inserted in the ordinary way */
 	int			options;		/* TABLE_INSERT_... */
 	BulkInsertState bulk;
 	TupleTableSlot *slots[MaxHeapTuplesPerPage];	/* made when needed, in order */
 
-	CsvTupleRoom tuple;			/* of the row at hand */
+	CsvTupleRoom tuple;			/* of the current row */
 };
 
 /* ---- begin ---- */
 
 /*
- * Are pages written to the file itself?  Without WAL, and where nobody else may look at
- * the file until this transaction commits.
+ * Are pages written to the file itself?  Yes if they need no WAL, or if no other
+ * process may look at the file until this transaction commits.
  */
 static bool
 is_past_buffers(Relation relation)
@@ -158,7 +158,7 @@ csv_heap_pages_obstacle(const ResultRelInfo *info)
 		 triggers->trig_insert_new_table))
 		return "it has row triggers, foreign keys or transition tables";
 
-	/* what is decoded are insertions, not images of pages */
+	/* logical decoding sees insertions, not images of pages */
 	if (RelationIsLogicallyLogged(relation))
 		return "wal_level is logical";
 
@@ -224,7 +224,7 @@ pending_page(CsvHeapPages *pages, int i)
 	return page_of(pages->pages, i);
 }
 
-/* let the tuples of a page know where it is */
+/* set the tuples' own addresses, and the page's checksum */
 static void
 place_page(Page page, BlockNumber block)
 {
@@ -241,10 +241,11 @@ place_page(Page page, BlockNumber block)
 }
 
 /*
- * Append pages, by the way of all changes of a relation: a page stands in a buffer,
- * locked, from the time that the file has its block until it is logged.  An ERROR,
- * which may come before any is filled, leaves blocks of zeros, as others' do.
- * at: as they are placed, from this block on; InvalidBlockNumber: they are not.
+ * Append pages in the way of all changes of a relation: a buffer holds each page,
+ * locked, from the time that the file has its block until it is logged.  An ERROR is
+ * possible only before the buffers are filled.  It leaves blocks of zeros, as any
+ * failed extension does.  at: the tuples have addresses for blocks from this block on;
+ * InvalidBlockNumber if they have none.
  */
 static void
 buffer_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
@@ -287,7 +288,7 @@ buffer_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
 	for (int i = 0; i < npages; i++)
 		UnlockReleaseBuffer(buffers[i]);
 
-	/* the WAL writer may begin; a buffer is not written before it has flushed */
+	/* the WAL writer may begin; no buffer is written before its WAL is flushed */
 	XLogSetAsyncXactLSN(lsn);
 }
 
@@ -356,10 +357,10 @@ write_to_segment(CsvHeapPages *to, char *pages, int npages, BlockNumber block)
 }
 
 /*
- * Extend the relation's file by pages.  Many at a time take a third of the time that
- * they take one by one; the first of a segment, and the last of all, go by the storage
- * manager, which makes the segment, and sees to it that the next checkpoint syncs what
- * was written before.
+ * Extend the relation's file by pages.  Writing many pages at a time takes a third of
+ * the time of single writes.  The first page of a segment and the last page of all go
+ * through the storage manager, which creates the segment, and makes the next
+ * checkpoint sync the pages written before.
  */
 static void
 extend_file(CsvHeapPages *to, char *pages, int npages, BlockNumber block)
@@ -382,9 +383,9 @@ extend_file(CsvHeapPages *to, char *pages, int npages, BlockNumber block)
 }
 
 /*
- * Log pages of new storage that are in its file by now.  What a checkpoint syncs that
- * begins behind the record has them, since the file was noted for it before; one that
- * began earlier has the record replayed.
+ * Log pages of new storage, which are in its file already.  A checkpoint that begins
+ * after the WAL record syncs the pages, since the file was registered for it before.
+ * After a checkpoint that began earlier, recovery replays the record.
  */
 static void
 log_pages(Relation relation, char *pages, int npages, BlockNumber first)
@@ -402,9 +403,10 @@ log_pages(Relation relation, char *pages, int npages, BlockNumber first)
 }
 
 /*
- * Extend the file by pages, and log them.  In the file they have the place that WAL has
- * come to; what follows in it is beyond that.  If anything fails, the file is as it
- * was: nobody may add rows to a page that standbys do not know.
+ * Extend the file by pages, and log them.  In the file, the pages' LSN is the current
+ * insert position of WAL; the records for them follow it.  If anything fails, the file
+ * is truncated to its old length: no process may add rows to a page that standbys do
+ * not know.
  */
 static void
 write_new_storage(CsvHeapPages *to, char *pages, int npages, BlockNumber first)
@@ -433,17 +435,17 @@ write_new_storage(CsvHeapPages *to, char *pages, int npages, BlockNumber first)
 /*
  * Append pages past shared buffers.
  *
- * Others may read and extend the relation meanwhile.  Nobody else extends it
- * while we hold the lock, so the blocks are ours alone.  No shared buffer stands
- * for a block beyond the end: a backend that fails to extend leaves one that is
- * not valid, and only reading there under zero_damaged_pages would leave
- * another.  A block enters the file complete, and the file's length is what
- * tells others of it.  From then on it is a page like any other, to be read and
- * changed in shared buffers; we never write it again.
+ * Other processes may use the relation meanwhile.  No other process extends it while
+ * we hold the lock, so the blocks are ours alone.  Shared buffers have no valid page
+ * for a block beyond the end: a backend that fails to extend leaves an invalid buffer,
+ * and only reading there under zero_damaged_pages would leave a valid buffer.  A block
+ * enters the file complete, and other processes learn of it by the file's length.
+ * From then on it is a page like any other, which is read and changed in shared
+ * buffers; we never write it again.
  *
- * After a crash, an unlogged relation is empty, and one that is new is not there;
- * when one that is new under wal_level minimal outlives its transaction and the
- * server's end, the server has synced it.
+ * After a crash, an unlogged relation is empty, and a relation that was new does not
+ * exist.  Under wal_level minimal, the server syncs a new relation before its
+ * transaction commits, so the relation survives a crash.
  */
 static void
 write_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
@@ -471,7 +473,7 @@ write_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
 	to->end = first + npages;
 }
 
-/* pages with so many rows; at: as above */
+/* append pages with nrows rows; at: as for buffer_pages() */
 static void
 append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows, BlockNumber at)
 {
@@ -486,7 +488,7 @@ append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows, BlockNumber
 		for (int i = 0; i < npages; i += to->npages)
 			buffer_pages(to, page_of(pages, i), Min(npages - i, to->npages),
 						 at == InvalidBlockNumber ? at : at + i);
-	/* whoever has read the relation meanwhile has not seen these rows */
+	/* a transaction that has read the relation meanwhile has not seen these rows */
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
 	for (int i = 0; i < npages && to->hook != NULL; i++)
 		to->hook->page(to->hook->arg, page_of(pages, i));
@@ -510,7 +512,7 @@ append_waiting(CsvHeapPages *pages)
 	append_window(pages, window);
 }
 
-/* the pages that are full, but for the one that is being filled */
+/* append the full pages; the page that is being filled stays */
 static void
 append_pending(CsvHeapPages *pages)
 {
@@ -527,8 +529,9 @@ has_room(const CsvHeapPages *pages, Page page, Size length)
 }
 
 /*
- * The bytes that a page of the relation has for a tuple, beside its line pointer; a few
- * less, so that a page in private memory can have as many.
+ * Returns the bytes that a page of the relation has for a tuple, without its line
+ * pointer.  The number is rounded down so that a page in private memory can have it,
+ * too.
  */
 static Size
 free_room(const CsvHeapPages *pages, BlockNumber block)
@@ -540,7 +543,7 @@ free_room(const CsvHeapPages *pages, BlockNumber block)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
 
-	/* a failed extension has left it; an insertion initializes it */
+	/* a failed extension has left it new; an insertion initializes it */
 	nbytes = PageIsNew(page) ? BLCKSZ - SizeOfPageHeaderData - sizeof(ItemIdData) :
 		PageGetHeapFreeSpace(page);
 	UnlockReleaseBuffer(buffer);
@@ -549,9 +552,9 @@ free_room(const CsvHeapPages *pages, BlockNumber block)
 }
 
 /*
- * Start a page in private memory that has as much room as an older page, which has room
- * for a tuple of this length.  The search is RelationGetBufferForTuple()'s.  False: no
- * page has room.
+ * Start a page in private memory with as much space as an older page, which has room
+ * for a tuple of this length.  Searches as RelationGetBufferForTuple() does.  Returns
+ * false if no page has room.
  */
 static bool
 start_room(CsvHeapPages *pages, Size length)
@@ -586,7 +589,7 @@ start_room(CsvHeapPages *pages, Size length)
 	pages->seeks_room = true;
 	pages->room = block;
 
-	/* the other bytes are as if they were special space */
+	/* the other bytes count as special space */
 	PageInit(pending_page(pages, 0), BLCKSZ,
 			 BLCKSZ - SizeOfPageHeaderData - sizeof(ItemIdData) - nfree);
 	pages->has_page = true;
@@ -594,8 +597,8 @@ start_room(CsvHeapPages *pages, Size length)
 }
 
 /*
- * Insert the rows of the page that has been started, in the ordinary way: where there is
- * room for them, or at the end of the relation.
+ * Insert the rows of the page that has been started in the ordinary way: into the
+ * older page, or at the end of the relation.
  */
 static void
 insert_page(CsvHeapPages *pages, Page page)
@@ -637,12 +640,12 @@ insert_page(CsvHeapPages *pages, Page page)
 		ExecClearTuple(pages->slots[i]);
 	}
 
-	/* they have been counted by now */
+	/* table_multi_insert() has counted them */
 	pages->nrows -= last;
 	pages->has_page = false;
 }
 
-/* no more goes to the page that has been started */
+/* add no more rows to the page that has been started */
 static void
 finish_page(CsvHeapPages *pages)
 {
@@ -653,7 +656,7 @@ finish_page(CsvHeapPages *pages)
 	pages->has_page = false;
 }
 
-/* a page with room for a tuple of this length */
+/* returns a page with room for a tuple of this length */
 static inline Page
 page_with_room(CsvHeapPages *pages, Size length)
 {
@@ -671,13 +674,13 @@ page_with_room(CsvHeapPages *pages, Size length)
 	if (pages->seeks_room && start_room(pages, length))
 		return page;
 
-	/* a row below the threshold of toasting fits into an empty page */
+	/* a row that needs no toasting fits into an empty page */
 	PageInit(page, BLCKSZ, 0);
 	pages->has_page = true;
 	return page;
 }
 
-/* which has room for it; the bytes are aligned with zeros */
+/* the page must have room for the tuple; zeros align its end */
 static inline void
 put_tuple(Page to, const char *tuple, Size length)
 {
@@ -727,8 +730,8 @@ make_crew(CsvHeapPages *pages, const CsvRowTemplate *template, int nthreads)
 }
 
 /*
- * Which tuples go to which page of a window, from the cursor on.  A page is full
- * when the next tuple finds no room, so the last ones may remain.
+ * Plan which tuples go to which page of a window, from the cursor on.  A page is full
+ * when the next tuple does not fit, so the last tuples may remain.
  */
 static void
 plan_window(CsvPageWindow *window, Size kept_free, CsvTupleCursor *cursor)
@@ -761,7 +764,7 @@ plan_window(CsvPageWindow *window, Size kept_free, CsvTupleCursor *cursor)
 	}
 }
 
-/* a part of the crew's work */
+/* fill a part of a window; called by the crew */
 static void
 fill_pages(void *arg, uint32_t part)
 {
@@ -774,7 +777,7 @@ fill_pages(void *arg, uint32_t part)
 		CsvTupleCursor cursor = window->plan[i].from;
 		Page		page = page_of(window->pages, i);
 
-		/* it is empty, but for bytes that tuples will overwrite */
+		/* the header of an empty page; all other bytes are overwritten below */
 		memcpy(page, &window->empty, SizeOfPageHeaderData);
 		for (int k = 0; k < window->plan[i].ntuples; k++)
 		{
@@ -790,8 +793,9 @@ fill_pages(void *arg, uint32_t part)
 }
 
 /*
- * Let threads fill a window that comes from this block on, if nobody else extends the
- * relation.  False: what remains is not as much as a page.
+ * Let threads fill a window for blocks from `block` on, which are right unless another
+ * process extends the relation.  Returns false if the remaining tuples do not fill a
+ * page.
  */
 static bool
 start_window(CsvHeapPages *pages, CsvPageWindow *window, BlockNumber block,
@@ -807,7 +811,7 @@ start_window(CsvHeapPages *pages, CsvPageWindow *window, BlockNumber block,
 	return true;
 }
 
-/* full pages of the tuples from the cursor on; the last ones wait */
+/* append full pages of the tuples from the cursor on; the last window waits */
 static void
 add_windows(CsvHeapPages *pages, CsvTupleCursor *cursor)
 {
@@ -835,8 +839,8 @@ add_windows(CsvHeapPages *pages, CsvTupleCursor *cursor)
 }
 
 /*
- * Let threads make tuples of a run, while pages that wait are written.  An ERROR must
- * not take the run from them, nor must the session's end.
+ * Let threads make tuples of a run, while the waiting pages are written.  The run must
+ * stay until the threads are done, even at an ERROR or at the session's end.
  */
 static uint32
 make_tuples(CsvHeapPages *pages, const CsvRowRun *run, bool *stopped)
@@ -872,7 +876,7 @@ csv_heap_pages_add_run(CsvHeapPages *pages, const CsvRowRun *run,
 		pages->crew = make_crew(pages, template, nthreads);
 	nrows = make_tuples(pages, run, stopped);
 
-	/* older pages with room come before, and the page that has been started */
+	/* first fill older pages with space, and the page that has been started */
 	while (pages->has_page || pages->seeks_room)
 	{
 		CsvTupleCursor next = cursor;
@@ -906,7 +910,7 @@ csv_heap_pages_end(CsvHeapPages *pages)
 	Page		page = pending_page(pages, pages->nfull);
 	int64		nlast = pages->has_page ? PageGetMaxOffsetNumber(page) : 0;
 
-	/* the last rows are counted when they are inserted */
+	/* insert_page() counts the last rows */
 	pages->nrows -= nlast;
 	append_pending(pages);
 	pages->nrows = nlast;

@@ -1,7 +1,7 @@
 /*
  * heap_pages.h
- *		Rows laid out as pages of a heap, and appended to it many pages at a
- *		time.  docs/internals.md says why that is safe.
+ *		Lays out rows as heap pages, and appends many pages at a time.
+ *		docs/internals.md says why that is safe.
  */
 #ifndef CSV_HEAP_PAGES_H
 #define CSV_HEAP_PAGES_H
@@ -16,20 +16,21 @@
 typedef struct CsvHeapPages CsvHeapPages;
 
 /*
- * How many shared buffers a load may have pinned when it wants another: as many
- * as would leave some where all backends did so, but one at least.
+ * Returns how many shared buffers a load may have pinned when it needs another: at
+ * least one, and so few that some buffers would be left if every backend pinned as
+ * many.
  */
 extern int	csv_pin_limit(void);
 
 /*
- * What about a relation, or about this session, keeps rows from being appended
- * to it in pages; NULL: nothing.  Indexes are the caller's matter.
+ * Returns why rows cannot be appended to a relation in pages, because of the relation
+ * or of this session; NULL if they can.  The caller must check the indexes.
  */
 extern const char *csv_heap_pages_obstacle(const ResultRelInfo *relation);
 
 /*
- * For who follows the rows: pages of them, in private memory, once they are in the
- * relation; and rows that go in in the ordinary way, with their place.
+ * Callbacks that see all rows: as pages, in private memory, once they are in the
+ * relation; or one by one, with their TIDs, if they are inserted in the ordinary way.
  */
 typedef struct CsvPagesHook
 {
@@ -39,31 +40,31 @@ typedef struct CsvPagesHook
 } CsvPagesHook;
 
 /*
- * The relation is locked against changes of its definition, and cid is the
- * command's; options of table_multi_insert() are for rows that older pages have room
- * for, and for the last ones.  In the current memory context, which must outlive it, as
- * the hook must.
+ * The relation must be locked against changes of its definition.  cid is the
+ * command's.  options are table_multi_insert()'s, for rows that go to older pages and
+ * for the last rows.  Uses the current memory context.  The context and the hook must
+ * outlive the result.
  */
 extern CsvHeapPages *csv_heap_pages_begin(Relation relation, CommandId cid, int options,
 										  const CsvPagesHook *hook);
 
 /*
- * Add a row, an entry per attribute of the relation.  False if it is one that
- * has to be toasted, or may have to: it is to be inserted then as any other.
+ * Add a row, with an entry per attribute of the relation.  Returns false if the tuple
+ * might need toasting.  The caller must then insert it in the ordinary way.
  */
 extern bool csv_heap_pages_add(CsvHeapPages *pages, const Datum *values,
 							   const bool *isnull);
 
 /*
- * Add rows of a run, by so many threads with this one; each call has the same
- * template.  Returns how many were added, of the first ones; *stopped: the next
- * one has to be added, or inserted, by itself.
+ * Add rows of a run, by nthreads threads including this one.  Each call must have the
+ * same template.  Returns the number of rows added, from the first on.  *stopped: the
+ * next row must be added or inserted by itself.
  */
 extern uint32 csv_heap_pages_add_run(CsvHeapPages *pages, const CsvRowRun *run,
 									 const CsvRowTemplate *template, int nthreads,
 									 bool *stopped);
 
-/* Write what is left.  Rows that fill no page are inserted at the relation's end. */
+/* Write the remaining pages; insert rows that fill no page at the relation's end. */
 extern void csv_heap_pages_end(CsvHeapPages *pages);
 
 #endif							/* CSV_HEAP_PAGES_H */

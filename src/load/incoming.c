@@ -2,12 +2,13 @@
  * incoming.c
  *		The data of a COPY that come once: the frontend's, or a program's.
  *
- * They come in blocks.  Each block goes to the engine and then, before the next one
- * comes, to the temporary file, so that what has come is the file and the block.
+ * They come in blocks.  Each block goes to the engine and then, before the next block
+ * comes, to the temporary file.  So the file and the block hold all data that have
+ * come.
  */
 #include "postgres.h"
 
-/* libpq.h includes what wants GSSAPI's headers where the server was built with it */
+/* libpq.h includes GSSAPI's headers if the server was built with GSSAPI */
 #undef ENABLE_GSS
 
 #include <fcntl.h>
@@ -31,19 +32,19 @@
 #include "load/oddity.h"
 #include "table/interrupts.h"
 
-/* bounds of the frontend's messages, as the server has them */
+/* limits of the frontend's messages, as in the server */
 #define CSV_DATA_MESSAGE_BYTES		PQ_LARGE_MESSAGE_LIMIT
 #define CSV_OTHER_MESSAGE_BYTES		PQ_SMALL_MESSAGE_LIMIT
 
 /*
- * A last line, which psql sends before 18, "\\." and a line break; or with two further ones,
- * which pg_restore sends.
+ * The longest marker of the end: "\\." and a line break, which psql sends before 18,
+ * or with two more line breaks, which pg_restore sends.
  */
 #define CSV_MARKER_BYTES	8
 
 /*
- * Where the frontend's data end for COPY, which pays no heed to what comes behind "\\."
- * and a line break: at the beginning of a line of CSV, anywhere in a line of text.
+ * The end of the frontend's data for COPY: "\\." and a line break, in CSV at the
+ * beginning of a line, in text anywhere in a line.  COPY ignores all bytes behind it.
  */
 typedef struct CsvDataEnd
 {
@@ -51,51 +52,51 @@ typedef struct CsvDataEnd
 	{
 		DATA_DATA,
 		DATA_ESCAPE,
-		DATA_MARKER,			/* a line break is to follow */
-		DATA_MARKER_CR,			/* and a LF */
+		DATA_MARKER,			/* a line break must follow */
+		DATA_MARKER_CR,			/* a LF must follow */
 		DATA_END
 	}			state;
 	char		last;			/* byte */
-	StringInfoData held;		/* what came with a marker, from its cursor on */
+	StringInfoData held;		/* bytes behind a marker, from its cursor on */
 } CsvDataEnd;
 
-/* bytes of a line for CONTEXT: more than COPY shows */
+/* bytes of a line in CONTEXT; COPY shows fewer */
 #define CSV_SHOWN_BYTES		128
 
 struct CsvIncoming
 {
-	const char *command;		/* of the program; NULL: the frontend's */
+	const char *command;		/* of the program; NULL: from the frontend */
 	FILE	   *pipe;
-	StringInfoData message;		/* the frontend's last, as far as it is not read */
-	bool		has_failed;		/* the frontend's data, by a message of this type: */
-	int			failure;		/* or EOF */
+	StringInfoData message;		/* the frontend's last; unread from its cursor */
+	bool		has_failed;		/* the frontend's data have failed */
+	int			failure;		/* by a message of this type, or EOF */
 	bool		at_end;			/* no more will come */
 
 	const char *table;			/* its name */
 	int			encoding;		/* of the data */
 	ErrorContextCallback *context;	/* of the statement */
-	CopyFromState state;		/* COPY's, where that has all of it; or NULL */
+	CopyFromState state;		/* COPY's, if it does the work; or NULL */
 	const CopyFormatOptions *copy;
 	CsvStreamLook *look;
-	const char *oddity;			/* of what has come; NULL: none */
-	File		file;			/* 0: there has been one block at most */
-	off_t		nfiled;			/* bytes */
-	off_t		nrepeated;		/* of them, to COPY */
+	const char *oddity;			/* in the data so far; or NULL */
+	File		file;			/* 0: at most one block has come */
+	off_t		nfiled;			/* bytes in the file */
+	off_t		nrepeated;		/* bytes of the file that COPY got */
 	bool		is_filed;		/* the block is in the file */
 	bool		has_blocks;
 	size_t		nbytes;			/* of the block */
-	size_t		nmarker;		/* those at its end that say that it is the end */
-	size_t		at;				/* those before it were delivered */
-	uint64		nlines;			/* in the blocks before */
-	CsvDataEnd	end;			/* of what is repeated */
-	/* the block, behind the last bytes of the one before */
+	size_t		nmarker;		/* of these, the marker of the data's end */
+	size_t		at;				/* the bytes before it were delivered */
+	uint64		nlines;			/* in earlier blocks */
+	CsvDataEnd	end;			/* of the data that COPY gets */
+	/* the block, behind the last bytes of the block before */
 	char		block[CSV_LOOK_BEHIND + CSV_INCOMING_BYTES + CSV_MARKER_BYTES];
 };
 
-/* whose bytes COPY's callback, which has no argument, gets */
+/* the data that COPY's callback reads, since it has no argument */
 static CsvIncoming *repeated = NULL;
 
-/* ---- what comes ---- */
+/* ---- receive ---- */
 
 static uint64
 count_lines(const char *bytes, size_t nbytes)
@@ -113,8 +114,9 @@ count_lines(const char *bytes, size_t nbytes)
 }
 
 /*
- * The line that the block ends within and that a message has ended, with a zero byte
- * behind it.  False: none has, or it cannot be shown.
+ * Copy the line that begins in the block and ends in the last message, and put a zero
+ * byte behind it.  Returns false if the message does not end the line, or if the line
+ * cannot be shown.
  */
 static bool
 show_line(const CsvIncoming *incoming, char text[CSV_SHOWN_BYTES])
@@ -149,8 +151,8 @@ show_line(const CsvIncoming *incoming, char text[CSV_SHOWN_BYTES])
 }
 
 /*
- * The error context callback while the server waits for data.  COPY checks for interrupts
- * behind the line that a message ends, so the CONTEXT names that line.
+ * The error context callback while the server waits for data.  COPY checks for
+ * interrupts behind the last line that a message ends, so CONTEXT names that line.
  */
 static void
 tell_line(void *arg)
@@ -169,9 +171,9 @@ tell_line(void *arg)
 }
 
 /*
- * The next message of the frontend, into incoming->message: its type, or EOF if none
- * comes.  One that COPY does not expect is not read: COPY may fail before it comes to
- * that.
+ * Read the frontend's next message into incoming->message.  Returns its type, or EOF
+ * if none comes.  A message that COPY does not expect stays unread, since COPY may
+ * fail before it gets there.
  */
 static int
 get_message(CsvIncoming *incoming)
@@ -191,11 +193,11 @@ get_message(CsvIncoming *incoming)
 	return type;
 }
 
-/* what ended the data, but for their end */
+/* raise the ERROR of data that have failed */
 static void
 report_failure(CsvIncoming *incoming)
 {
-	/* read in part, so that the server ends the connection */
+	/* leave the message half read, so that the server ends the connection */
 	if (incoming->failure != 'f' && !pq_is_reading_msg())
 		pq_startmsgread();
 	if (incoming->failure == EOF)
@@ -217,8 +219,8 @@ report_failure(CsvIncoming *incoming)
 }
 
 /*
- * Read the next message.  False: the data have failed.  Where COPY has the data, it checks
- * for interrupts itself, behind each line.
+ * Read the next message.  Returns false if the data have failed.  If COPY has the
+ * data, COPY checks for interrupts itself, after each line.
  */
 static bool
 receive_message(CsvIncoming *incoming)
@@ -226,7 +228,7 @@ receive_message(CsvIncoming *incoming)
 	bool		was_in_step = csv_pause_step();
 	int			type;
 
-	/* an ERROR loses a message, without which COPY must not go on */
+	/* an ERROR loses a message, and COPY must not go on without it */
 	incoming->has_failed = true;
 	incoming->failure = EOF;
 	type = get_message(incoming);
@@ -240,14 +242,14 @@ receive_message(CsvIncoming *incoming)
 		if (type == 'H' || type == 'S')
 			incoming->message.cursor = incoming->message.len;
 	}
-	/* COPY would be cancelled before it comes to that */
+	/* COPY would be cancelled before it gets to the failure */
 	else if (incoming->state == NULL && QueryCancelPending)
 		report_failure(incoming);
 	csv_resume_step(was_in_step);
 	return !incoming->has_failed;
 }
 
-/* one byte at least, but at the end or where the frontend has failed */
+/* returns at least one byte; 0 at the end, or if the frontend has failed */
 static size_t
 receive(CsvIncoming *incoming, char *buffer, size_t nbytes)
 {
@@ -268,7 +270,7 @@ receive(CsvIncoming *incoming, char *buffer, size_t nbytes)
 	return 0;
 }
 
-/* likewise */
+/* as receive(), from the program */
 static size_t
 read_program(CsvIncoming *incoming, char *buffer, size_t nbytes)
 {
@@ -348,9 +350,9 @@ start_program(CsvIncoming *incoming, const char *command)
 }
 
 /*
- * Of the last bytes of a block, those that are the marker of the end, with empty lines
- * behind it, or the first of it; 0: none.  *line: its bytes up to the line break, if that
- * is there, else 0.
+ * Returns how many bytes at the end of a block are the marker of the end, with empty
+ * lines behind it, or the beginning of a marker; 0 if there is none.  *line: bytes of
+ * the marker up to its line break, or 0 without a line break.
  */
 static size_t
 find_marker(const CsvIncoming *incoming, size_t *line)
@@ -380,7 +382,7 @@ find_marker(const CsvIncoming *incoming, size_t *line)
 	return n;
 }
 
-/* does COPY? */
+/* does COPY know the marker? */
 static bool
 knows_marker(const CsvIncoming *incoming)
 {
@@ -397,7 +399,7 @@ get_more(CsvIncoming *incoming, size_t limit)
 	return n > 0;
 }
 
-/* as much as a block has room for, or all that comes */
+/* read a full block, or all data that are left */
 static void
 fill_block(CsvIncoming *incoming)
 {
@@ -479,7 +481,7 @@ file_block(CsvIncoming *incoming)
 	if (FileWrite(incoming->file, incoming->block + CSV_LOOK_BEHIND, nbytes,
 				  incoming->nfiled, WAIT_EVENT_BUFFILE_WRITE) != nbytes)
 	{
-		/* a disk that is full does not say so */
+		/* a full disk does not set errno */
 		if (errno == 0)
 			errno = ENOSPC;
 		ereport(ERROR,
@@ -491,7 +493,7 @@ file_block(CsvIncoming *incoming)
 	incoming->is_filed = true;
 }
 
-/* of the block's first bytes, what was not delivered yet */
+/* copy bytes of the block before `end` that were not delivered yet */
 static size_t
 deliver(CsvIncoming *incoming, size_t end, void *buffer, size_t nbytes)
 {
@@ -566,7 +568,7 @@ pass_byte(CsvIncoming *incoming, char byte)
 			end->state = byte == '.' ? DATA_MARKER : DATA_DATA;
 			break;
 		case DATA_MARKER:
-			/* COPY refuses another than that of the lines */
+			/* COPY refuses a line break of another kind than the lines have */
 			if (eol == EOL_UNKNOWN ? byte != '\r' && byte != '\n' :
 				byte != (eol == EOL_NL ? '\n' : '\r'))
 				end->state = DATA_DATA;
@@ -582,7 +584,7 @@ pass_byte(CsvIncoming *incoming, char byte)
 	end->last = byte;
 }
 
-/* the next bytes for COPY: those that are held come first */
+/* read the next bytes for COPY: held bytes come first */
 static size_t
 next_bytes(CsvIncoming *incoming, char *buffer, size_t nbytes)
 {
@@ -600,17 +602,17 @@ next_bytes(CsvIncoming *incoming, char *buffer, size_t nbytes)
 	return nbytes;
 }
 
-/* next_bytes() must return the last of its bytes once more */
+/* let next_bytes() return its last bytes once more */
 static void
 hold_bytes(StringInfo held, const char *bytes, int nbytes)
 {
 	if (held->cursor >= nbytes)
-		held->cursor -= nbytes; /* they had been held */
+		held->cursor -= nbytes; /* they were held before */
 	else
 		appendBinaryStringInfo(held, bytes, nbytes);
 }
 
-/* of these bytes, those up to the marker; the others are held */
+/* give COPY the bytes up to the marker, and hold the others */
 static size_t
 pass_bytes(CsvIncoming *incoming, const char *bytes, size_t nbytes)
 {
@@ -637,7 +639,7 @@ pass_bytes(CsvIncoming *incoming, const char *bytes, size_t nbytes)
 	return i;
 }
 
-/* what comes behind the end of the data is of no account, unless it is a failure */
+/* ignore bytes behind the end of the data, unless the data fail */
 static void
 skip_rest(CsvIncoming *incoming)
 {
@@ -648,8 +650,8 @@ skip_rest(CsvIncoming *incoming)
 }
 
 /*
- * The line break behind the marker.  COPY, which waits for it, has not left that line:
- * it is there that it would meet a failure behind it.
+ * Pass on the line break behind the marker.  COPY waits for it and is still in that
+ * line.  So if the data fail behind the marker, COPY must learn it now.
  */
 static int
 end_data(CsvIncoming *incoming, char *buffer)
@@ -669,8 +671,8 @@ end_data(CsvIncoming *incoming, char *buffer)
 }
 
 /*
- * May COPY, which waits for what follows "\\.", take it for the end of the data?  Not in
- * CSV, nor from 18 on, where its line has begun before.
+ * COPY waits for the byte that follows "\\.".  May it take "\\." for the end of the
+ * data?  In CSV, and from 18 on, it may only at the beginning of a line.
  */
 static bool
 is_marker(const CsvIncoming *incoming)
@@ -694,7 +696,7 @@ repeat_for_copy(void *buffer, int least, int most)
 	if (end->state == DATA_MARKER)
 		end->state = DATA_DATA;
 
-	/* no more than are there: COPY comes to the lines before a failure first */
+	/* give no more than has come: COPY must see the lines before a failure first */
 	if (incoming->command != NULL || !knows_marker(incoming))
 		return (int) repeat(incoming, buffer, (size_t) most);
 	nbytes = next_bytes(incoming, buffer, (size_t) most);
@@ -741,7 +743,7 @@ csv_incoming_end(CsvIncoming *incoming)
 				(errcode_for_file_access(),
 				 errmsg("could not close pipe to external command: %m")));
 
-	/* one that was not read to its end is expected to die of it */
+	/* a program that was not read to its end is expected to die of SIGPIPE */
 	if (status != 0 && (incoming->at_end || !wait_result_is_signal(status, SIGPIPE)))
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),

@@ -1,9 +1,9 @@
 /*
  * incoming.h
- *		The data of a COPY that come once: the frontend's, or a program's.
+ *		The data of a COPY from the frontend or a program, which come only once.
  *
- * They are kept, in a temporary file, until it is known whether the engines could take
- * them; where they could not, COPY gets them from the first byte on.
+ * They are kept in a temporary file until it is known whether the engines could take
+ * them.  If they could not, COPY gets the data from the first byte on.
  */
 #ifndef CSV_INCOMING_H
 #define CSV_INCOMING_H
@@ -16,10 +16,9 @@
 typedef struct CsvIncoming CsvIncoming;
 
 /*
- * Tell the frontend to send its data, of so many columns, or start the program; and
- * wait for the first CSV_INCOMING_BYTES.  In the current memory context and resource
- * owner, which are to last until all is done.  encoding: of the data.  *copy lives as
- * long.
+ * Tell the frontend to send data of ncolumns columns, or start the program; then wait
+ * for the first CSV_INCOMING_BYTES.  encoding is the data's.  Uses the current memory
+ * context and resource owner.  These and *copy must last until csv_incoming_end().
  */
 #define CSV_INCOMING_BYTES	(256 * 1024)
 
@@ -27,25 +26,24 @@ extern CsvIncoming *csv_incoming_begin(const CopyStmt *stmt,
 									   const CopyFormatOptions *copy, int encoding,
 									   int ncolumns);
 
-/* why COPY should have it, as far as that is known now; takes_short: not for its size */
+/* returns why COPY must take the data, as far as known; takes_short: at any size */
 extern const char *csv_incoming_obstacle(const CsvIncoming *incoming, bool takes_short);
 
 /*
- * A CsvReadFn; arg is the CsvIncoming.  ERROR also where COPY reads what comes in its
- * own way, and where the frontend has given up.
+ * A CsvReadFn; arg is the CsvIncoming.  Raises an ERROR also for data that COPY reads
+ * in its own way, and if the frontend gives up.
  */
 extern size_t csv_incoming_read(void *arg, uint8_t *buffer, size_t nbytes);
 
 /*
- * PostgreSQL's COPY of all of it, into a relation that is pstate's range table, with
- * the WHERE clause as qualifications.
- * Returns the number of rows.
+ * Let PostgreSQL's COPY read all of the data into the relation, which is pstate's
+ * range table, with quals as its WHERE clause.  Returns the number of rows.
  */
 extern uint64 csv_incoming_copy(CsvIncoming *incoming, ParseState *pstate,
 								Relation relation, const CopyStmt *stmt,
 								List *quals);
 
-/* after either; ERROR where a program has failed */
+/* call after csv_incoming_read() or _copy(); ERROR if the program has failed */
 extern void csv_incoming_end(CsvIncoming *incoming);
 
 #endif							/* CSV_INCOMING_H */

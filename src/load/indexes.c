@@ -2,13 +2,13 @@
  * indexes.c
  *		Index entries after the rows.
  *
- * Indexes are built anew where the table's storage was made in this transaction: nobody
- * else sees it, so the locks that a build wants keep nobody waiting, and there is no
- * deadlock with another load.
+ * Indexes are built anew if the table's storage was made in this transaction.  No
+ * other process sees the table then, so the locks of a build make no process wait, and
+ * it cannot deadlock with another load.
  *
- * Elsewhere, entries wait in a sort for each index, which is PostgreSQL's own for
- * builds, and go into the index one by one, in the order of keys: neighbours are in
- * the same page, mostly.  Uniqueness is checked as for any row.
+ * Otherwise, entries wait in a sort for each index, which is PostgreSQL's own sort for
+ * builds.  They go into the index one by one, in the order of keys, so that most
+ * neighbours are in the same page.  Uniqueness is checked as for any row.
  */
 #include "postgres.h"
 
@@ -36,7 +36,7 @@
 #include "compat.h"
 #include "load/indexes.h"
 
-/* does a build call functions that came with the server only? */
+/* does a build call only functions that came with the server? */
 static bool
 is_plain(Relation index)
 {
@@ -50,7 +50,7 @@ is_plain(Relation index)
 		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
 }
 
-/* how may this one get its entries? */
+/* how may this index get its entries? */
 static CsvIndexing
 indexing_of(Relation relation, Oid indexid, bool is_new)
 {
@@ -62,8 +62,8 @@ indexing_of(Relation relation, Oid indexid, bool is_new)
 		form->indimmediate && !form->indisexclusion)
 	{
 		/*
-		 * A cursor may be at it.  And a build runs as the table's owner: functions of
-		 * his are not to be called with somebody else's search_path.
+		 * A cursor may use the index.  And a build runs as the table's owner, whose
+		 * functions must not be called with another user's search_path.
 		 */
 		if (is_new && index->rd_refcnt == 1 &&
 			(relation->rd_rel->relowner == GetUserId() || is_plain(index)))
@@ -76,8 +76,9 @@ indexing_of(Relation relation, Oid indexid, bool is_new)
 }
 
 /*
- * Is something volatile in what a value of the type is checked by?  Domains may also be
- * those of its elements, attributes or bounds.  No type is a part of itself.
+ * Does a volatile constraint check values of this type?  The constraint may be of a
+ * domain, or of a domain in the type's elements, attributes or bounds.  No type
+ * contains itself.
  */
 static bool
 has_volatile_domain(Oid type)
@@ -90,7 +91,7 @@ has_volatile_domain(Oid type)
 		case TYPTYPE_DOMAIN:
 			if (DomainHasConstraints(type))
 			{
-				/* it is known to the memory context */
+				/* not on the stack: a callback of the memory context uses it */
 				DomainConstraintRef *domain = palloc(sizeof(DomainConstraintRef));
 				ListCell   *cell;
 
@@ -125,8 +126,8 @@ has_volatile_domain(Oid type)
 }
 
 /*
- * What a row's checks call may look at the table, by an index that lacks rows: what is
- * volatile, as other functions do not see rows of this command.
+ * A volatile function in a check may look at the table through an index that lacks
+ * rows.  Other functions do not see rows of this command.
  */
 bool
 csv_has_volatile_check(TupleDesc tupdesc)
@@ -227,7 +228,7 @@ csv_index_entries_begin(ResultRelInfo *relation, EState *estate)
 	{
 		IndexSort  *sort = &entries->sorts[entries->nsorts];
 
-		/* one that is being made, and wants no entries of rows yet */
+		/* an index that is being created wants no entries yet */
 		if (!relation->ri_IndexRelationInfo[i]->ii_ReadyForInserts)
 			continue;
 		entries->nsorts++;

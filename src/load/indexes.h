@@ -2,8 +2,8 @@
  * indexes.h
  *		Indexes of a table that is loaded by pages: their entries come after the rows.
  *
- * A load that looks for the place of each row's key, as rows come, takes several times
- * as long as one that comes to them in the order of keys.
+ * A load that inserts each row's keys as the row comes takes several times as long as
+ * a load that inserts them in the order of keys.
  */
 #ifndef CSV_INDEXES_H
 #define CSV_INDEXES_H
@@ -13,41 +13,41 @@
 #include "utils/rel.h"
 
 /*
- * A build makes a file, and changes the catalog, so it had better be for something:
- * of 1,000 rows, 47 kB, the load of a table with one key takes 0.7 ms with it, and 1.8
- * without.  It reads the rows that are there already, too.
+ * A build makes a file and changes the catalog, so it must be worth that.  Loading
+ * 1,000 rows (47 kB) into a table with one key takes 0.7 ms with a build, and 1.8
+ * without.  A build also reads the rows that are already in the table.
  */
 #define CSV_INDEX_LEAST_BYTES	(INT64CONST(64) * 1024)
 
 typedef enum CsvIndexing
 {
-	CSV_INDEX_AT_ONCE,			/* each row when it is inserted */
+	CSV_INDEX_AT_ONCE,			/* with each row */
 	CSV_INDEX_SORTED,			/* after the rows, in the order of keys */
-	CSV_INDEX_BUILT				/* after the rows, anew */
+	CSV_INDEX_BUILT				/* after the rows, by a build */
 } CsvIndexing;
 
 /*
- * How indexes of a table, which is locked against changes, may get their entries when
- * so many bytes of data (-1: that is not known) are loaded into it from another one.
- * at_any_size: it is of no account what is faster.  But for CSV_INDEX_AT_ONCE, nothing
- * may look at the indexes meanwhile, and an ERROR of the indexes is not about the first
- * row that one of them refuses.
+ * Choose how the indexes of a table may get their entries, when nbytes of data (-1:
+ * unknown) are loaded into it from `source`.  The table must be locked against
+ * changes.  at_any_size: do not choose by speed.  Except with CSV_INDEX_AT_ONCE,
+ * nothing may look at the indexes during the load, and an ERROR of the indexes need
+ * not be about the first row that an index refuses.
  */
 extern CsvIndexing csv_indexes_choose(Relation relation, Relation source,
 									  int64 nbytes, bool at_any_size);
 
 /*
- * Is something volatile in its CHECK constraints, or in those of domains that its columns
- * have, or elements, attributes and bounds in them?
+ * Is a CHECK constraint volatile, of the relation itself or of a domain?  Domains may
+ * be the types of its columns, or of elements, attributes and bounds in them.
  */
 extern bool csv_has_volatile_check(TupleDesc tupdesc);
 
-/* build them anew, over all rows; they are not open */
+/* build the indexes anew, over all rows; they must not be open */
 extern void csv_indexes_build(Relation relation);
 
 /*
- * Entries that wait: of rows on pages, whose tuples know where they are.  The
- * relation's indexes are open.  In the current memory context.
+ * Entries that wait, of rows on pages whose tuples have their TIDs.  The relation's
+ * indexes must be open.  Uses the current memory context.
  */
 typedef struct CsvIndexEntries CsvIndexEntries;
 
@@ -55,7 +55,7 @@ extern CsvIndexEntries *csv_index_entries_begin(ResultRelInfo *relation,
 												EState *estate);
 extern void csv_index_entries_add(CsvIndexEntries *entries, Page page);
 
-/* into the indexes; then there are none */
+/* insert all entries that wait into the indexes */
 extern void csv_index_entries_end(CsvIndexEntries *entries);
 
 #endif							/* CSV_INDEXES_H */

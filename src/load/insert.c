@@ -1,26 +1,26 @@
 /*
  * insert.c
- *		Rows into a relation, as COPY FROM puts them there.
+ *		Inserts rows into a relation as COPY FROM does.
  *
- * There are three ways for a row to get in, the fastest first.
+ * A row goes in in one of three ways, the fastest first:
  *
- *	- By pages (heap_pages.c), where no trigger wants the row, and no index, unless
+ *	- By pages (heap_pages.c), if no trigger needs the row, and no index does, unless
  *	  index entries can come after all rows (indexes.c).
  *	- By buffers: rows wait in slots of the relation they are routed to, and go
  *	  through table_multi_insert() many at a time.  Index entries and AFTER
- *	  triggers follow, row by row.
- *	  Foreign tables get them in batches, if their wrapper takes batches.
- *	- One by one, where something might look at the rows before: BEFORE and
- *	  INSTEAD OF triggers, volatile defaults.  Foreign tables of other wrappers, and
- *	  transition tables of partitioned tables, which are captured in the order of rows.
+ *	  triggers follow, row by row.  Foreign tables get them in batches, if their
+ *	  wrapper takes batches.
+ *	- One by one, if something might look at the rows before: BEFORE and
+ *	  INSTEAD OF triggers, volatile defaults.  Also for foreign tables of other
+ *	  wrappers, and for transition tables of partitioned tables, which capture
+ *	  rows in their order.
  *
- * Which one is COPY's choice, but for the first.  A row that pages do not take,
- * since it has to be toasted, goes by buffers.
+ * Except for pages, the choice is COPY's.  If a row does not go by pages because it
+ * must be toasted, it goes by buffers.
  *
- * Memory: all of it is in a context of its own, a child of the one in which
- * the relation was opened; per row, on the executor state's per-tuple context.
- * After an ERROR that and the resource owner give everything back, as they do
- * for COPY.
+ * Memory: a context of its own, a child of the context in which the relation was
+ * opened; for each row, the executor state's per-tuple context.  After an ERROR, these
+ * contexts and the resource owner free everything, as they do for COPY.
  */
 #include "postgres.h"
 
@@ -52,13 +52,13 @@
 #include "scan/errors.h"
 
 /*
- * Rows and bytes that wait, in all buffers together.  More make no difference,
- * and keep the slots from the processor's cache.
+ * Rows and bytes that wait in all buffers together.  More would not be faster, and
+ * would not leave the slots in the processor's cache.
  */
 #define CSV_BUFFER_ROWS		1000
 #define CSV_BUFFER_BYTES	65536
 
-/* buffers that are kept when they have been emptied */
+/* buffers to keep after they have been emptied */
 #define CSV_KEPT_BUFFERS	32
 
 
@@ -90,7 +90,7 @@ struct CsvInsert
 
 	CsvDefault *defaults;
 	int			ndefaults;
-	List	   *quals;			/* rows have to pass them */
+	List	   *quals;			/* rows must pass them */
 	ExprState  *filter;
 	EState	   *estate;
 	ModifyTableState *mtstate;
@@ -100,24 +100,24 @@ struct CsvInsert
 	CommandId	cid;
 	int			options;		/* TABLE_INSERT_... */
 
-	bool		may_wait;		/* rows, in buffers */
+	bool		may_wait;		/* rows may wait, in buffers */
 	CsvHeapPages *pages;		/* NULL: not by pages */
 	CsvIndexing indexing;		/* BUILT: indexes are not open */
-	CsvIndexEntries *entries;	/* SORTED: those that wait */
+	CsvIndexEntries *entries;	/* SORTED: entries that wait */
 	CsvPagesHook hook;
 	CsvRowTemplate template;	/* of rows that go in many at a time */
-	int			nthreads;		/* for them */
-	TupleTableSlot *slot;		/* of the row, where it is not a buffer's */
+	int			nthreads;		/* for such rows */
+	TupleTableSlot *slot;		/* of the row, if it is not a buffer's */
 	BulkInsertState bulk;		/* for rows that go in one by one */
 
-	ResultRelInfo *last;		/* where the row before went */
+	ResultRelInfo *last;		/* the relation of the row before */
 	bool		last_may_wait;
 	List	   *buffers;
 	int			nwaiting;
 	size_t		waiting_bytes;
 
-	CsvRecordPlace place;		/* of the row at hand */
-	int64		header_lines;	/* of a COPY; -1: it is none */
+	CsvRecordPlace place;		/* of the current row */
+	int64		header_lines;	/* of a COPY; -1: not a COPY */
 	ErrorContextCallback callback;
 	int64		nrows;
 };
@@ -235,9 +235,9 @@ csv_insert_check(const CsvInsert *insert)
 /* ---- begin ---- */
 
 /*
- * Rows may be frozen as COPY may freeze them: in a table that this very
- * subtransaction made or emptied, and where no snapshot would see them that
- * should not.  The query that calls us holds one, which is the one there may be.
+ * Check that rows may be frozen, as COPY does: this very subtransaction must have made
+ * or emptied the table, and no snapshot may see the rows too early.  The calling query
+ * holds one snapshot, which is allowed.
  */
 static void
 check_freeze(Relation relation)
@@ -261,8 +261,8 @@ check_freeze(Relation relation)
 }
 
 /*
- * Prepare the defaults of columns that are not given; is one of them volatile,
- * but for nextval()?  It may look at the table then.
+ * Prepare the defaults of columns that are not given.  Returns true if one of them is
+ * volatile, except nextval(): it may look at the table.
  */
 static bool
 prepare_defaults(CsvInsert *insert)
@@ -315,7 +315,7 @@ relation_may_wait(const ResultRelInfo *relation)
 		(relation->ri_FdwRoutine == NULL || relation->ri_BatchSize > 1);
 }
 
-/* as the executor does it for partitions */
+/* as the executor does for partitions */
 static void
 begin_foreign(ModifyTableState *mtstate, ResultRelInfo *root)
 {
@@ -330,7 +330,7 @@ begin_foreign(ModifyTableState *mtstate, ResultRelInfo *root)
 		root->ri_BatchSize = 1;
 }
 
-/* what keeps rows from going in by pages; NULL: nothing */
+/* returns why rows cannot go in by pages, or NULL */
 static const char *
 find_obstacle(const CsvInsert *insert)
 {
@@ -352,7 +352,7 @@ index_page(void *arg, Page page)
 	CsvInsert  *insert = arg;
 	CsvRecordPlace place = insert->place;
 
-	/* its rows come from other places than the row at hand */
+	/* the page's rows come from other places than the current row */
 	insert->place.file = NULL;
 	csv_index_entries_add(insert->entries, page);
 	insert->place = place;
@@ -366,7 +366,7 @@ index_row(void *arg, TupleTableSlot *slot)
 	list_free(csv_insert_index_tuples(insert->root, slot, insert->estate));
 }
 
-/* unless they are built, in the end; how their entries come goes for pages only */
+/* open the indexes, unless they are built at the end; `indexing` is only for pages */
 static void
 open_indexes(CsvInsert *insert, CsvIndexing indexing)
 {
@@ -403,7 +403,7 @@ choose_way(CsvInsert *insert, CsvLoadMethod method)
 						RelationGetRelationName(insert->relation), obstacle)));
 }
 
-/* the error context callback: where the row at hand comes from */
+/* the error context callback: tells where the current row comes from */
 static void
 tell_place(void *arg)
 {
@@ -462,7 +462,7 @@ csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method,
 	csv_check_insert_target(root);
 	insert->root = root;
 
-	/* foreign tables and tuple routing want a plan's node */
+	/* foreign tables and tuple routing need a plan node */
 	insert->mtstate = makeNode(ModifyTableState);
 	insert->mtstate->ps.state = insert->estate;
 	insert->mtstate->operation = CMD_INSERT;
@@ -518,7 +518,7 @@ buffer_of(CsvInsert *insert, ResultRelInfo *relation)
 		buffer->relation = relation;
 		buffer->bulk = GetBulkInsertState();
 		insert->buffers = lappend(insert->buffers, buffer);
-		/* the executor has a place for COPY's, which is not looked into */
+		/* the executor has this place for COPY's buffer, and does not look into it */
 		relation->ri_CopyMultiInsertBuffer =
 			(struct CopyMultiInsertBuffer *) buffer;
 		MemoryContextSwitchTo(outer);
@@ -541,7 +541,7 @@ buffer_slot(CsvInsert *insert, CsvInsertBuffer *buffer)
 	return ExecClearTuple(*slot);
 }
 
-/* index entries and AFTER triggers of a row that is in the table */
+/* insert index entries and fire AFTER triggers for a row that is in the table */
 static void
 follow_row(CsvInsert *insert, ResultRelInfo *relation, TupleTableSlot *slot)
 {
@@ -554,7 +554,7 @@ follow_row(CsvInsert *insert, ResultRelInfo *relation, TupleTableSlot *slot)
 	list_free(recheck);
 }
 
-/* does anything follow? */
+/* are there index entries or AFTER triggers? */
 static bool
 is_followed(const ResultRelInfo *relation)
 {
@@ -564,7 +564,7 @@ is_followed(const ResultRelInfo *relation)
 		  relation->ri_TrigDesc->trig_insert_new_table));
 }
 
-/* the rows of a buffer into a foreign table, a batch of its wrapper at a time */
+/* insert a buffer's rows into a foreign table, a batch of its wrapper at a time */
 static void
 insert_batches(CsvInsert *insert, CsvInsertBuffer *buffer)
 {
@@ -646,8 +646,8 @@ free_buffer(CsvInsert *insert, CsvInsertBuffer *buffer)
 }
 
 /*
- * Put in all rows that wait.  The buffers of those partitions that were come to
- * first are given up where there are too many, but for that of `current`.
+ * Insert all rows that wait.  If there are too many buffers, free the oldest, except
+ * the buffer of `current`.
  */
 static void
 empty_buffers(CsvInsert *insert, const ResultRelInfo *current)
@@ -659,7 +659,7 @@ empty_buffers(CsvInsert *insert, const ResultRelInfo *current)
 	{
 		CsvInsertBuffer *buffer = lfirst(cell);
 
-		/* each keeps the page pinned that it was at */
+		/* each buffer keeps its last page pinned */
 		empty_buffer(insert, buffer);
 		if (pins_left-- <= 0)
 			ReleaseBulkInsertStatePin(buffer->bulk);
@@ -681,7 +681,7 @@ empty_buffers(CsvInsert *insert, const ResultRelInfo *current)
 	}
 }
 
-/* bytes of a row that waits, about */
+/* bytes of a row that waits, roughly */
 static size_t
 slot_bytes(TupleTableSlot *slot)
 {
@@ -691,11 +691,11 @@ slot_bytes(TupleTableSlot *slot)
 								  slot->tts_isnull);
 }
 
-/* have a row wait that is in the next slot of the buffer */
+/* let the row in the buffer's next slot wait */
 static void
 let_wait(CsvInsert *insert, CsvInsertBuffer *buffer, TupleTableSlot *slot)
 {
-	/* its values may be gone by then */
+	/* its values may be gone later */
 	ExecMaterializeSlot(slot);
 	buffer->places[buffer->nrows] = insert->place;
 	buffer->nrows++;
@@ -747,8 +747,8 @@ fill_defaults(CsvInsert *insert, TupleTableSlot *slot)
 }
 
 /*
- * The partition that a row belongs in; *slot becomes the row in its form, in a
- * slot of its buffer if it may wait.
+ * Returns the partition for the row.  *slot becomes the row in the partition's form,
+ * in a slot of its buffer if it may wait.
  */
 static ResultRelInfo *
 route(CsvInsert *insert, TupleTableSlot **slot)
@@ -763,13 +763,13 @@ route(CsvInsert *insert, TupleTableSlot **slot)
 	{
 		insert->last = relation;
 		insert->last_may_wait = insert->may_wait && relation_may_wait(relation);
-		/* what this one's triggers may look at */
+		/* triggers of this partition may look at rows that wait */
 		if (!insert->last_may_wait && insert->nwaiting > 0)
 			empty_buffers(insert, relation);
 		ReleaseBulkInsertStatePin(insert->bulk);
 	}
 
-	/* spares converting it back, if no trigger changes it */
+	/* saves converting the row back, if no trigger changes it */
 	if (insert->capture != NULL)
 		insert->capture->tcs_original_insert_tuple =
 			has_trigger_before(relation) ? NULL : row;
@@ -787,7 +787,7 @@ route(CsvInsert *insert, TupleTableSlot **slot)
 	return relation;
 }
 
-/* what the relation demands of a row, and what it adds to it */
+/* compute generated columns, and check the relation's constraints */
 static void
 check_row(CsvInsert *insert, ResultRelInfo *relation, TupleTableSlot *slot)
 {
@@ -798,7 +798,7 @@ check_row(CsvInsert *insert, ResultRelInfo *relation, TupleTableSlot *slot)
 	if (constraints != NULL && relation->ri_FdwRoutine == NULL)
 		ExecConstraints(relation, slot, insert->estate);
 
-	/* routing has seen to it, if no trigger has changed the row since */
+	/* routing has checked this, if no trigger has changed the row since */
 	if (relation->ri_RelationDesc->rd_rel->relispartition &&
 		(insert->routing == NULL || has_trigger_before(relation)))
 		ExecPartitionCheck(relation, slot, insert->estate, true);
@@ -861,7 +861,7 @@ insert_row(CsvInsert *insert, TupleTableSlot *slot)
 		CsvInsertBuffer *buffer;
 		TupleTableSlot *waiting;
 
-		/* a generated column has made a tuple of it */
+		/* computing a generated column has made the slot's values a tuple */
 		slot_getallattrs(slot);
 		if (csv_heap_pages_add(insert->pages, slot->tts_values,
 							   slot->tts_isnull))
@@ -918,7 +918,7 @@ csv_insert_takes_runs(CsvInsert *insert, const int *places, int nthreads)
 	return true;
 }
 
-/* of attributes that are not given */
+/* fill in attributes that are not given, and are the same in all rows */
 static void
 fill_template(CsvInsert *insert)
 {

@@ -1,14 +1,14 @@
 /*
  * jobs.c
- *		What importer jobs need beyond SQL: the files of a foreign table, and
- *		loads of one of them.
+ *		Functions that importer jobs need beyond SQL: they list the files of a
+ *		foreign table, and load a single file.
  *
  * Jobs themselves are functions of the extension's script, in PL/pgSQL.
  *
- * A file that was loaded is remembered by its identity: inode, size, and time
- * of its last change of content.  So it may be renamed or get other rights; one
- * that is written to is another file.  The device is no part of it, as its
- * number may change when the machine starts.
+ * A job remembers a loaded file by its identity: inode, size, and time of its last
+ * change of content.  So a file may be renamed or get other permissions; a file that
+ * is written to becomes another file.  The device is not part of the identity, because
+ * its number may change when the machine starts.
  */
 #include "postgres.h"
 
@@ -40,16 +40,13 @@
 #define CSV_FILE_COLUMNS	4
 #define CSV_LOAD_COLUMNS	4
 
-/* a file that has not changed for so long is not being written */
+/* a file that has not changed for this long is not being written */
 #define CSV_REST_SECONDS	60
 
-/* read at a time to see whether the last record is whole */
+/* bytes to read at a time, to see whether the last record is whole */
 #define CSV_LOOK_BYTES		(1024 * 1024)
 
-/*
- * The options of a foreign table, on which the user needs SELECT (some columns
- * are enough).
- */
+/* the options of a foreign table; the user needs SELECT on some of its columns */
 static CsvTable *
 get_source(Oid relid)
 {
@@ -67,7 +64,7 @@ get_source(Oid relid)
 }
 
 /*
- * Has the table's only file bytes, and does a line break end the last record?  The
+ * Is the table's only file not empty, and does a line break end its last record?  The
  * dialect's table tells records apart; headers are records here.
  */
 static bool
@@ -115,8 +112,8 @@ ends_in_break(const CsvTable *table)
 }
 
 /*
- * Is the last record of a file whole?  A file that cannot be read fails when it is
- * loaded, and so does a compressed file that is cut off.
+ * Is the last record of a file whole?  True for a file that cannot be read, and for a
+ * compressed file: loading it fails if it cannot be read or is cut off.
  */
 static bool
 ends_whole(const CsvTable *table, const char *filename)
@@ -159,7 +156,7 @@ is_whole(const CsvTable *table, const char *filename,
 		ends_whole(table, filename);
 }
 
-/* what is remembered of a file: no device, whose number may be another one later */
+/* the identity of a file, without the device, whose number may change */
 static char *
 format_identity(const CsvFileIdentity *file)
 {
@@ -194,8 +191,8 @@ fail_as_changed(const char *filename)
 PG_FUNCTION_INFO_V1(csv_gpu_files);
 
 /*
- * csv_gpu_files(source regclass): a row per file.  Of one that cannot be looked
- * at, only its name: it is no reason not to see the others.
+ * csv_gpu_files(source regclass) returns a row per file.  A file that cannot be looked
+ * at gets a row with only its name, so that the user sees the others.
  */
 Datum
 csv_gpu_files(PG_FUNCTION_ARGS)
@@ -217,7 +214,7 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 
-		/* a file is loaded by its name; nobody sees a NOTICE of a job */
+		/* a job loads a file by its name; a NOTICE of a job would not be seen */
 		if (!csv_check_filename(WARNING, names[i]))
 			continue;
 		values[0] = CStringGetTextDatum(names[i]);
@@ -291,7 +288,7 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(2))
 		filename = text_to_cstring(PG_GETARG_TEXT_PP(2));
 
-	/* not to match or to quote what may be a megabyte */
+	/* the name may have a megabyte: do not match or quote it */
 	if (filename != NULL && strlen(filename) >= MAXPGPATH)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
@@ -304,7 +301,7 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	request.filename = filename;
 	request.of_job = true;
 
-	/* nothing is to be learnt of files that are not the table's */
+	/* the user must learn nothing about files that are not the table's */
 	table = get_source(request.source);
 	if (filename != NULL)
 	{

@@ -2,19 +2,19 @@
  * load.c
  *		csv_gpu_load(): the records of a foreign table into a table.
  *
- *	1. Columns of the source are matched with those of the target, and what an
- *	   INSERT ... SELECT would do to a value on its way is prepared.
- *	2. Both relations' privileges are checked, and that of the table of rejects.
+ *	1. Columns of the source are matched with columns of the target.  Conversions
+ *	   are prepared as INSERT ... SELECT would do them.
+ *	2. Privileges on both relations and on the table of rejects are checked.
  *	3. The source is scanned as by a query for these columns; each row goes to
- *	   insert.c.  Skipped records wait in a tuplestore.  Where index entries come
- *	   after the rows, that is a subtransaction: if a row is refused, all is read
- *	   once more, to say which one.
- *	4. They are inserted into the table of rejects.
+ *	   insert.c.  Skipped records wait in a tuplestore.  If index entries come
+ *	   after the rows, this is done in a subtransaction: if a row is refused,
+ *	   everything is read once more, to tell which row.
+ *	4. Skipped records are inserted into the table of rejects.
  *
  * If another library or access method keeps a table's rows (owner.h), an INSERT
- * statement puts them there.  For the target, that is INSERT ... SELECT, instead of 3.
+ * statement puts them there.  For the target, INSERT ... SELECT replaces step 3.
  *
- * Memory: all of it is in a context of the call, which is deleted at its end.
+ * Memory: a context of the call, which is deleted at its end.
  */
 #include "postgres.h"
 
@@ -50,22 +50,22 @@
 #include "table/messages.h"
 #include "table/source.h"
 
-/* those of csv_gpu_errors(), then loaded_at and source */
+/* the columns of csv_gpu_errors(), then loaded_at and source */
 #define CSV_REJECT_COLUMNS	(CSV_ERROR_COLUMNS + 2)
 
 /*
- * Rows that are worth the threads' while; and how many go in one by one where fewer are
- * between those that have to.
+ * The fewest rows that are worth starting threads.  If a run has fewer rows before a
+ * row that must go in by itself, the next CSV_WAIT_ROWS rows go in one by one.
  */
 #define CSV_LEAST_RUN		256
 #define CSV_WAIT_ROWS		1024
 
-/* a value's way from an attribute of the source to one of the target */
+/* how a value gets from an attribute of the source to an attribute of the target */
 typedef struct CsvLoadColumn
 {
 	int			from;			/* attribute number - 1 */
-	int			to;				/* likewise */
-	ExprState  *expr;			/* over a slot of the source; NULL: as it is */
+	int			to;				/* attribute number - 1 */
+	ExprState  *expr;			/* over a slot of the source; NULL: no change */
 } CsvLoadColumn;
 
 typedef struct CsvMapping
@@ -75,14 +75,14 @@ typedef struct CsvMapping
 	Bitmapset  *from;			/* attribute numbers */
 	Bitmapset  *to;
 	bool		any_expr;
-	bool		is_volatile;	/* one of these is */
-	bool		is_identity;	/* each attribute to that of its number, as is */
+	bool		is_volatile;	/* one of the expressions is */
+	bool		is_identity;	/* no attribute changes its number or value */
 } CsvMapping;
 
 typedef struct CsvLoad
 {
 	CsvTable   *table;
-	Relation	source;			/* NULL: it is in no catalog */
+	Relation	source;			/* NULL: it is not in the catalog */
 	TupleTableSlot *row;		/* of the source */
 	CsvMapping	mapping;
 	CsvInsert  *target;
@@ -91,8 +91,8 @@ typedef struct CsvLoad
 	int64		nloaded;
 	CsvScanStatistics statistics;
 
-	/* skipped records, where they are kept */
-	CsvInsert  *rejects;		/* NULL: they are not */
+	/* skipped records, if they are kept */
+	CsvInsert  *rejects;		/* NULL: they are not kept */
 	const char *rejects_owner;
 	CsvMapping	reject_mapping;
 	TupleDesc	reject_tupdesc;
@@ -117,8 +117,8 @@ find_attribute(Relation relation, const char *name)
 }
 
 /*
- * What makes a value of the source one of the target, as an assignment does it;
- * NULL: nothing has to be done.
+ * Returns the expression that assigns a value of the source to the target, or NULL if
+ * the value needs no conversion.
  */
 static Expr *
 assignment(Form_pg_attribute from, AttrNumber attnum, Relation target,
@@ -273,7 +273,7 @@ map_by_order(CsvMapping *mapping, Relation source, Relation target,
 	}
 }
 
-/* attribute numbers of the target, or else of the source, in the mapping's order */
+/* attribute numbers of the target, or of the source, in the mapping's order */
 static List *
 mapped_attnums(const CsvMapping *mapping, bool of_target)
 {
@@ -285,7 +285,7 @@ mapped_attnums(const CsvMapping *mapping, bool of_target)
 	return attnums;
 }
 
-/* fill in a row of the target by one of the source */
+/* fill in a row of the target from a row of the source */
 static void
 map_row(const CsvMapping *mapping, TupleTableSlot *from, TupleTableSlot *to,
 		ExprContext *econtext)
@@ -329,7 +329,7 @@ reject_tupdesc(void)
 	return tupdesc;
 }
 
-/* the table takes those of the columns that it has, and must have one */
+/* open the table of rejects: it takes the columns that it has, and must have one */
 static void
 open_rejects(CsvLoad *load, Oid relid)
 {
@@ -361,7 +361,7 @@ open_rejects(CsvLoad *load, Oid relid)
 	load->rejected = tuplestore_begin_heap(false, false, work_mem);
 }
 
-/* a CsvSkippedFn: as a scan without one would report it, and kept */
+/* a CsvSkippedFn: report the record as a scan does, and keep it */
 static bool
 reject_record(void *arg, const CsvSkipped *skipped)
 {
@@ -421,7 +421,7 @@ state_rejects(CsvLoad *load, TupleTableSlot *row)
 	SPI_finish();
 }
 
-/* insert them as rows of a load */
+/* insert rejected records as a load inserts rows */
 static void
 load_rejects(CsvLoad *load, TupleTableSlot *row)
 {
@@ -459,7 +459,7 @@ insert_rejects(CsvLoad *load)
 
 /* ---- load ---- */
 
-/* SELECT on the source's columns that are loaded; of rejects, on all it has */
+/* check SELECT on the columns that are loaded; if rejects are kept, on all columns */
 static void
 check_source(CsvLoad *load, bool keeps_rejects)
 {
@@ -476,8 +476,8 @@ check_source(CsvLoad *load, bool keeps_rejects)
 }
 
 /*
- * Which attribute of the target each one of the source is; NULL: some are not as they
- * stand.
+ * For each attribute of the source, returns the attribute of the target that takes its
+ * value unchanged; NULL if some values are converted.
  */
 static int *
 mapped_places(const CsvMapping *mapping, int natts)
@@ -492,14 +492,14 @@ mapped_places(const CsvMapping *mapping, int natts)
 	return places;
 }
 
-/* how many rows are tried at a time, where some have to go in by themselves */
+/* how many rows are tried at a time, if some rows must go in by themselves */
 typedef struct CsvPace
 {
 	uint32		most;			/* as many as there were between such rows */
 	uint32		wait;			/* rows until the next try */
 } CsvPace;
 
-/* rows of the scan that go in many at a time, if such are next */
+/* insert the next rows of the scan many at a time, if they allow that */
 static void
 load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
 {
@@ -518,7 +518,7 @@ load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
 		CHECK_FOR_INTERRUPTS();
 		if (run.nrows < CSV_LEAST_RUN)
 		{
-			/* what ends the run is not looked at again before its turn */
+			/* do not look again at the row that ends the run before its turn */
 			pace->wait = run.nrows;
 			return;
 		}
@@ -537,7 +537,7 @@ load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
 	}
 }
 
-/* all rows into a target, of load->target's table */
+/* load all rows into a target, which must be of load->target's table */
 static void
 load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 {
@@ -549,7 +549,7 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 
 	csv_insert_begin(target, freeze, load->method, indexing);
 
-	/* rows that are the target's as they are can be scanned into its slot */
+	/* rows that need no change can be scanned into the target's slot */
 	if (load->mapping.is_identity)
 		fixed = csv_insert_fixed_slot(target);
 	if (fixed != NULL)
@@ -557,7 +557,7 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 
 	csv_source_decide_resident(load->table);
 
-	/* of resident columns there are no bytes for the rejects */
+	/* rejects need the records' bytes, which resident columns do not have */
 	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
 								load->rejects == NULL ? CSV_SCAN_MAY_KEEP : 0,
 								load->rejects != NULL ? reject_record : NULL,
@@ -590,12 +590,12 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 			load_runs(scan, target, &pace);
 	}
 	csv_table_scan_statistics(scan, &load->statistics);
-	/* what waits may still name the file */
+	/* rows that wait may still name the file */
 	load->nloaded = csv_insert_end(target);
 	csv_table_scan_end(scan);
 }
 
-/* would another way to load, after this one has failed, be of no use? */
+/* after this ERROR, would loading in another way be useless? */
 static bool
 is_final(int sqlstate)
 {
@@ -614,8 +614,9 @@ is_final(int sqlstate)
 }
 
 /*
- * Load with index entries after the rows.  False if that has failed as a row is
- * refused: nothing is left of it, and insertions are to tell which row is the first.
+ * Load with index entries after the rows.  Returns false if a row is refused.  Nothing
+ * is left of the load then, and the caller must insert row by row, to tell which row
+ * is the first.
  */
 static bool
 load_before_indexes(CsvLoad *volatile load, CsvIndexing indexing)
@@ -658,7 +659,7 @@ load_before_indexes(CsvLoad *volatile load, CsvIndexing indexing)
 	return good;
 }
 
-/* of a load of so many bytes; -1: nobody knows, and it may not be read a second time */
+/* nbytes: of the load; -1 if it is unknown and the source may not be read twice */
 static CsvIndexing
 choose_indexing(const CsvLoad *load, bool freeze, int64 nbytes)
 {
@@ -673,20 +674,20 @@ choose_indexing(const CsvLoad *load, bool freeze, int64 nbytes)
 							  load->method == CSV_LOAD_PAGES);
 }
 
-/* choose load->method; and how indexes get their entries */
+/* choose load->method, and how indexes get their entries */
 static CsvIndexing
 choose_method(CsvLoad *load, bool freeze)
 {
 	int64		nbytes = csv_source_data_size(load->table, NULL);
 
-	/* a COPY: if it fails, it is done once more in another way; it is no short one */
+	/* a COPY: if it fails, COPY repeats it in its own way; and it is not short */
 	if (nbytes < 0 && load->table->read != NULL)
 		nbytes = CSV_INDEX_LEAST_BYTES;
 	load->method = load->table->settings.load_method;
 	return choose_indexing(load, freeze, nbytes);
 }
 
-/* by INSERT ... SELECT: all rows, and skipped records as load_rows() has them */
+/* load by INSERT ... SELECT: all rows, and skipped records as in load_rows() */
 static void
 load_by_statement(CsvLoad *load)
 {
@@ -760,7 +761,7 @@ load_ourselves(CsvLoad *load, bool freeze)
 		csv_insert_close(load->target);
 	else
 	{
-		/* NOTICEs were given, of all records up to that one */
+		/* the first try gave NOTICEs of all records up to the refused row */
 		load->table->verbosity = CSV_VERBOSITY_SILENT;
 		load->method = CSV_LOAD_INSERT;
 		ExecClearTuple(load->row);

@@ -1,6 +1,6 @@
 /*
  * load.h
- *		The records of a foreign table into a table.
+ *		Loads the records of a foreign table into a table.
  */
 #ifndef CSV_LOAD_H
 #define CSV_LOAD_H
@@ -17,8 +17,8 @@ typedef struct CsvLoadRequest
 	ArrayType  *columns;		/* of the target; NULL: by name */
 	Oid			rejects;		/* InvalidOid: none */
 	bool		freeze;
-	const char *filename;		/* the one file to read; NULL: all there are */
-	bool		of_job;			/* a pattern is one even if a file has that name */
+	const char *filename;		/* the only file to read; NULL: all files */
+	bool		of_job;			/* it is a pattern even if a file has that name */
 } CsvLoadRequest;
 
 typedef struct CsvLoadResult
@@ -29,15 +29,16 @@ typedef struct CsvLoadResult
 	TimestampTz started;
 } CsvLoadResult;
 
-/* what csv_gpu_load() does, with its privileges and errors */
+/* the work of csv_gpu_load(), with its privileges and errors */
 extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
 
 /*
- * All rows of a table that is in no catalog (csv_table_make) into a target: its columns
- * to the attributes of these numbers (a list of int), of whose types they are.  ERROR
- * at the first record or row that is refused, or for the indexes after all of them.
- * quals: only rows go in that pass them (csv_insert_filter).  The caller has checked
- * privileges and row-level security.  Returns the number of rows.
+ * Load all rows of a table that is in no catalog (csv_table_make) into a target.
+ * attnums: for each column, the number of the target's attribute, which has the
+ * column's type (a list of int).  quals: insert only rows that pass them
+ * (csv_insert_filter).  ERROR at the first record or row that is refused, or after all
+ * rows if an index refuses a row.  The caller must have checked privileges and
+ * row-level security.  Returns the number of rows.
  */
 extern int64 csv_load_fields(CsvTable *table, Oid target, const List *attnums,
 							 List *quals);

@@ -1,9 +1,10 @@
 /*
  * oddity.c
- *		Is there something in COPY's data that it reads in its own way?
+ *		Finds data that COPY reads otherwise than the engines do.
  *
- * All of a file is looked at before it is read, by threads, each of which takes the
- * next part.  It is in the system's cache then.  A stream is looked at as it comes.
+ * Threads look at all of a file before it is read; each thread takes the next part.
+ * The file is in the operating system's cache then.  A stream is looked at as it
+ * comes.
  */
 #include "postgres.h"
 
@@ -19,10 +20,10 @@
 #include "load/tuple.h"
 #include "reader/dialect.h"
 
-/* the header is looked for in so many bytes */
+/* the header must end within this many bytes */
 #define CSV_TOP_BYTES		(1024 * 1024)
 
-/* what a thread takes at a time, and reads at a time; parts between two interrupts */
+/* bytes that a thread takes, and reads, at a time; parts between interrupt checks */
 #define CSV_PART_BYTES		(1024 * 1024)
 #define CSV_BLOCK_BYTES		(64 * 1024)
 #define CSV_PARTS_EACH		8
@@ -31,11 +32,11 @@
 typedef struct Lines
 {
 	bool		is_text;
-	atomic_bool any_lf;			/* without a CR */
+	atomic_bool any_lf;			/* a LF without a CR */
 	atomic_bool any_crlf;
-	atomic_bool any_cr;			/* without a LF */
-	atomic_bool any_end;		/* of data, by its look */
-	atomic_bool any_escaped;	/* break of text, or the end of the file */
+	atomic_bool any_cr;			/* a CR without a LF */
+	atomic_bool any_end;		/* a line that looks like the end of data */
+	atomic_bool any_escaped;	/* a line break of text, or the end of file */
 } Lines;
 
 typedef struct FileLook
@@ -44,7 +45,7 @@ typedef struct FileLook
 	off_t		offset;			/* of part 0 */
 	off_t		end;			/* of the file */
 	Lines		lines;
-	atomic_bool failed;			/* to read */
+	atomic_bool failed;			/* a read */
 } FileLook;
 
 struct CsvStreamLook
@@ -67,7 +68,7 @@ is_last_line(const char *marker, const char *bytes, const char *end, bool is_las
 		(end - next == 2 && next[0] == '\r' && next[1] == '\n');
 }
 
-/* what is behind escapes, in a block of text, as in look_at_block() */
+/* look at bytes behind escapes in a block of text; arguments as in look_at_block() */
 static void
 look_at_escapes(Lines *lines, const char *bytes, size_t nbefore, const char *end,
 				bool is_last)
@@ -75,7 +76,7 @@ look_at_escapes(Lines *lines, const char *bytes, size_t nbefore, const char *end
 	const char *block = bytes + nbefore;
 	size_t		nescapes = 0;	/* at the beginning, before the block */
 
-	/* which of so many are escaped was decided before them */
+	/* in so long a run, earlier bytes decide which of the escapes are escaped */
 	while (nescapes < nbefore && bytes[nescapes] == '\\')
 		nescapes++;
 	if (nescapes == CSV_LOOK_BEHIND)
@@ -102,7 +103,7 @@ look_at_escapes(Lines *lines, const char *bytes, size_t nbefore, const char *end
 static bool
 ends_in_ctrl_z(const char *bytes, const char *end)
 {
-	/* its own line break, and those that may follow (csv_is_end_of_data) */
+	/* its own line break, and line breaks that may follow (csv_is_end_of_data) */
 	for (int n = 0; n < CSV_END_OF_DATA_BYTES + 1 + CSV_BREAK_CRS && end > bytes &&
 		 (end[-1] == '\n' || end[-1] == '\r'); n++)
 		end--;
@@ -110,7 +111,7 @@ ends_in_ctrl_z(const char *bytes, const char *end)
 		(end - 1 == bytes || end[-2] == '\n' || end[-2] == '\r');
 }
 
-/* a block, whose first `nbefore` bytes belong to the one before */
+/* look at a block, whose first `nbefore` bytes belong to the block before */
 static void
 look_at_block(Lines *lines, const char *bytes, size_t nbefore, const char *end,
 			  bool is_last)
@@ -157,7 +158,7 @@ oddity_of_lines(const Lines *lines)
 	return NULL;
 }
 
-/* is the first line all of the header, and text that COPY lets pass? */
+/* is the first line the whole header, and text that COPY accepts? */
 static bool
 is_plain_header(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
 				int encoding)
@@ -180,7 +181,7 @@ is_plain_header(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
 		pg_verify_mbstr(GetDatabaseEncoding(), bytes, (int) (end - bytes), true);
 }
 
-/* of the first bytes */
+/* look at the first bytes of the data */
 static const char *
 find_oddity_at_top(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
 				   int encoding)
@@ -190,7 +191,7 @@ find_oddity_at_top(const char *bytes, size_t nbytes, const CopyFormatOptions *co
 	if (nbytes >= 2 && memcmp(bytes, "\\.", 2) == 0)
 		return "a line begins as the end of data";
 
-	/* without a line there is no header, nor is one missed unless it is to match */
+	/* empty data have no header, which matters only if the header must match */
 	if (copy->header_line != COPY_HEADER_FALSE &&
 		(nbytes > 0 || copy->header_line == COPY_HEADER_MATCH) &&
 		!is_plain_header(bytes, nbytes, copy, encoding))
@@ -200,7 +201,7 @@ find_oddity_at_top(const char *bytes, size_t nbytes, const CopyFormatOptions *co
 
 /* ---- files ---- */
 
-/* a part of the crew's work */
+/* look at a part of a file; called by the crew */
 static void
 look_at_part(void *arg, uint32_t part)
 {

@@ -1,6 +1,6 @@
 /*
  * oddity.h
- *		Is there something in COPY's data that it reads in its own way?
+ *		Finds data that COPY reads otherwise than the engines do.
  */
 #ifndef CSV_ODDITY_H
 #define CSV_ODDITY_H
@@ -8,23 +8,28 @@
 #include "commands/copy.h"
 
 /*
- * That is a byte-order mark; line breaks of two kinds, in quotes or not; a line that
- * begins as the end of data did before PostgreSQL 18; a header with more to it than a
- * line, whose text COPY checks, or none where it is to match.  In text an escaped line
- * break, and the end of data anywhere but in the last line.  Or it cannot be read twice.
- * NULL: none of these.  encoding: the file's.  By so many threads with this one.
+ * Returns what is odd in a file, or NULL.  Odd are
+ *	- a byte-order mark;
+ *	- line breaks of two kinds, in quotes or not;
+ *	- a line that begins as the end of data did before PostgreSQL 18;
+ *	- a header that is longer than a line, or whose text COPY checks, or that is
+ *	  missing although it must match;
+ *	- in text, an escaped line break, and the end of data before the last line;
+ *	- a file that cannot be read twice.
+ * encoding is the file's.  Uses nthreads threads including this one.
  */
 extern const char *csv_find_oddity(const char *filename,
 								   const CopyFormatOptions *copy, int encoding,
 								   int nthreads);
 
-/* bytes before a block that are looked at with it: more escapes in a row are odd */
+/* bytes before a block that are looked at with it; so long a run of escapes is odd */
 #define CSV_LOOK_BEHIND		64
 
 /*
- * The same of what comes in blocks, in the current memory context.  Before each block,
- * the last bytes of those before it are there, CSV_LOOK_BEHIND of them if there were so
- * many.  The first block has the header, or else it is odd.
+ * Look at data that come in blocks.  Uses the current memory context.  Before each
+ * block, the caller must have the last nbefore bytes of the blocks before it:
+ * CSV_LOOK_BEHIND bytes, or all of them if there are fewer.  If the first block does
+ * not contain the whole header, it is odd.
  */
 typedef struct CsvStreamLook CsvStreamLook;
 

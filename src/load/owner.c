@@ -2,9 +2,10 @@
  * owner.c
  *		Tables whose rows another library or access method keeps.
  *
- * Citus keeps the rows of a distributed table on other nodes, and TimescaleDB keeps the
- * rows of a hypertable in other tables, but the catalogs call both plain tables.  Such libraries
- * change the plan of an INSERT.  So the plan shows them, whatever their names are.
+ * Citus keeps the rows of a distributed table on other nodes, and TimescaleDB keeps
+ * the rows of a hypertable in other tables, but the catalogs call both plain tables.
+ * Such libraries change the plan of an INSERT.  So the plan shows them, whatever their
+ * names are.
  */
 #include "postgres.h"
 
@@ -66,7 +67,7 @@ plan_insert(Relation target, const List *attnums)
 	Query	   *query;
 	List	   *sorted = list_copy(attnums);
 
-	/* as the planner wants them, if no rewriter has sorted them */
+	/* the planner needs them sorted, and there may be no rewriter that sorts them */
 	list_sort(sorted, list_int_cmp);
 	initStringInfo(&sql);
 	csv_append_insert(&sql, target, sorted);

@@ -10,9 +10,10 @@
 #include "utils/rel.h"
 
 /*
- * Why rows must go into a table by an INSERT statement: another library or access
- * method keeps them.  NULL: they need not.  attnums: the columns that are given, a list
- * of int.  The function plans an INSERT, so another library may raise an ERROR.
+ * Returns why rows must go into a table by an INSERT statement: another library or
+ * access method keeps them.  NULL if they need not.  attnums: the columns that are
+ * given, a list of int.  The function plans an INSERT, so another library may raise an
+ * ERROR.
  */
 extern const char *csv_find_owner(Relation target, const List *attnums);
 
@@ -20,8 +21,8 @@ extern const char *csv_find_owner(Relation target, const List *attnums);
 extern void csv_append_columns(StringInfo sql, Relation relation, const List *attnums);
 
 /*
- * INSERT, with its table and columns, up to where the rows come: SELECT or VALUES.  As
- * with COPY, values are taken for identity columns, too.
+ * INSERT with its table and columns, up to SELECT or VALUES.  As in COPY, identity
+ * columns take values, too.
  */
 extern void csv_append_insert(StringInfo sql, Relation target, const List *attnums);
 

@@ -2,9 +2,9 @@
  * tuple.c
  *		Tuples of a heap, as heap_form_tuple() makes them.
  *
- * Many are made in slices of a run of rows, each slice by one thread and with room of
- * its own.  Those of the first slices, up to the first row that there is no tuple of,
- * are the run's.
+ * Threads make the tuples of a run of rows in slices.  Each thread takes a slice with
+ * its own room.  Tuples behind the first row for which no tuple can be made do not
+ * count.
  */
 #include "postgres.h"
 
@@ -16,18 +16,18 @@
 
 #include "load/tuple.h"
 
-/* of a slice: what fits into the cache of a processor's core */
+/* limits of a slice, so that it fits into the cache of a processor's core */
 #define CSV_SLICE_ROWS		1024
 #define CSV_SLICE_BYTES		(256 * 1024)
 
-/* so many for each thread, that none waits for the slowest; but no fewer rows */
+/* slices for each thread, so that none waits for the slowest; least rows of a slice */
 #define CSV_SLICES_EACH		4
 #define CSV_LEAST_SLICE		64
 
 /* how a value is laid out */
 typedef enum CsvLayOut
 {
-	CSV_LAY_OUT_1,				/* by value, of so many bytes */
+	CSV_LAY_OUT_1,				/* by value, of this many bytes */
 	CSV_LAY_OUT_2,
 	CSV_LAY_OUT_4,
 	CSV_LAY_OUT_8,
@@ -57,9 +57,9 @@ typedef struct CsvTupleSlice
 	uint32_t	nwanted;
 	uint32_t	nrows;
 	uint16_t	lengths[CSV_SLICE_ROWS];
-	char	   *bytes;			/* tuples, each aligned with zeros */
+	char	   *bytes;			/* tuples; zeros align each one's end */
 
-	/* the row at hand */
+	/* the current row */
 	Datum	   *values;
 	bool	   *isnull;
 	CsvRowRoom *room;
@@ -68,11 +68,11 @@ typedef struct CsvTupleSlice
 struct CsvTuples
 {
 	const CsvTupleForm *form;
-	Size		same_bytes;		/* of each tuple */
+	Size		same_bytes;		/* of a tuple, without the run's columns */
 	const int  *places;
 	CsvCrew    *crew;
 	const CsvRowRun *run;
-	uint32_t	nslices;		/* of the run, then those with tuples */
+	uint32_t	nslices;		/* of the run; later, those with tuples */
 	uint32_t	max_slices;
 	CsvTupleSlice *slices;
 };
@@ -105,7 +105,7 @@ csv_tuple_form_create(TupleDesc tupdesc, TransactionId xmin, CommandId cid)
 	CsvTupleForm *form = palloc0(offsetof(CsvTupleForm, columns) +
 								 sizeof(CsvTupleColumn) * tupdesc->natts);
 
-	/* as heap_insert() has it */
+	/* as in heap_insert() */
 	HeapTupleHeaderSetXmin(&form->header, xmin);
 	HeapTupleHeaderSetCmin(&form->header, cid);
 	form->header.t_infomask |= HEAP_XMAX_INVALID;
@@ -117,7 +117,7 @@ csv_tuple_form_create(TupleDesc tupdesc, TransactionId xmin, CommandId cid)
 	return form;
 }
 
-/* the address aligned, with zeros up to there: as heap_form_tuple() leaves it */
+/* align an address, and write zeros up to it, as heap_form_tuple() does */
 static inline char *
 align_data(char *data, uint8_t alignment)
 {
@@ -167,7 +167,7 @@ csv_form_tuple(const CsvTupleForm *form, const Datum *values, const bool *isnull
 		if (has_nulls)
 			header->t_bits[i / 8] |= (uint8) (1 << (i % 8));
 
-		/* room for alignment and any value that is not a varlena's */
+		/* room for alignment and for any value except a varlena */
 		if (unlikely(data + 16 + Max(column->length, 0) > end))
 			return 0;
 		switch ((CsvLayOut) column->lay_out)
@@ -276,7 +276,7 @@ csv_tuples_create(const CsvTupleForm *form, TupleDesc tupdesc,
 		CsvTupleSlice *slice = &tuples->slices[i];
 		char	   *row = palloc(row_bytes);
 
-		/* the last one may be written to as far as any */
+		/* the last tuple may need as much room as any */
 		slice->bytes = palloc(CSV_SLICE_BYTES + MAXALIGN(TOAST_TUPLE_THRESHOLD));
 		slice->values = (Datum *) row;
 		slice->room = (CsvRowRoom *) (row + sizeof(Datum) * natts);
@@ -287,7 +287,7 @@ csv_tuples_create(const CsvTupleForm *form, TupleDesc tupdesc,
 	return tuples;
 }
 
-/* rows of a slice, by how many there are, and how long they may become */
+/* the number of rows in a slice, by the run's rows and the length of their tuples */
 static uint32_t
 slice_rows(const CsvTuples *tuples, const CsvRowRun *run)
 {
@@ -301,7 +301,7 @@ slice_rows(const CsvTuples *tuples, const CsvRowRun *run)
 			   (uint32_t) (CSV_SLICE_BYTES / longest));
 }
 
-/* a part of the crew's work */
+/* make the tuples of a slice; called by the crew */
 static void
 make_slice(void *arg, uint32_t part)
 {

@@ -1,6 +1,6 @@
 /*
  * emit.c
- *		Registers, columns and constants of a program, as instructions.
+ *		Emits registers, columns and constants of a program as instructions.
  */
 #include "postgres.h"
 
@@ -232,7 +232,7 @@ is_foreign_function(Oid function, void *context)
 	return function >= FirstNormalObjectId;
 }
 
-/* may it do more than return or raise an ERROR, send a NOTICE, for example? */
+/* may it do more than return or raise an ERROR, for example send a NOTICE? */
 static bool
 speaks_walker(Node *node, void *context)
 {
@@ -291,7 +291,7 @@ csv_lacks_collation(Node *node, void *context)
 	return expression_tree_walker(node, csv_lacks_collation, context);
 }
 
-/* may it raise an ERROR?  The value of a subquery is another matter. */
+/* may it raise an ERROR?  The subquery behind a Param does not count. */
 static bool
 raises_walker(Node *node, void *context)
 {
@@ -373,7 +373,7 @@ csv_emit_constant(CsvProgram *program, Node *node, Oid type, uint8_t lane,
 	return result;
 }
 
-/* a numeric literal's scale; -1 if it has none, or no lane holds it */
+/* a numeric literal's scale; -1 if it is not a literal, or no lane holds it */
 static int
 literal_scale(Node *node)
 {
@@ -394,7 +394,7 @@ literal_scale(Node *node)
 		csv_decimal_of_numeric(literal->constvalue, scale, &value) ? scale : -1;
 }
 
-/* no fewer than its digits */
+/* at least the number of its digits */
 static int16
 literal_digits(const Const *literal)
 {
@@ -421,7 +421,7 @@ csv_emit_known_constant(CsvProgram *program, Node *node)
 	return result;
 }
 
-/* ---- for whoever plans ---- */
+/* ---- for the planner ---- */
 
 bool
 csv_holds_row(const CsvProgram *program, Expr *expr)

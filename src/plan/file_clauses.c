@@ -2,9 +2,10 @@
  * file_clauses.c
  *		WHERE clauses that decide which files are read.
  *
- * They are evaluated before any row is: so none of them has a security level above
- * that of another clause.  EXPLAIN tells how many files they leave, and a function
- * that is not leakproof would see names of files whose rows row security hides.
+ * These clauses are evaluated before any row.  So their security level must not be
+ * above the level of another clause: EXPLAIN tells how many files they leave, and a
+ * function that is not leakproof would see names of files whose rows row-level
+ * security hides.
  */
 #include "postgres.h"
 
@@ -35,10 +36,10 @@ typedef struct FileVars
 {
 	const CsvTable *table;
 	int			relid;
-	bool		found;			/* a column of a file */
+	bool		found;			/* a column that is the same in the whole file */
 } FileVars;
 
-/* is there something that is not the same for all rows of a file? */
+/* does it use something that differs between rows of a file? */
 static bool
 differs_walker(Node *node, void *context)
 {
@@ -102,7 +103,7 @@ csv_part_clauses(const CsvPlanState *state, List *clauses, List **file_clauses)
 			may_hide |= state->row_security;
 	}
 
-	/* a policy (x = (SELECT ...)) is one that has no columns any more, beside x = 5 */
+	/* beside x = 5, a policy x = (SELECT ...) becomes a clause without columns */
 	if (may_hide)
 	{
 		*file_clauses = NIL;
@@ -112,7 +113,7 @@ csv_part_clauses(const CsvPlanState *state, List *clauses, List **file_clauses)
 		if (lfirst_node(RestrictInfo, cell)->security_level > least_level)
 			others = lappend(others, lfirst(cell));
 	*file_clauses = list_difference_ptr(*file_clauses, others);
-	/* the planner has them by cost where they are leakproof, but they may raise an ERROR */
+	/* the planner orders leakproof clauses by cost, but they may raise an ERROR */
 	list_sort(*file_clauses, compare_levels);
 	return list_difference_ptr(clauses, *file_clauses);
 }
@@ -147,7 +148,7 @@ params_walker(Node *node, void *context)
 }
 
 /*
- * May the clause be evaluated now, by a user whose rights nobody has looked at yet?
+ * May the clause be evaluated now?  The user's privileges have not been checked yet.
  */
 static bool
 may_evaluate(const CsvPlanState *state, Node *clause)
@@ -183,7 +184,9 @@ csv_plan_files(CsvPlanState *state, List *file_clauses)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 
-		/* one that is not evaluated may keep others from raising an ERROR */
+		/*
+		 * a clause that is not evaluated may keep later clauses from raising an ERROR
+		 */
 		if (!may_evaluate(state, (Node *) rinfo->clause) ||
 			(!may_fail && contain_leaked_vars((Node *) rinfo->clause)))
 		{
@@ -196,7 +199,7 @@ csv_plan_files(CsvPlanState *state, List *file_clauses)
 	if (known == NIL)
 		return file_clauses;
 
-	/* what is wrong with the files is for the scan to say */
+	/* only the scan reports errors of files */
 	estate = CreateExecutorState();
 	filter = csv_file_filter_create(state->table, exprs, NULL, true);
 	if (filter == NULL)
@@ -219,7 +222,7 @@ typedef struct OuterVars
 	int			relid;
 } OuterVars;
 
-/* as createplan.c does it in the plan's other expressions, with the same Params */
+/* as createplan.c does in the plan's other expressions, with the same Params */
 static Node *
 replace_outer(Node *node, void *context)
 {

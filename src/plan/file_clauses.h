@@ -1,7 +1,7 @@
 /*
  * file_clauses.h
- *		Which WHERE clauses decide which files are read (scan/file_filter.h), and
- *		which files that leaves, as far as the planner can tell.
+ *		Finds the WHERE clauses that decide which files are read (scan/file_filter.h),
+ *		and the files that they leave, as far as the planner can tell.
  */
 #ifndef CSV_FILE_CLAUSES_H
 #define CSV_FILE_CLAUSES_H
@@ -12,15 +12,15 @@
 extern bool csv_has_file_columns(const CsvTable *table);
 
 /*
- * Part clauses (RestrictInfos) in the executor's order into those that decide, and
- * the others, which are returned.
+ * Divide clauses (RestrictInfos, in the executor's order) into *file_clauses, which
+ * decide which files are read, and all others, which are returned.
  */
 extern List *csv_part_clauses(const CsvPlanState *state, List *clauses,
 							  List **file_clauses);
 
 /*
- * Leave out the files of the table for which the clauses do not hold, if that shows
- * when the query is planned.  Returns the clauses by which nothing was left out.
+ * Leave out files of the table for which the clauses do not hold, if that is known
+ * when the query is planned.  Returns the clauses that were not evaluated.
  */
 extern List *csv_plan_files(CsvPlanState *state, List *file_clauses);
 
@@ -28,8 +28,8 @@ extern List *csv_plan_files(CsvPlanState *state, List *file_clauses);
 extern bool csv_files_vary(const List *file_clauses);
 
 /*
- * The expressions of the clauses for the plan, and the Params in them.  Values of an
- * outer relation become Params.
+ * Returns the expressions of the clauses for the plan, and the Params in them.  Values
+ * of an outer relation become Params.
  */
 extern List *csv_file_quals(PlannerInfo *root, const CsvPlanState *state,
 							List *file_clauses, List **params);

@@ -1,16 +1,14 @@
 /*
  * order.c
- *		ORDER BY with LIMIT n: rows that are certainly not among the first n
- *		ones stay in the engine.
+ *		ORDER BY with LIMIT n: rows that are certainly not among the first n stay
+ *		in the engine.
  *
- * The plan is the executor's own, Sort and Limit over the scan, and so is the
- * result: the scan only leaves out rows that n others of the file come before.
- * It reads all records all the same, and rows that the engine is not sure of
- * come out.
+ * The plan is the executor's own, Sort and Limit over the scan, and so is the result.
+ * The scan leaves out a row only if n other rows of the file come before it.  The scan
+ * still reads all records, and returns rows that the engine is not sure about.
  *
- * That holds where nothing stands between: each row of the scan gets to the
- * Sort, and what is computed of it on the way raises no ERROR, or does so only
- * for rows that come out.
+ * This is right only if each row of the scan gets to the Sort, and if expressions that
+ * are computed on the way raise no ERROR, except for rows that come out.
  */
 #include "postgres.h"
 
@@ -32,10 +30,10 @@
 #include "plan/shippable.h"
 #include "scan/execute.h"
 
-/* of a limit that is known only when the query is run, for costs */
+/* for costs, if the limit is known only when the query runs */
 #define CSV_GUESSED_LIMIT	1000
 
-/* is the query, but for its WHERE, nothing but ORDER BY and LIMIT? */
+/* has the query, besides WHERE, only ORDER BY and LIMIT? */
 static bool
 only_sorts(const PlannerInfo *root)
 {
@@ -51,7 +49,7 @@ only_sorts(const PlannerInfo *root)
 		bms_membership(root->all_baserels) == BMS_SINGLETON;
 }
 
-/* may the scan evaluate it, once more than the executor does? */
+/* may the scan evaluate it, in addition to the executor? */
 static bool
 is_repeatable(Node *expr)
 {
@@ -59,8 +57,8 @@ is_repeatable(Node *expr)
 }
 
 /*
- * Does the executor evaluate it only for the rows that are left in the end?
- * As planner.c has it (make_sort_input_target).
+ * Does the executor evaluate it only for the rows that are left in the end?  Decided
+ * as in planner.c (make_sort_input_target).
  */
 static bool
 is_postponed(PlannerInfo *root, const TargetEntry *entry)
@@ -100,7 +98,7 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 		(offset != NULL && !is_repeatable(offset)))
 		return false;
 
-	/* the filters alone stay as they are if there is no order after all */
+	/* state->program stays as it is, in case the engine cannot have the order */
 	program = csv_program_create(state->table, baserel->relid, parse);
 	foreach(cell, state->pushed)
 		if (!csv_program_add_filter(program,
@@ -134,7 +132,7 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 			return false;
 	}
 
-	/* of a UNION ALL's part these are more than columns */
+	/* in a part of a UNION ALL, these may be more than columns */
 	foreach(cell, baserel->reltarget->exprs)
 		if (!csv_program_check(program, lfirst(cell)))
 			return false;

@@ -2,9 +2,9 @@
  * parallel_path.c
  *		Plans scans that the processes of a parallel query share.
  *
- * Only such a partial path is parallel-safe.  The complete path is not: a worker
- * that has it in a join or a subplan would read all of the file for itself, and
- * each of them would report the skipped records.
+ * Only such a partial path is parallel-safe.  The complete path is not: in a join or a
+ * subplan, each worker would read all of the file for itself, and would report the
+ * skipped records.
  */
 #include "postgres.h"
 
@@ -29,8 +29,8 @@
 #include "table/source.h"
 
 /*
- * A process may have to keep as many messages of skipped records as may be told or
- * a limit allows, until those of the records before are there.
+ * A process may have to keep its messages of skipped records until the messages of
+ * earlier records are there.  A scan that may have more than this many is not shared.
  */
 #define MOST_MESSAGES	100000
 
@@ -57,9 +57,8 @@ is_unsafe_function(Oid function, void *context)
 }
 
 /*
- * Is there something in an expression that a worker must not evaluate?
- * is_parallel_safe() of PostgreSQL does not look at it where the query has
- * nothing of the kind.
+ * Does an expression contain something that a worker must not evaluate?  PostgreSQL's
+ * is_parallel_safe() does not look if the query contains nothing of the kind.
  */
 static bool
 is_unsafe(Node *node, void *context)
@@ -90,8 +89,8 @@ are_safe_checks(Oid domain)
 }
 
 /*
- * May a worker make values of the type?  The planner does not know that a scan
- * calls input functions, and evaluates the checks of domains.
+ * May a worker make values of the type?  The planner does not know that a scan calls
+ * input functions, and evaluates the checks of domains.
  */
 static bool
 is_safe_type(Oid type)
@@ -128,7 +127,7 @@ is_safe_type(Oid type)
 	}
 }
 
-/* are there files that can be read in pieces, or several? */
+/* is there a file that can be read in pieces, or more than one file? */
 static bool
 has_pieces(const CsvPlanState *state)
 {
@@ -141,8 +140,8 @@ has_pieces(const CsvPlanState *state)
 }
 
 /*
- * Processes that share a scan neither use nor make kept columns: so one process
- * reads what may be kept.
+ * Processes that share a scan neither use nor make kept columns.  So one process reads
+ * files whose columns may be kept.
  */
 bool
 csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
@@ -151,7 +150,7 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	const CsvTable *table = state->table;
 	int			attnum = -1;
 
-	/* its rows and bad records are this process's */
+	/* this process itself needs the scan's rows and bad records */
 	if (csv_awaited_scan != NULL && csv_awaited_scan->table->relid == rte->relid)
 		return false;
 	if (table->program != NULL ||
@@ -179,8 +178,8 @@ csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 		return 0;
 
 	/*
-	 * Files are left out once: in a query inside another one, the value of a
-	 * subquery may be another in the next scan.
+	 * A shared scan leaves out files only once.  In a query inside another query, a
+	 * subquery may have another value in the next scan.
 	 */
 	if (root->parent_root != NULL && csv_files_vary(state->file_clauses))
 		return 0;
@@ -188,15 +187,15 @@ csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 									   max_parallel_workers_per_gather);
 
 	/*
-	 * The whole of a small plain table may be read by each worker, so that joins
-	 * with it are parallel.  One of ours must be shared for that.
+	 * If a small plain table is joined, each worker may read all of it, so that the
+	 * join is parallel.  For that, a table of ours must be shared.
 	 */
 	if (nworkers == 0 && bms_membership(root->all_baserels) == BMS_MULTIPLE)
 		nworkers = 1;
 	return nworkers;
 }
 
-/* among how many processes the rows are divided, as costsize.c reckons */
+/* the number of processes that share the rows, as costsize.c reckons */
 double
 csv_parallel_divisor(int nworkers)
 {

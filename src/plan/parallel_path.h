@@ -11,7 +11,7 @@
 extern bool csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel,
 								 RangeTblEntry *rte);
 
-/* how many workers for a scan that is shared; 0: it is not to be */
+/* the number of workers for a shared scan; 0: do not share it */
 extern int	csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 								 const CsvPlanState *state);
 

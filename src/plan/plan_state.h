@@ -1,6 +1,6 @@
 /*
  * plan_state.h
- *		What planning keeps of a table, and the wrapper's callbacks for it.
+ *		The state of a table during planning, and the wrapper's planning callbacks.
  */
 #ifndef CSV_PLAN_STATE_H
 #define CSV_PLAN_STATE_H
@@ -11,7 +11,7 @@
 #include "program/program.h"
 #include "table/option.h"
 
-/* what planning keeps in RelOptInfo.fdw_private */
+/* in RelOptInfo.fdw_private */
 typedef struct CsvPlanState
 {
 	CsvTable   *table;
@@ -20,30 +20,30 @@ typedef struct CsvPlanState
 	bool		is_exact;
 	BlockNumber pages;			/* of the file, as for a plain table */
 	bool		has_gpu;		/* csv_engine_uses_gpu() */
-	double		speed;			/* csv_engine_speed(): it reads and evaluates so many
-								 * times as fast as one thread */
+	double		speed;			/* csv_engine_speed(): it reads and evaluates this
+								 * many times as fast as one thread */
 	bool		resident;		/* the session has the columns */
 	Index		relid;			/* of the table, also on top of its scan */
-	const Query *query;			/* that it is in */
+	const Query *query;			/* that the table is in */
 	List	   *restrictinfo;	/* the table's WHERE clauses, as the executor
-								 * evaluates them, but for these: */
-	bool		row_security;	/* some clauses of the query hide rows from others */
-	List	   *file_clauses;	/* they decide which files are read; */
-	List	   *unknown_files;	/* those of them that the planner cannot tell of */
-	double		share;			/* of the rows that it knows of, those in files
+								 * evaluates them, without file_clauses */
+	bool		row_security;	/* some clauses hide rows from other clauses */
+	List	   *file_clauses;	/* they decide which files are read */
+	List	   *unknown_files;	/* those that the planner cannot evaluate */
+	double		share;			/* fraction of the known rows that are in files
 								 * that will be read */
 
-	/* what the engine has; NULL: nothing */
+	/* the engine's part; NULL: none */
 	CsvProgram *program;
-	List	   *pushed;			/* those of restrictinfo that are in it */
+	List	   *pushed;			/* clauses of restrictinfo in the program */
 
-	/* of rows that are sorted, and but the first ones wanted: order.h */
+	/* if rows are sorted and only the first are wanted (order.h) */
 	List	   *order;			/* NIL: all rows are wanted */
 	List	   *limit;			/* expressions of LIMIT and OFFSET */
 
 	int			first_relid;	/* of the relations that the plan stands for */
 
-	/* of aggregates on top of the table's scan */
+	/* for aggregates on top of the table's scan */
 	bool		upper;
 	List	   *scan_tlist;		/* group keys and Aggrefs */
 	List	   *results;		/* a CsvResult of each, as integer lists */
@@ -62,9 +62,9 @@ extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
 								 Plan *outer_plan);
 
 /*
- * Of a table in a query: with `table`, `wanted`, `nbytes`, `is_exact` and all of
- * clauses filled in, in the planner's memory.  Looks at the catalogs and the files
- * once.
+ * Returns the state of a table in a query, in the planner's memory, with `table`,
+ * `wanted`, `nbytes`, `is_exact` and everything about clauses filled in.  Looks at the
+ * catalogs and the files only once.
  */
 extern CsvPlanState *csv_plan_state(PlannerInfo *root, RelOptInfo *baserel,
 									Oid foreigntableid);
@@ -75,8 +75,8 @@ extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 								void *extra);
 
 /*
- * Cost of finding the records of the table's file, making its values, and
- * running the program (or NULL) over them, whose filters leave nrows.
+ * Cost of finding the records of the table's file, making its values, and running the
+ * program (or NULL) over them.  The program's filters leave nrows.
  */
 extern Cost csv_read_cost(const CsvPlanState *state,
 						  const CsvProgram *program, double ntuples,

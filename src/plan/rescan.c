@@ -2,9 +2,9 @@
  * rescan.c
  *		Plans of scans that are repeated for other values of their parameters.
  *
- * Such a scan is the inner side of a nested loop, or that of a subquery which
- * uses values of the query around it.  Where one of its clauses is "column =
- * value", its rows can be looked up (scan/lookup.h).
+ * Such a scan is the inner side of a nested loop, or is in a subquery that uses values
+ * of the query around it.  If one of its clauses is "column = value", its rows can be
+ * looked up (scan/lookup.h).
  */
 #include "postgres.h"
 
@@ -22,10 +22,10 @@
 #include "plan/rescan.h"
 #include "scan/lookup.h"
 
-/* in units of cpu_operator_cost: looking rows up once */
+/* cost of a lookup, in units of cpu_operator_cost */
 #define COST_PER_LOOKUP		20
 
-/* is it a column of the relation, under whatever type? */
+/* is it a column of the relation, with or without a relabeled type? */
 static bool
 is_column(const Node *node, Index relid)
 {
@@ -36,7 +36,7 @@ is_column(const Node *node, Index relid)
 		((const Var *) node)->varattno > 0;
 }
 
-/* has it one value in a scan, and perhaps another in the next? */
+/* has it one value in a scan, and perhaps another value in the next scan? */
 static bool
 is_parameter(PlannerInfo *root, Node *node, Index relid)
 {
@@ -46,13 +46,13 @@ is_parameter(PlannerInfo *root, Node *node, Index relid)
 		(!bms_is_empty(relids) || csv_expression_varies(node));
 }
 
-/* the side of "column = value" that the column is on, or -1 */
+/* the side of "column = value" that is the column, or -1 */
 static int
 column_side(PlannerInfo *root, Node *clause, Index relid)
 {
 	OpExpr	   *op = (OpExpr *) clause;
 
-	/* without a collation, an ERROR is due where it is evaluated, if it is */
+	/* without a collation, the executor must raise an ERROR, if it evaluates this */
 	if (!IsA(clause, OpExpr) || list_length(op->args) != 2 ||
 		!op_strict(op->opno) || csv_lacks_collation(clause, NULL) ||
 		!op_hashjoinable(op->opno, exprType(linitial(op->args))))
@@ -65,9 +65,8 @@ column_side(PlannerInfo *root, Node *clause, Index relid)
 }
 
 /*
- * Rows that are not found do not get to the other clauses.  So none of these has
- * to see them, as with an index: for what it does, or because of its security
- * level.
+ * Rows that are not found do not get to the other clauses.  So no earlier clause may
+ * need to see them, because of its effects or of its security level, as with an index.
  */
 List *
 csv_find_equalities(PlannerInfo *root, const CsvPlanState *state,

@@ -9,19 +9,19 @@
 #include "plan/plan_state.h"
 
 /*
- * The equalities by which such a scan can look its rows up, as CsvPlanItem has
- * them, of clauses (RestrictInfos) in the executor's order.  allowed: those that
- * come into question; all rows must come out undecided where they are not known.
+ * Returns the equalities by which such a scan can look its rows up, as in CsvPlanItem.
+ * clauses: RestrictInfos in the executor's order.  allowed: clauses that may serve;
+ * while their values are not known, all rows must come out undecided.
  */
 extern List *csv_find_equalities(PlannerInfo *root, const CsvPlanState *state,
 								 List *clauses, const List *allowed);
 
-/* how often a scan is repeated for rows of these relations, about; at least 1 */
+/* estimates how often a scan is repeated for rows of these relations; at least 1 */
 extern double csv_loop_count(PlannerInfo *root, Relids outer);
 
 /*
- * What each of so many scans costs on average, if it looks its rows up, and reading
- * all of them read_cost: nrows of them are kept, of which nfound are found.
+ * Returns the average cost of nloops scans that look their rows up.  read_cost: to
+ * read all rows.  nrows: rows that are kept.  nfound: rows that a scan finds.
  */
 extern Cost csv_lookup_cost(const RelOptInfo *baserel,
 							const CsvPlanState *state, Cost read_cost,

@@ -2,9 +2,9 @@
  * scan_path.c
  *		Plans scans of one foreign table.
  *
- * The plan carries the attribute numbers that the scan must deliver (those in
- * the target list and in the WHERE clauses), and the table where the scan
- * stands for aggregates on it (CsvPlanItem).
+ * The plan carries the attribute numbers that the scan must deliver (for the target
+ * list and the WHERE clauses), and the table, for scans that stand for aggregates on
+ * it (CsvPlanItem).
  */
 #include "postgres.h"
 
@@ -36,20 +36,20 @@
 #include "table/source.h"
 
 /*
- * Cost of finding the records, by page of the file, and of making one value of
- * one row, in units of cpu_operator_cost.
+ * Costs in units of cpu_operator_cost: of finding the records in a page of the file,
+ * and of making a value of a row.
  */
 #define CSV_COST_PER_PAGE	40
 #define CSV_COST_PER_VALUE	0.7
 
-/* likewise, of one operation of the engine on one row */
+/* an operation of the engine on a row */
 #define CSV_COST_PER_OPERATION	0.1
 
-/* and of beginning a scan, once more perhaps */
+/* beginning a scan, perhaps once more */
 #define CSV_COST_PER_SCAN	20
 
 /*
- * The attributes that the query uses; a whole-row reference uses them all.
+ * Returns the attributes that the query uses; a whole-row reference uses all of them.
  */
 static Bitmapset *
 wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
@@ -79,9 +79,10 @@ wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
 }
 
 /*
- * Values of some types can be refused in a subtransaction only (value.c), and
- * before 17 a query that uses parallel workers can have none.  So keep them
- * away from what is not planned yet of this query and those around it.
+ * Values of some types can be refused only in a subtransaction (value.c), and before
+ * 17 a query that uses parallel workers cannot have subtransactions.  So keep workers
+ * away from all parts of this query, and of the queries around it, that are not
+ * planned yet.
  */
 static void
 avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
@@ -95,7 +96,7 @@ avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
 		return;
 
 	root->glob->parallelModeOK = false;
-	/* set where parallel queries are forced, even if there will be none */
+	/* set if parallel queries are forced, even if this query will not be parallel */
 	root->glob->parallelModeNeeded = false;
 	for (; root != NULL; root = root->parent_root)
 		for (int i = 1; i < root->simple_rel_array_size; i++)
@@ -103,7 +104,7 @@ avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
 				root->simple_rel_array[i]->consider_parallel = false;
 }
 
-/* a WHERE clause, and what decides when the executor gets to it */
+/* a WHERE clause, and its properties that decide when the executor gets to it */
 typedef struct OrderedClause
 {
 	RestrictInfo *rinfo;
@@ -129,9 +130,10 @@ compare_clauses(const void *a, const void *b)
 }
 
 /*
- * Clauses in the order in which the executor evaluates them, as createplan.c
- * has it (order_qual_clauses): it decides which of several raises an ERROR.
- * Those of a join come last, as they do where a scan does not have them.
+ * Returns clauses in the order in which the executor evaluates them
+ * (order_qual_clauses in createplan.c).  The order decides which of several clauses
+ * raises an ERROR.  Join clauses come last, where they also are if a scan does not
+ * have them.
  */
 static List *
 order_clauses(PlannerInfo *root, List *clauses)
@@ -177,7 +179,7 @@ csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 		csv_part_clauses(state, order_clauses(root, baserel->baserestrictinfo),
 						 &state->file_clauses);
 	if (state->file_clauses != NIL)
-		csv_table_check(state->table);	/* types among others */
+		csv_table_check(state->table);	/* types, for example */
 	state->unknown_files = csv_plan_files(state, state->file_clauses);
 	state->nbytes = csv_source_data_size(state->table, &state->is_exact);
 	csv_source_decide_resident(state->table);
@@ -186,10 +188,10 @@ csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 }
 
 /*
- * Give the engine the clauses that it can have, up to one that it cannot have
- * and that may raise an ERROR: rows that a later one drops would not get there.
- * Clauses of a security level above most_level stay with the executor; it is told
- * in *least_left what the lowest level of those that do is.
+ * Give the engine the clauses that it can have.  Stop at a clause that it cannot have
+ * and that may raise an ERROR, because that clause would not see rows that a later
+ * clause drops.  Clauses of a security level above most_level stay with the executor.
+ * *least_left: the lowest level of the clauses that stay there.
  */
 static CsvProgram *
 push_levels(const CsvPlanState *state, List *clauses, Index most_level,
@@ -225,11 +227,11 @@ push_levels(const CsvPlanState *state, List *clauses, Index most_level,
 }
 
 /*
- * The clauses that the engine gets.  None of them has a security level above that
- * of one which it does not get: EXPLAIN ANALYZE counts what each of the two drops,
- * and so would tell of rows that row security hides.  The clauses are in the
- * executor's order; *pushed are those that the program has.  NULL where it can have
- * nothing at all.
+ * Returns a program with the clauses that the engine gets.  None of them has a
+ * security level above the level of a clause that stays with the executor: EXPLAIN
+ * ANALYZE counts the rows that each of the two drops, and so would tell of rows that
+ * row-level security hides.  The clauses are in the executor's order.  *pushed: the
+ * clauses in the program.  Returns NULL if the engine can have nothing at all.
  */
 static CsvProgram *
 push_filters(const CsvPlanState *state, List *clauses, List **pushed)
@@ -292,7 +294,7 @@ find_resident_columns(RelOptInfo *baserel, const CsvPlanState *state,
 								false, &ncolumns, nrows);
 }
 
-/* the bytes of a value and what separates it, as far as its type tells */
+/* the expected bytes of a value and its delimiter, by its type */
 static int
 expected_field_bytes(const CsvTableColumn *column)
 {
@@ -328,9 +330,9 @@ expected_field_bytes(const CsvTableColumn *column)
 }
 
 /*
- * How many rows a file has that ANALYZE has not seen.  It goes by all columns:
- * by those that the query uses, as in file_fdw, the same file would have many
- * times as many rows for count(*) as for SELECT *.
+ * Estimates the rows of a file that ANALYZE has not seen, by all columns.  By only the
+ * columns that the query uses, as in file_fdw, the same file would have many times as
+ * many rows for count(*) as for SELECT *.
  */
 static double
 expected_rows(const CsvTable *table, int64 nbytes)
@@ -361,7 +363,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state->program = push_filters(state, state->restrictinfo, &state->pushed);
 	state->resident = find_resident_columns(baserel, state, &nrows);
 
-	/* as file_fdw: ten pages where the size is not known */
+	/* if the size is not known, assume ten pages, as file_fdw does */
 	if (nbytes < 0)
 		nbytes = 10 * (int64) BLCKSZ;
 	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
@@ -377,7 +379,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 		ntuples = clamp_row_est((double) nrows);
 	else if (baserel->tuples >= 0 && baserel->pages > 0)
 	{
-		/* ANALYZE has been here: its density, the size of now */
+		/* ANALYZE's rows per page, and the current size */
 		ntuples = clamp_row_est(baserel->tuples / (double) baserel->pages *
 								(double) state->pages);
 	}
@@ -422,7 +424,7 @@ csv_read_cost(const CsvPlanState *state, const CsvProgram *program,
 	return cost + noperations * cpu_operator_cost;
 }
 
-/* rows that come out of the engine, of which nrows pass all clauses */
+/* rows that come out of the engine; nrows of them pass all clauses */
 static double
 emitted_rows(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state,
 			 double nrows)
@@ -434,9 +436,7 @@ emitted_rows(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state,
 							   JOIN_INNER, NULL);
 }
 
-/*
- * A path of so many rows, with the state's clauses.
- */
+/* Add a path of nrows rows, with the state's clauses. */
 static void
 add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 			  const CsvPlanState *state, double nrows, Relids required_outer)
@@ -466,8 +466,9 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 }
 
 /*
- * A path that workers share, if that may be worth it.  The file is read as fast
- * as by one, as with a plain table; all else is divided, but for what a GPU does.
+ * Add a path that workers share, if it may be worth that.  As with a plain table,
+ * workers read the file no faster than one process.  They divide all other work,
+ * except a GPU's.
  */
 static void
 add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
@@ -483,7 +484,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (nworkers == 0)
 		return;
-	/* what is kept is not asked for */
+	/* a shared scan does not use kept columns */
 	alone.resident = false;
 	if (!state->has_gpu)
 		alone.speed = 1;
@@ -505,7 +506,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 	add_partial_path(baserel, (Path *) path);
 }
 
-/* is it the column of that number, as it stands in a clause? */
+/* is the member the column of that number, perhaps relabeled? */
 static bool
 is_column_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
 				 EquivalenceMember *member, void *arg)
@@ -519,7 +520,7 @@ is_column_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
 }
 
 /*
- * The clauses that join the table with others, and that a scan can evaluate if
+ * Returns the clauses that join the table with others, and that a scan can evaluate if
  * it gets the others' values.
  */
 static List *
@@ -552,8 +553,8 @@ join_clauses(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state)
 }
 
 /*
- * Paths for the inner side of a nested loop: the engine filters by values of
- * the outer row, or files are left out by them, each time anew.
+ * Add paths for the inner side of a nested loop.  For each outer row, the engine
+ * filters by its values, or files are left out by them.
  */
 static void
 add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
@@ -645,8 +646,9 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *equalities;
 
 	/*
-	 * With those that join it with the outer side of a nested loop; without an
-	 * order, where a process has some of the rows only.
+	 * A path with parameters also has the clauses that join it with the outer side of
+	 * a nested loop.  A shared path has no order, since each process has only some of
+	 * the rows.
 	 */
 	if (best_path->path.param_info != NULL || best_path->path.parallel_aware)
 	{
@@ -668,16 +670,15 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	}
 
 	/*
-	 * What the engine could not decide is decided in the executor's order,
-	 * among all clauses: one that is false keeps those after it from raising
-	 * an ERROR.
+	 * If the engine could not decide a row, all clauses decide it in the executor's
+	 * order: a clause that is false keeps later clauses from raising an ERROR.
 	 */
 	if (!state->upper &&
 		(decided == NIL || !contain_volatile_functions((Node *) quals)))
 		checked = scan_clauses;
 	if (!state->upper && decided != NIL)
 		recheck = extract_actual_clauses(checked, false);
-	/* the engine decides on rows by what it has, though files may vary */
+	/* if the engine decides rows, it does so by its own clauses, even if files vary */
 	if (pushed != NIL || state->upper || order != NIL)
 		equalities = csv_find_equalities(root, state, checked, pushed);
 	else

@@ -1,21 +1,21 @@
 /*
  * shippable.c
- *		From PostgreSQL's expressions to an engine's instructions.
+ *		Translates PostgreSQL's expressions into an engine's instructions.
  *
- * An expression is had whole or not at all.  It may use columns of the table
- * whose kind the engines convert; constants; and operators and functions that
- * are PostgreSQL's own and whose meaning operate.h has, down to overflow (where
- * it leaves the row to the executor).  What depends on a collation is had where
- * that is deterministic (equality) or C (order).
+ * An expression is translated as a whole or not at all.  It may use columns of the
+ * table whose kind the engines convert; constants; and PostgreSQL's own operators and
+ * functions that operate.h implements exactly (it leaves rows with an overflow to the
+ * executor).  If a result depends on a collation, equality needs a deterministic
+ * collation, and order needs C.
  *
- * Numerics are scaled integers of a scale that is fixed when a query is
- * planned, so that results look as PostgreSQL's do.  A numeric of a scale that
- * is known only later, a parameter's, can be compared with, and nothing else.
- * Values of a column without a typmod have a scale each.  A register has them at one
- * scale, the same in the whole query, and the executor gets rows that need more
- * digits.  Where a result shows such values, their scale() is in another register,
- * computed from the columns' scales.  A sum shows the greatest scale of its values;
- * of equal keys or extremes, the greatest is shown.
+ * Numerics are scaled integers.  Their scale is fixed when a query is planned, so that
+ * results look as PostgreSQL's do.  A numeric whose scale is known only later (of a
+ * parameter) can only be compared with.  In a column without a typmod, each value has
+ * its own scale.  A register has such values at one scale, the same in the whole
+ * query, and the executor gets rows that need more digits.  If a result shows such
+ * values, another register has their scale(), computed from the columns' scales.  A
+ * sum shows the greatest scale of its values.  Among equal keys or extremes, the
+ * greatest scale is shown.
  */
 #include "postgres.h"
 
@@ -50,8 +50,9 @@ product_walker(Node *node, void *count)
 }
 
 /*
- * Digits behind the point that leave 20 before it, also in a product, whose factors
- * have as many each.  Texts of float8 have up to 17.
+ * Digits behind the point, which leave 20 digits before it.  That also holds for a
+ * product whose factors each have that many digits behind the point.  Texts of float8
+ * have up to 17.
  */
 static int16
 scaled_digits(const Query *query)
@@ -123,10 +124,7 @@ rescale(CsvProgram *program, int a, int scale)
 	return result;
 }
 
-/*
- * + - * of PostgreSQL's own, between integers, numerics or float8.  (float4 has
- * a narrower arithmetic.)
- */
+/* + - * of integers, numerics or float8 (float4 has a narrower arithmetic) */
 static int
 translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 {
@@ -245,9 +243,8 @@ csv_collation_allows(Oid collation, bool equality)
 }
 
 /*
- * One side of a comparison whose other side is a constant of that type: both
- * registers.  A numeric constant is brought to a common scale when the query
- * is run.
+ * Make both registers for a comparison of a node with a constant of its type.  A
+ * numeric constant is brought to a common scale when the query runs.
  */
 static bool
 compare_with_constant(CsvProgram *program, Node *node, Node *constant,
@@ -379,8 +376,8 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 }
 
 /*
- * LIKE with a literal pattern that has no wildcards but %.  Bytes are compared, so
- * a character must not begin inside another one.
+ * LIKE with a literal pattern that has no wildcard except %.  Bytes are compared, so a
+ * character must not begin inside another character.
  */
 static int
 translate_like(CsvProgram *program, OpExpr *op, bool negated)
@@ -423,7 +420,7 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 		piece = TextDatumGetCString(pattern->constvalue);
 	}
 
-	/* blanks at the end of a char(n) are there for LIKE */
+	/* LIKE sees the blanks at the end of a char(n) */
 	if (exprType(value) == BPCHAROID)
 		a = IsA(value, Var) &&
 			((Var *) value)->varno == program->relid &&
@@ -534,8 +531,8 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 /* ---- the rest of the grammar ---- */
 
 /*
- * The value, or (is_scale) the scale, of a node that is not evaluated for each row of the
- * whole expression.
+ * The value of a node, or its scale if is_scale.  The node may be evaluated for fewer
+ * rows than the whole expression.
  */
 static int
 translate_branch(CsvProgram *program, Node *node, bool is_scale)
@@ -611,7 +608,7 @@ translate_boolean_test(CsvProgram *program, BooleanTest *test)
 	return negated ? csv_emit_bool(program, CSV_OP_NOT, result, -1, false) : result;
 }
 
-/* where condition is true one, else other */
+/* `one` where the condition is true, otherwise `other` */
 static int
 emit_choice(CsvProgram *program, int condition, int one, int other)
 {
@@ -660,7 +657,7 @@ translate_null(CsvProgram *program, Oid type, int32 typmod, Oid collation)
 							  makeNullConst(type, typmod, collation));
 }
 
-/* CASE, from its last branch to its first; NULL goes with numerics of any scale */
+/* CASE, from its last branch to its first; NULL has any numeric's scale */
 static int
 translate_case(CsvProgram *program, CaseExpr *expr, bool is_scale)
 {
@@ -743,7 +740,7 @@ translate_relabel(CsvProgram *program, RelabelType *relabel)
 	Oid			from = exprType((Node *) relabel->arg);
 	int			a;
 
-	/* bpchar and the others see blanks at the end differently */
+	/* bpchar treats blanks at the end differently from the other types */
 	if (from == VARCHAROID && relabel->resulttype == BPCHAROID)
 	{
 		Var		   *var = (Var *) relabel->arg;
@@ -765,7 +762,7 @@ translate_relabel(CsvProgram *program, RelabelType *relabel)
 
 /* ---- how many digits a numeric shows behind the point ---- */
 
-/* + and - have the greater scale, * has the sum of both */
+/* + and - show the greater scale, * shows the sum of both */
 static int
 scale_of_operator(CsvProgram *program, OpExpr *op)
 {
@@ -788,7 +785,7 @@ scale_of_operator(CsvProgram *program, OpExpr *op)
 	return result;
 }
 
-/* where the numeric is not NULL: its scale */
+/* the scale of a numeric that is not NULL */
 static int
 scale_of(CsvProgram *program, Node *node)
 {
@@ -816,7 +813,7 @@ scale_of(CsvProgram *program, Node *node)
 	}
 }
 
-/* scale(value); of NaN, which is NULL, it is the executor's */
+/* scale(value); it is NULL for NaN, which is left to the executor */
 static int
 translate_scale(CsvProgram *program, Node *value)
 {
@@ -880,7 +877,7 @@ translate_new(CsvProgram *program, Node *node)
 	}
 }
 
-/* the register that holds the expression; -1 where it cannot be had */
+/* returns the register that holds the expression, or -1 */
 static int
 register_of(CsvProgram *program, Node *node)
 {
@@ -898,7 +895,7 @@ register_of(CsvProgram *program, Node *node)
 	}
 	result = translate_new(program, node);
 
-	/* what a CASE's argument stands for changes from one to the next */
+	/* the value of a CaseTestExpr changes from one CASE to the next */
 	if (result >= 0 && program->case_register < 0 && !IsA(node, CaseTestExpr))
 	{
 		program->known = lappend(program->known, node);
@@ -909,8 +906,8 @@ register_of(CsvProgram *program, Node *node)
 }
 
 /*
- * The same from the outside: where it fails, nothing of it stays.  first: the
- * executor evaluates it for each row.
+ * Translate a whole expression; if that fails, remove everything that was added.
+ * first: the executor evaluates the expression for each row.
  */
 static int
 translate_whole(CsvProgram *program, Node *node, bool first)
@@ -939,7 +936,7 @@ csv_program_add_filter(CsvProgram *program, Expr *clause, bool first)
 {
 	int			result;
 
-	/* one without the row is the executor's (a gating Result) */
+	/* a clause without the row is the executor's (a gating Result) */
 	if (program->n.nfilters >= CSV_MAX_REGISTERS ||
 		!csv_holds_row(program, clause))
 		return false;

@@ -2,10 +2,9 @@
  * upper.c
  *		Plans of aggregates that the engine computes.
  *
- * A query that groups the rows of one table, or partition, is a foreign scan
- * that returns the groups, if the engine can have all of it: every WHERE clause,
- * every group key, every aggregate.  HAVING, and expressions over aggregates,
- * are the executor's.
+ * A query that groups the rows of one table or partition becomes a foreign scan that
+ * returns the groups, if the engine can have every WHERE clause, every group key and
+ * every aggregate.  The executor evaluates HAVING and expressions over aggregates.
  */
 #include "postgres.h"
 
@@ -35,21 +34,18 @@
 #include "scan/scan.h"
 #include "table/source.h"
 
-/*
- * What a group takes in memory, roughly: its place in the hash table, and a key
- * or aggregate.
- */
+/* Rough memory of a group: its place in the hash table, and each key or aggregate. */
 #define CSV_GROUP_BYTES			24
 #define CSV_GROUP_VALUE_BYTES	16
-#define CSV_HELD_FLOAT_BYTES	560 /* more, of a sum of floats on a GPU */
+#define CSV_HELD_FLOAT_BYTES	560 /* more, for a sum of floats on a GPU */
 
-/* what an aggregate function of PostgreSQL's own is to the engine */
+/* how the engine computes an aggregate function of PostgreSQL's own */
 typedef struct AggregateKind
 {
 	const char *name;
 	CsvResultKind result;
 	int			first;			/* CsvAggregateKind */
-	int			second;			/* likewise, or -1 */
+	int			second;			/* CsvAggregateKind, or -1 */
 } AggregateKind;
 
 static const AggregateKind aggregate_kinds[] = {
@@ -68,7 +64,7 @@ static const AggregateKind aggregate_kinds[] = {
 #undef VARIANCE
 };
 
-/* whatever it is of: what has no lane is not had */
+/* the argument does not matter here: a type without a lane is refused later */
 static bool
 aggregate_kind(const Aggref *aggref, AggregateKind *kind)
 {
@@ -99,7 +95,7 @@ add_result(CsvPlanState *state, CsvResultKind kind, int argument, int first,
 											shown));
 }
 
-/* an aggregate of the query for the result that comes next */
+/* add an aggregate of the program for the next result */
 static int
 add_aggregate(CsvPlanState *state, int kind, int argument, int filter)
 {
@@ -114,8 +110,8 @@ add_aggregate(CsvPlanState *state, int kind, int argument, int filter)
 }
 
 /*
- * An aggregate with the greatest scale of the values of a result, which the lane has
- * not kept; -1: the engine cannot have it.
+ * Add an aggregate with the greatest scale of the values of a result, which the lane
+ * does not keep.  Returns -1 if the engine cannot have it.
  */
 static int
 add_shown(CsvPlanState *state, Expr *value, int filter)
@@ -145,12 +141,12 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 		!aggregate_kind(aggref, &kind))
 		return false;
 
-	/* distinct values of several parts cannot be added up */
+	/* distinct values cannot be counted in parts and added up */
 	if (aggref->aggsplit != AGGSPLIT_SIMPLE &&
 		kind.first == CSV_AGGREGATE_COUNT_DISTINCT)
 		return false;
 
-	/* min and max do not care; any other DISTINCT is the executor's */
+	/* min and max ignore DISTINCT; any other DISTINCT is the executor's */
 	if (aggref->aggdistinct != NIL &&
 		kind.first != CSV_AGGREGATE_COUNT_DISTINCT)
 		return false;
@@ -225,9 +221,9 @@ push_expression(CsvPlanState *state, Expr *expr, bool is_key)
 }
 
 /*
- * A key without columns tells no groups apart: it is left to the executor, which
- * evaluates it for each group.  It must not be in the scan's result: setrefs.c
- * would have the same expression among the program's constants come from there.
+ * A key without columns tells no groups apart.  It is left to the executor, which
+ * evaluates it for each group.  It must not be in the scan's result: setrefs.c would
+ * take the same expression among the program's constants from there.
  */
 static bool
 push_key(CsvPlanState *state, Expr *key)
@@ -237,7 +233,7 @@ push_key(CsvPlanState *state, Expr *key)
 	return csv_is_constant(state->program, key);
 }
 
-/* the aggregates in an expression, and keys that it uses beside them */
+/* add the aggregates in an expression, and keys that it uses beside them */
 static bool
 push_aggregates_of(CsvPlanState *state, Node *node)
 {
@@ -255,8 +251,8 @@ push_aggregates_of(CsvPlanState *state, Node *node)
 }
 
 /*
- * Have the scan's result in the order of the target, if it is just that: then
- * rows come out as they are.
+ * Put the scan's result into the order of the target, if both have the same columns:
+ * then rows come out without a projection.
  */
 static void
 order_results(CsvPlanState *state, PathTarget *target)
@@ -288,9 +284,7 @@ order_results(CsvPlanState *state, PathTarget *target)
 	state->sources = sources;
 }
 
-/*
- * Everything that is grouped, into state->program and state->scan_tlist.
- */
+/* Add everything that is grouped to state->program and state->scan_tlist. */
 static bool
 push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 			  List *target_list, List *having)
@@ -310,7 +304,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 			return false;
 	}
 
-	/* a key that nobody wants to see */
+	/* keys that are not in the target */
 	foreach(cell, parse->groupClause)
 	{
 		Expr	   *key = (Expr *) get_sortgroupclause_expr(lfirst(cell),
@@ -320,7 +314,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 			return false;
 	}
 
-	/* where there is no row, there is no group either */
+	/* without a key there would be a group even if there is no row */
 	if (parse->groupClause != NIL && state->program->n.nkeys == 0 &&
 		!push_expression(state, (Expr *) makeBoolConst(true, false), true))
 		return false;
@@ -336,8 +330,8 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 }
 
 /*
- * Bytes of the values of which each is counted once in its group, and which are
- * all kept until then; 0: there are none.
+ * Bytes of the values that count(DISTINCT) counts, which groups keep until the end; 0
+ * if there are none.
  */
 static double
 distinct_bytes(PlannerInfo *root, const CsvPlanState *state, List *keys,
@@ -369,8 +363,8 @@ distinct_bytes(PlannerInfo *root, const CsvPlanState *state, List *keys,
 }
 
 /*
- * What it costs, roughly, that so many groups of nrows rows, and so many bytes of
- * distinct values, are not all in memory; 0 where they are.
+ * Rough cost of spilling, if ngroups groups of nrows rows, and values_bytes of
+ * distinct values, do not fit in memory; 0 if they do.
  */
 static Cost
 spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
@@ -403,7 +397,7 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
 								ngroups * held_bytes))
 		return 0;
 
-	/* as cost_agg() reckons: nearly all rows are written and read, each level */
+	/* as cost_agg() reckons: each level writes and reads nearly all rows */
 	levels = ceil(log(times) / log(CSV_SPILL_FILES));
 	return levels * nrows *
 		(2 * cpu_tuple_cost +
@@ -411,9 +405,9 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
 }
 
 /*
- * Stages: UPPERREL_GROUP_AGG, of a table or (with partitionwise aggregation) of
- * a partition; UPPERREL_PARTIAL_GROUP_AGG, of a partition whose groups are
- * put together with those of others: then the scan returns transition states.
+ * Stages: UPPERREL_GROUP_AGG is for a table or (with partitionwise aggregation) for a
+ * partition.  UPPERREL_PARTIAL_GROUP_AGG is for a partition whose groups are combined
+ * with the groups of other partitions; then the scan returns transition states.
  */
 void
 csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
@@ -442,7 +436,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		input->program == NULL || !IS_SIMPLE_REL(input_rel))
 		return;
 
-	/* where groups are not in several partitions, all of them are better than parts */
+	/* if no group is in several partitions, whole groups are better than parts */
 	if (stage == UPPERREL_PARTIAL_GROUP_AGG &&
 		grouping->patype != PARTITIONWISE_AGGREGATE_PARTIAL)
 		return;
@@ -459,7 +453,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		bms_next_member(output_rel->reloptkind == RELOPT_UPPER_REL ?
 						root->all_baserels : output_rel->relids, -1);
 
-	/* the table's own plan may be used after all: translate anew */
+	/* translate anew: the table's own plan may be used after all */
 	state->program = csv_program_create(input->table, input->relid, parse);
 	foreach(cell, input->pushed)
 		if (!csv_program_add_filter(state->program,
@@ -473,8 +467,9 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		return;
 
 	/*
-	 * What the session keeps may do for aggregates but not for rows.  The other
-	 * way round, reading the file once more makes it do from then on.
+	 * The columns that the session keeps may do for aggregates but not for rows.  If
+	 * they do for rows only, one more read of the file makes them do for aggregates,
+	 * too.
 	 */
 	state->resident |= state->table->settings.resident && state->wanted != NULL &&
 		csv_batches_are_kept(state->table, state->wanted, state->wanted,

@@ -1,6 +1,6 @@
 /*
  * analyze.c
- *		Samples of a table's rows, for ANALYZE.
+ *		Samples a table's rows for ANALYZE.
  */
 #include "postgres.h"
 
@@ -16,10 +16,10 @@
 #include "scan/execute.h"
 #include "table/source.h"
 
-/* rows from one report in pg_stat_progress_analyze to the next */
+/* rows between two reports in pg_stat_progress_analyze */
 #define CSV_PROGRESS_ROWS	1024
 
-/* what ANALYZE shows there as blocks of a plain table */
+/* show the file there as ANALYZE shows the blocks of a plain table */
 static void
 show_progress(const CsvTableScan *scan, const CsvScanStatistics *statistics)
 {
@@ -55,7 +55,7 @@ compare_positions(const void *a, const void *b)
 }
 
 /*
- * A random sample of the rows (Vitter's algorithm Z, as for plain tables), in the
+ * Take a random sample of the rows (Vitter's algorithm Z, as for plain tables), in the
  * order of the file: ANALYZE computes correlations from it.
  */
 static int
@@ -127,7 +127,7 @@ csv_analyze_table(Relation relation, AcquireSampleRowsFunc *func,
 	CsvTable   *table = csv_table_get(RelationGetRelid(relation));
 	int64		nbytes = csv_source_data_size(table, NULL);
 
-	/* a program is not run for the sake of statistics, as in file_fdw */
+	/* as in file_fdw, a program is not run for statistics */
 	if (table->filename == NULL)
 		return false;
 	*totalpages = (BlockNumber) Min((Max(nbytes, 0) + BLCKSZ - 1) / BLCKSZ,

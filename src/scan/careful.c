@@ -2,15 +2,15 @@
  * careful.c
  *		Values that a batch's arrays do not hold as datums.
  *
- * Those that the engine was not sure of, that are too long for its arrays, or
- * whose type it does not know are made by the type's input function (value.c).
- * What that refuses makes the record a skipped one, or is NULL by on_error
- * 'set_null', if the type takes NULL.
- * In most batches they are few or none: entries that have one are found once a
- * batch, and all others are never looked at here.
+ * If the engine was not sure of a value, if the value is too long for its arrays, or
+ * if it does not know the type, the type's input function makes the value (value.c).
+ * If that function refuses the value, the record is skipped, or the value is NULL by
+ * on_error 'set_null', if the type takes NULL.  Most batches have few such values or
+ * none.  So entries with such values are found once for each batch, and no other entry
+ * is looked at here.
  *
- * Values of functions that need a subtransaction are made for a run of rows ahead,
- * in a single one.  Where that run fails, each is made by itself.
+ * If a function needs a subtransaction, its values are made ahead for a run of rows,
+ * in a single subtransaction.  If that fails, each value is made by itself.
  */
 #include "postgres.h"
 
@@ -38,9 +38,9 @@ struct CsvCareful
 
 	const CsvFileBatch *batch;
 	uint32_t	nentries;
-	bool		any;			/* entry has such values, */
-	bool		all;			/* or all of them have, */
-	bool		any_decimal;	/* or all have at least scaled integers, */
+	bool		any;			/* some entry has such values: */
+	bool		all;			/* all entries, */
+	bool		any_decimal;	/* all, at least scaled integers, */
 	bool		any_flag;		/* or these: */
 	uint8_t    *flags;
 	uint32_t	capacity;
@@ -48,7 +48,7 @@ struct CsvCareful
 	/* the run of rows made ahead: entries [run_from, run_until) */
 	uint32_t	run_from;
 	uint32_t	run_until;
-	bool		run_failed;		/* value by value, then */
+	bool		run_failed;		/* make value by value */
 	bool		has_runs;
 
 	List	   *nulls;			/* see csv_careful_take_nulls() */
@@ -56,12 +56,12 @@ struct CsvCareful
 	/* for the CONTEXT of an ERROR: the value that is being made */
 	const CsvScanColumn *at_column;
 	const CsvError *at_error;	/* its record, if the engine found an error there; */
-	uint32_t	at_entry;		/* else its entry */
+	uint32_t	at_entry;		/* otherwise its entry */
 
 	/* fields of one record, for values that need the input's bytes */
 	CsvScan		fields;
 	uint64_t	fields_of;		/* the record's entry in row_offsets, + 1 */
-	CsvDialect	lenient;		/* by which values are read, if that is so: the batch's */
+	CsvDialect	lenient;		/* the batch's, for values that are read leniently */
 };
 
 CsvCareful *
@@ -77,7 +77,7 @@ csv_careful_create(CsvScanColumn *columns, int ncolumns,
 												 ALLOCSET_DEFAULT_SIZES);
 	careful->memory = csv_context_memory(CurrentMemoryContext);
 	careful->fields.interrupted = csv_process_interrupts;
-	careful->fields.most = 2 * CSV_MAX_FIELDS;	/* a table's, and surplus ones */
+	careful->fields.most = 2 * CSV_MAX_FIELDS;	/* a table's, and surplus fields */
 	careful->columns = columns;
 	careful->ncolumns = ncolumns;
 	return careful;
@@ -211,7 +211,7 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 	}
 	if (batch->dialect->opt.lenient)
 		careful->lenient = csv_lenient_dialect(batch->dialect);
-	/* of a batch none of whose rows comes out, nobody may look at the arrays */
+	/* if no row of a batch comes out, its arrays must not be looked at */
 	if (batch->selection != NULL && batch->selection->nrows == 0)
 		return false;
 	careful->nentries = csv_has_selected_rows(&batch->batch) ?
@@ -263,8 +263,8 @@ csv_careful_has_all(const CsvCareful *careful)
 /* ---- the record's own bytes ---- */
 
 /*
- * The fields of a record of the batch, by its entry in row_offsets.  Its structure is
- * sound, so that both modes read it the same, or it is read leniently.
+ * Find the fields of a record of the batch, by its entry in row_offsets.  The record's
+ * structure is sound, so that both modes read it the same, or it is read leniently.
  */
 static void
 find_fields(CsvCareful *careful, uint32_t entry)
@@ -278,7 +278,7 @@ find_fields(CsvCareful *careful, uint32_t entry)
 	careful->fields_of = (uint64_t) entry + 1;
 }
 
-/* the dialect of their values */
+/* the dialect of the fields' values */
 const CsvDialect *
 csv_careful_dialect(const CsvCareful *careful)
 {
@@ -408,7 +408,7 @@ decimal_value(const CsvScanColumn *column, uint32_t entry)
 }
 
 /*
- * Make one value of an entry.  False, with *error filled in, if it is refused.
+ * Make one value of an entry.  Returns false, with *error filled in, if it is refused.
  */
 static bool
 make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
@@ -431,7 +431,7 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 		char	   *string = (char *) column->values +
 			(size_t) entry * column->stride + VARHDRSZ;
 
-		/* whatever the function does to its argument, others will want it */
+		/* the function may change its argument, but a kept batch must not change */
 		if (batch->kept)
 			string = pstrdup(string);
 		return csv_value_from_cstring(&column->input, string, value, error);
@@ -448,9 +448,7 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 	}
 }
 
-/*
- * The values of a run, with its subtransaction open.  False if one is refused.
- */
+/* make the values of a run in its subtransaction; false if a value is refused */
 static bool
 make_run_values(CsvCareful *careful)
 {
@@ -475,7 +473,7 @@ make_run_values(CsvCareful *careful)
 							  &column->run_isnull[k], &error);
 		}
 
-		/* what was looked up meanwhile, and what the function keeps */
+		/* keep the conversion that was looked up, and the function's own data */
 		column->input.conversion = inside.input.conversion;
 		column->input.function = inside.input.function;
 		if (!good)
@@ -486,8 +484,8 @@ make_run_values(CsvCareful *careful)
 
 /*
  * Make the values of the run of rows that begins with this entry, for the columns
- * whose functions need a subtransaction, in a single one.  If any of them is
- * refused, they are made one by one later, each in a subtransaction of its own.
+ * whose functions need a subtransaction, in a single subtransaction.  If a value is
+ * refused, the values are made one by one later, each in its own subtransaction.
  */
 static void
 make_run(CsvCareful *careful, uint32_t entry)
@@ -546,7 +544,7 @@ csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
 			make_run(careful, entry);
 		else
 		{
-			/* value by value, each as it can be made then */
+			/* make value by value, each as is possible then */
 			careful->run_until = entry + 1;
 			careful->run_failed = true;
 		}

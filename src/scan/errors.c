@@ -81,9 +81,7 @@ csv_open_relation(Oid relid, LOCKMODE lockmode)
 	return relation;
 }
 
-/*
- * Is this a foreign table of ours?
- */
+/* Is this a foreign table of ours? */
 static bool
 is_csv_table(Relation relation)
 {
@@ -151,7 +149,9 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	relation = csv_open_source(relid);
 	csv_check_whole_select(relation);
 
-	/* neither on_error 'stop' nor limits and NOTICEs matter: all is told here */
+	/*
+	 * on_error 'stop', limits and NOTICEs do not matter: all records are returned here
+	 */
 	table = csv_table_get(relid);
 	csv_table_check(table);
 	table->stop = false;

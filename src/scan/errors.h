@@ -17,13 +17,13 @@
 extern void csv_error_row(const CsvTable *table, const CsvSkipped *skipped,
 						  Datum *values, bool *nulls);
 
-/* open any relation; ERROR where there is none of that number */
+/* open any relation; ERROR if it does not exist */
 extern Relation csv_open_relation(Oid relid, LOCKMODE lockmode);
 
-/* open a foreign table for reading; ERROR where it is none of ours */
+/* open a foreign table for reading; ERROR if it is not ours */
 extern Relation csv_open_source(Oid relid);
 
-/* whole records are for users with SELECT on all of the table; else ERROR */
+/* ERROR unless the user has SELECT on all of the table, as whole records need */
 extern void csv_check_whole_select(Relation source);
 
 #endif							/* CSV_ERRORS_H */

@@ -2,9 +2,9 @@
  * execute.c
  *		Runs scans of one foreign table, and of aggregates on it.
  *
- * A plan carries the attribute numbers that the scan must deliver, and what the
- * engine is to compute.  Everything else is read from the catalogs again when the
- * scan begins, so that a prepared statement sees options as they are then.
+ * A plan carries the attribute numbers that the scan must deliver, and the engine's
+ * program.  Everything else is read from the catalogs again when the scan begins, so
+ * that a prepared statement sees the options of that time.
  */
 #include "postgres.h"
 
@@ -54,7 +54,7 @@ csv_plan_clauses(const ForeignScan *plan)
 
 /* ---- the query ---- */
 
-/* NULL, or what Limit raises an ERROR for: 0 */
+/* 0 for NULL, and for a number for which Limit raises an ERROR */
 static int64
 evaluate(ExprState *expr, ExprContext *econtext, bool *isnull)
 {
@@ -63,9 +63,7 @@ evaluate(ExprState *expr, ExprContext *econtext, bool *isnull)
 	return *isnull ? 0 : Max(DatumGetInt64(datum), 0);
 }
 
-/*
- * Let the query have the limit, as the executor's Limit node computes it.
- */
+/* Set the query's limit, as the executor's Limit node computes it. */
 static void
 set_limit(CsvQuery *query, ExprState *count, ExprState *offset,
 		  ExprContext *econtext)
@@ -92,7 +90,7 @@ is_filling(const CsvScanState *state)
 	return state->lookup != NULL && csv_lookup_is_filling(state->lookup);
 }
 
-/* the query of a scan that begins; as CsvPushdown has it */
+/* CsvPushdown.prepare: the query of a scan that begins */
 static const CsvQuery *
 prepare_query(void *arg, bool has_rows, CsvDecidable *decidable)
 {
@@ -121,7 +119,7 @@ query_is_ready(void *arg)
 							 node->ss.ps.ps_ExprContext);
 }
 
-/* likewise, when it is ready */
+/* CsvPushdown.prepared: the query is ready */
 static void
 attach_evaluator(void *arg, CsvEvaluator *evaluator)
 {
@@ -143,8 +141,8 @@ has_param_walker(Node *node, void *context)
 }
 
 /*
- * Leave out files by clauses that hold in all scans, so that the engine is chosen
- * for the others.  Values of Params are not there where the plan is only explained.
+ * Leave out files by clauses that hold in all scans, so that the engine is chosen for
+ * the other files.  If the plan is only explained, Params have no values.
  */
 static void
 begin_files(ForeignScanState *node, bool only_explain)
@@ -165,7 +163,7 @@ begin_files(ForeignScanState *node, bool only_explain)
 	if (state->files_decided)
 		return;
 	state->all_bytes = Max(csv_source_data_size(state->table, NULL), 0);
-	/* where processes share the scan, they do so once (parallel_path.c) */
+	/* processes that share the scan leave out files only once (parallel_path.c) */
 	state->table->left_out_varies = !plan->scan.plan.parallel_aware;
 }
 
@@ -201,8 +199,8 @@ begin_aggregation(ForeignScanState *node)
 }
 
 /*
- * For a scan that may be repeated.  Of one that is shared out among processes, each
- * has a part of the rows.
+ * Prepare to look rows up, if the scan may be repeated.  Not if processes share the
+ * scan, because each process has only a part of the rows.
  */
 static void
 begin_lookup(ForeignScanState *node)
@@ -240,7 +238,7 @@ is_awaited(const ForeignScanState *node)
 		!csv_awaited_scan->has_ended;
 }
 
-/* the table, as the caller of an awaited scan has it, or as the catalogs do */
+/* the table of an awaited scan's caller, or the table as in the catalogs */
 static CsvTable *
 get_table(ForeignScanState *node, Oid relid, int eflags)
 {
@@ -267,7 +265,7 @@ csv_open_scan(ForeignScanState *node)
 	MemoryContext outer =
 		MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
-	/* of kept columns there are no bytes for it */
+	/* kept columns have no bytes for it */
 	state->scan = csv_table_scan_begin(state->table,
 									   csv_plan_set(plan, CSV_PLAN_WANTED),
 									   state->pushdown.program != NULL ?
@@ -292,7 +290,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	List	   *relation = list_nth(plan->fdw_private, CSV_PLAN_RELATION);
 	List	   *program = list_nth(plan->fdw_private, CSV_PLAN_PROGRAM);
-	/* a worker is to be told what the table is, and which files there are */
+	/* the leader tells a worker about the table and its files */
 	bool		is_told = plan->scan.plan.parallel_aware && IsParallelWorker();
 
 	node->fdw_state = state;
@@ -332,7 +330,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
 }
 
-/* the next row, from wherever it comes; nobody may have decided on it */
+/* the next row, from the lookup or the scan; it may be undecided */
 static bool
 fetch_row(CsvScanState *state, TupleTableSlot *slot)
 {
@@ -364,7 +362,7 @@ next_row(ForeignScanState *node, TupleTableSlot *slot)
 	return false;
 }
 
-/* take all batches, and the rows that the engine could not decide */
+/* take all batches, and add the rows that the engine could not decide */
 static void
 aggregate_rows(CsvScanState *state)
 {
@@ -414,7 +412,7 @@ csv_rescan(ForeignScanState *node)
 {
 	CsvScanState *state = node->fdw_state;
 
-	/* groups stay what they are as long as no parameter changes */
+	/* groups do not change as long as no parameter changes */
 	if (state->aggregated && node->ss.ps.chgParam == NULL &&
 		csv_aggregation_rewind(state->aggregation))
 		return;

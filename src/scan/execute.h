@@ -1,7 +1,7 @@
 /*
  * execute.h
- *		Scans of one foreign table as the executor runs them: what a plan carries,
- *		and what an execution keeps.
+ *		Runs scans of one foreign table: the contents of a plan, and the state of an
+ *		execution.
  */
 #ifndef CSV_EXECUTE_H
 #define CSV_EXECUTE_H
@@ -22,16 +22,16 @@ typedef enum CsvPlanItem
 	CSV_PLAN_FIRST_RELID,		/* as in CsvPlanState */
 	CSV_PLAN_PROGRAM,			/* list of one program, or empty */
 	CSV_PLAN_QUALS,				/* the WHERE clauses that the engine has */
-	CSV_PLAN_RESULTS,			/* of an upper scan: how its columns come about,
-								 * and for which its aggregates were made */
+	CSV_PLAN_RESULTS,			/* of an upper scan: how each column is computed,
+								 * and the column that each aggregate is for */
 	CSV_PLAN_HIDDEN,			/* attribute numbers, as in CsvPushdown */
 	CSV_PLAN_FILE_QUALS,		/* the WHERE clauses that decide which files are
-								 * read (file_filter.h); their Params are in
-								 * fdw_exprs, too, for the executor to know of */
+								 * read (file_filter.h); for the executor, their
+								 * Params are in fdw_exprs, too */
 	CSV_PLAN_ORDER,				/* the order, see below; the limit's expressions
-								 * are the last ones of fdw_exprs */
-	CSV_PLAN_EQUALITIES			/* by which rows can be looked up when the scan is
-								 * repeated, as integers (lookup.h); numbers of
+								 * come last in fdw_exprs */
+	CSV_PLAN_EQUALITIES			/* equalities by which a repeated scan can look rows
+								 * up, as integers (lookup.h); numbers of
 								 * csv_plan_clauses() */
 } CsvPlanItem;
 
@@ -39,7 +39,7 @@ typedef enum CsvPlanItem
 #define CSV_ORDER_DESCENDING	1
 #define CSV_ORDER_NULLS_FIRST	2
 
-/* what an execution keeps */
+/* the state of an execution */
 typedef struct CsvScanState
 {
 	CsvTable   *table;
@@ -50,15 +50,15 @@ typedef struct CsvScanState
 	CsvAggregation *aggregation;	/* NULL: rows */
 	bool		aggregated;		/* all rows are read */
 	CsvLookup  *lookup;			/* NULL: repeated scans read the file */
-	bool		looks_up;		/* rows come from there */
+	bool		looks_up;		/* rows come from lookup */
 	CsvFileFilter *files;		/* NULL: all files are read */
-	bool		files_decided;	/* for the scan at hand */
-	int64		all_bytes;		/* as csv_lookup_rescan() wants it */
+	bool		files_decided;	/* for the current scan */
+	int64		all_bytes;		/* for csv_lookup_rescan() */
 
 	/* in a parallel query */
-	bool		has_begun;		/* it is settled whether the scan is shared */
+	bool		has_begun;		/* it is known whether the scan is shared */
 	bool		is_shared;
-	CsvSharedScan *shared;		/* NULL: there is nothing to share it by */
+	CsvSharedScan *shared;		/* NULL: the scan cannot be shared */
 	dsa_area   *dsa;
 	ParallelContext *pcxt;		/* in the leader */
 	bool		has_statistics; /* of all processes */
@@ -66,12 +66,12 @@ typedef struct CsvScanState
 } CsvScanState;
 
 /*
- * A scan that the caller has a statement run, and wants to hear of: the first one of
- * this table that begins, in this process only.
+ * A scan that a statement runs for the caller, and that reports to the caller.  It is
+ * the first scan of this table that begins, in this process only.
  */
 typedef struct CsvAwaitedScan
 {
-	CsvTable   *table;			/* is read as it stands here */
+	CsvTable   *table;			/* the scan reads it as it is here */
 	Oid			shown_relid;	/* in pg_stat_progress_copy */
 	CsvSkippedFn skipped;		/* as for csv_table_scan_begin(); NULL: the usual */
 	void	   *arg;
@@ -87,7 +87,7 @@ extern CsvAwaitedScan *csv_awaited_scan;
 extern Bitmapset *csv_plan_set(const ForeignScan *plan, CsvPlanItem item);
 extern bool csv_plan_has_order(const ForeignScan *plan);
 
-/* of a finished plan: clauses on the table as the executor evaluates them */
+/* of a finished plan: clauses on the table, as the executor evaluates them */
 extern List *csv_plan_clauses(const ForeignScan *plan);
 
 /* the wrapper's callbacks: execute.c */
@@ -96,13 +96,13 @@ extern TupleTableSlot *csv_iterate_scan(ForeignScanState *node);
 extern void csv_rescan(ForeignScanState *node);
 extern void csv_end_scan(ForeignScanState *node);
 
-/* not callbacks; csv_decide_files(): to be called before rows or files are looked at */
+/* not callbacks; call csv_decide_files() before looking at rows or files */
 extern void csv_open_scan(ForeignScanState *node);
 extern void csv_decide_files(ForeignScanState *node);
 
 /*
- * The same: parallel.c.  Before the first row, csv_begin_shared() has the scan
- * shared where there is somebody to share it with.
+ * The wrapper's callbacks in parallel.c.  Before the first row, csv_begin_shared()
+ * shares the scan with other processes, if there are any.
  */
 extern Size csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt);
 extern void csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,

@@ -1,6 +1,6 @@
 /*
  * explain.c
- *		What EXPLAIN says of a scan.
+ *		Shows a scan in EXPLAIN.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 
 /* ---- ORDER BY with LIMIT ---- */
 
-/* as EXPLAIN shows those of a Sort */
+/* as EXPLAIN shows the keys of a Sort */
 static char *
 key_text(Node *key, int flags, List *context, bool prefix)
 {
@@ -42,7 +42,7 @@ key_text(Node *key, int flags, List *context, bool prefix)
 	return text.data;
 }
 
-/* the sum of both, where they are constants */
+/* the sum of both, if they are constants */
 static char *
 limit_text(Node *count, Node *offset, List *context, bool prefix)
 {
@@ -62,8 +62,8 @@ limit_text(Node *count, Node *offset, List *context, bool prefix)
 }
 
 /*
- * `order` as in a plan, with the relation as it is numbered there, and the
- * expressions of the limit.
+ * Show `order` and the expressions of the limit.  Relations are numbered as in the
+ * plan.
  */
 static void
 explain_order(List *order, Node *count, Node *offset, List *context,
@@ -83,7 +83,9 @@ explain_order(List *order, Node *count, Node *offset, List *context,
 
 /* ---- what the engine does ---- */
 
-/* the number of the table in the finished plan, or of the one it is a part of */
+/*
+ * number of the table, or of the first relation of an upper scan, in the finished plan
+ */
 static int
 plan_relid(const ForeignScan *plan)
 {
@@ -92,8 +94,8 @@ plan_relid(const ForeignScan *plan)
 }
 
 /*
- * Let the Vars of an expression that setrefs.c has not seen refer to the
- * relation as it is numbered in the finished plan.
+ * Let the Vars of an expression that setrefs.c has not seen refer to the relation by
+ * its number in the finished plan.
  */
 static void
 adopt_relation(Node *node, const ForeignScan *plan)
@@ -102,7 +104,7 @@ adopt_relation(Node *node, const ForeignScan *plan)
 	List	   *vars = pull_var_clause(node, PVC_RECURSE_AGGREGATES);
 	ListCell   *cell;
 
-	/* all relations of a query are moved by as much */
+	/* setrefs.c adds the same number to all relations of a query */
 	moved = plan_relid(plan) -
 		linitial_int(list_nth(plan->fdw_private, CSV_PLAN_FIRST_RELID));
 
@@ -134,7 +136,7 @@ quals_text(List *quals, ForeignScan *plan, ExplainState *es)
 	return deparse_expression(expr, context, csv_explain_prefix(es), false);
 }
 
-/* which files are read */
+/* show which files are read */
 static void
 explain_files(const CsvScanState *state, ForeignScan *plan,
 			  ExplainState *es)
@@ -157,7 +159,9 @@ has_engine_filter(const ForeignScan *plan)
 	return engine_quals(plan) != NIL;
 }
 
-/* EXPLAIN names no relation of an aggregate's scan: as postgres_fdw does it */
+/*
+ * EXPLAIN does not name the relation of an aggregate's scan: do as postgres_fdw does
+ */
 static void
 explain_relation(const ForeignScan *plan, Oid relid, ExplainState *es)
 {
@@ -180,9 +184,7 @@ explain_relation(const ForeignScan *plan, Oid relid, ExplainState *es)
 	ExplainPropertyText("Relations", text.data, es);
 }
 
-/*
- * What the engine does beyond finding rows.
- */
+/* Show what the engine does beyond finding rows. */
 static void
 explain_pushdown(ForeignScanState *node, ExplainState *es)
 {
@@ -227,8 +229,8 @@ explain_pushdown(ForeignScanState *node, ExplainState *es)
 }
 
 /*
- * Were, or would be, all of the wanted columns taken from those that the session
- * keeps?  *ncolumns of them are in the file.
+ * Do, or would, all wanted columns come from the columns that the session keeps?
+ * *ncolumns: how many of the wanted columns are in the file.
  */
 static bool
 find_resident(const CsvScanState *state, const ForeignScan *plan,
@@ -249,7 +251,7 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 								NULL, csv_plan_has_order(plan), ncolumns, &nrows);
 }
 
-/* scans that did not read the file, and what that took */
+/* show the scans that did not read the file, and the space for their rows */
 static void
 explain_lookup(const CsvLookup *lookup, ExplainState *es)
 {
@@ -280,7 +282,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	int			ncolumns = 0;
 	bool		resident = table->settings.resident &&
 		find_resident(state, plan, &ncolumns) &&
-		!plan->scan.plan.parallel_aware;	/* processes that share it do not ask */
+		!plan->scan.plan.parallel_aware;	/* a shared scan does not use them */
 	const char *engine = state->scan != NULL ?
 		csv_batches_engine(csv_table_scan_batches(state->scan)) : NULL;
 
@@ -297,7 +299,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("CSV Program", table->program, es);
 
 	/*
-	 * Rows of what is resident come from the CPU's memory, and it evaluates them where
+	 * Rows of resident columns come from the CPU's memory.  The CPU evaluates them if
 	 * there is no GPU.
 	 */
 	if (engine == NULL)

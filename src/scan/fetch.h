@@ -10,7 +10,7 @@
 #include "scan/value.h"
 
 /*
- * A float's bits travel as an integer's: that is how it is passed by value.
+ * Ways to fetch a value.  A float is passed by value as an integer with the same bits.
  */
 typedef enum CsvFetch
 {
@@ -19,21 +19,21 @@ typedef enum CsvFetch
 	CSV_FETCH_INT64,
 	CSV_FETCH_INT16,
 	CSV_FETCH_BYTE,
-	CSV_NUM_FETCHES,			/* those above need no more than an array */
+	CSV_NUM_FETCHES,			/* all above need only an array */
 	CSV_FETCH_CSTRING = CSV_NUM_FETCHES,	/* by the input function */
-	CSV_FETCH_RUN,				/* the same, made a run of rows ahead */
+	CSV_FETCH_RUN,				/* as CSTRING, made a run of rows ahead */
 	CSV_FETCH_DECIMAL			/* a numeric, from a scaled integer; if hidden,
-								 * only where the engine could not decide */
+								 * only if the engine could not decide the row */
 } CsvFetch;
 
-/* a wanted column that is read from the file, as it is in the batch at hand */
+/* a wanted column of the file, as in the current batch */
 typedef struct CsvScanColumn
 {
 	CsvValueInput input;
 	CsvFetch	fetch;
 	int			att;			/* attribute number - 1 */
 	bool		hidden;			/* as in CsvPushdown */
-	uint8_t    *values;			/* NULL: nobody looks at it */
+	uint8_t    *values;			/* NULL: not needed */
 	const uint8_t *status;		/* NULL if all are OK */
 	uint32_t	stride;
 
@@ -86,80 +86,77 @@ typedef struct CsvRefusal
 {
 	const CsvScanColumn *column;
 	CsvValueError error;
-	bool		set_null;		/* it is NULL instead, in a row that comes out */
+	bool		set_null;		/* the value is NULL instead, and the row comes out */
 } CsvRefusal;
 
 /* values that the arrays do not hold as datums (careful.c) */
 typedef struct CsvCareful CsvCareful;
 
 /*
- * For these columns, which the caller keeps in the order of the batch's layout.
- * In the current memory context; `short_lived` has the values until the caller
- * resets it, between rows.
+ * For these columns, which the caller keeps in the order of the batch's layout.  Uses
+ * the current memory context.  Values live in `short_lived` until the caller resets
+ * it, between rows.
  */
 extern CsvCareful *csv_careful_create(CsvScanColumn *columns, int ncolumns,
 									  MemoryContext short_lived);
 
 /*
- * A new batch, with the columns as they are in it; NULL: there is none.  False:
- * no entry has values that the arrays do not hold.
+ * Take a new batch, with the columns as they are in it; NULL: there is none.  Returns
+ * false if the arrays hold all values of all entries.
  */
 extern bool csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch);
 
-/* otherwise: has this one? */
+/* otherwise: does this entry have such values? */
 extern bool csv_careful_has(const CsvCareful *careful, uint32_t entry);
 
 /*
- * Of the entries from this one on, before `until`: the first that has any, but for
- * numerics that are scaled integers.
+ * Returns the first entry in [from, until) that has such values, or until.  Numerics
+ * that are scaled integers do not count here.
  */
 extern uint32_t csv_careful_find(const CsvCareful *careful, uint32_t from,
 								 uint32_t until);
 
-/* has each one of them? */
+/* do all entries have such values? */
 extern bool csv_careful_has_all(const CsvCareful *careful);
 
 /*
- * Fill in an entry's values that the arrays do not hold.  undecided: the engine
- * could not decide on the row.  False, with *refusal filled in, if one of them is
- * refused, and its record with it.
+ * Fill in an entry's values that the arrays do not hold.  undecided: the engine could
+ * not decide the row.  If a value is refused, its record is refused, too: returns
+ * false, with *refusal filled in.
  */
 extern bool csv_careful_fill(CsvCareful *careful, uint32_t entry,
 							 bool undecided, Datum *values, bool *isnull,
 							 CsvRefusal *refusal);
 
 /*
- * May a value that is refused be NULL instead, by on_error?  Then that is noted.
- * NULL itself has been asked about.
+ * Make a refused value NULL, and note that, if on_error allows it and the type takes
+ * NULL.  Otherwise returns false.
  */
 extern bool csv_careful_set_null(CsvCareful *careful, CsvScanColumn *column,
 								 const CsvValueError *error, Datum *value,
 								 bool *isnull);
 
 /*
- * The refused values (CsvRefusal) that are NULL instead since the last call, in the
- * order of the columns.  They live as long as the entry's values.
+ * Returns the refused values (CsvRefusal) that have become NULL since the last call,
+ * in the order of the columns.  They live as long as the entry's values.
  */
 extern List *csv_careful_take_nulls(CsvCareful *careful);
 
-/*
- * Of the record that an entry was made of: how many fields it has, and the content of
- * one of them.
- */
+/* The number of fields in the record of an entry, and the content of a field. */
 extern uint32_t csv_careful_nfields(CsvCareful *careful, uint32_t entry);
 extern void csv_careful_field(CsvCareful *careful, uint32_t field,
 							  const uint8_t **content, uint64_t *length);
 
-/* the dialect of that content: of lines that are read leniently another one */
+/* the dialect of that content, which differs for lines that are read leniently */
 extern const CsvDialect *csv_careful_dialect(const CsvCareful *careful);
 
-/* bytes of the record that an entry was made of */
+/* bytes of the record of an entry */
 extern uint64_t csv_careful_record_length(CsvCareful *careful, uint32_t entry);
 
 /*
- * Of an error of a value that the engine found: what there is to say of it.  An
- * earlier field may hold a value that only its input function refuses: that one
- * comes first then.
+ * Explain an error of a value that the engine found.  If the input function of an
+ * earlier field refuses that field's value, explain that error instead, since it comes
+ * first.
  */
 extern void csv_careful_explain(CsvCareful *careful, const CsvError *error,
 								CsvRefusal *refusal);

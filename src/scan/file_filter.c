@@ -20,29 +20,29 @@
 typedef struct FileClause
 {
 	ExprState  *qual;
-	Bitmapset  *used;			/* of filter->attributes, by place */
+	Bitmapset  *used;			/* places in filter->attributes */
 	bool		varies;
-	bool		late;			/* its functions may tell what one before it hides */
+	bool		late;			/* must not see files that an earlier clause hides */
 } FileClause;
 
 struct CsvFileFilter
 {
 	CsvTable   *table;
 	MemoryContext context;
-	TupleTableSlot *slot;		/* a row of the file that is looked at */
-	int		   *attributes;		/* those used, from 0 */
+	TupleTableSlot *slot;		/* a row of the current file */
+	int		   *attributes;		/* that are used, from 0 */
 	int			nattributes;
-	CsvFileValues **makers;		/* of these, one each */
+	CsvFileValues **makers;		/* one for each of these */
 	Datum	  **values;			/* of each file, by place */
 	bool	  **isnull;
 	bool	  **made;			/* so far */
 	int			nclauses;
 	FileClause *clauses;
 	bool		varies;
-	int			nleft;			/* in the scan that had most; -1: there was none */
+	int			nleft;			/* in the scan with most files; -1: no scan yet */
 };
 
-/* attribute numbers of all Vars; there are no others than the table's columns */
+/* attribute numbers of all Vars; they are all columns of the table */
 static Bitmapset *
 used_attributes(Node *clause)
 {
@@ -82,7 +82,7 @@ begin_values(CsvFileFilter *filter, const Bitmapset *used)
 	}
 }
 
-/* the values of a file at these places; false, if quiet, where one is refused */
+/* make the values of a file at these places; false if quiet and a value is refused */
 static bool
 make_values(CsvFileFilter *filter, int file, const Bitmapset *places, bool quiet)
 {
@@ -107,7 +107,7 @@ make_values(CsvFileFilter *filter, int file, const Bitmapset *places, bool quiet
 	return taken;
 }
 
-/* the same of all files */
+/* make the values of all files */
 static bool
 make_all_values(CsvFileFilter *filter)
 {
@@ -166,7 +166,7 @@ csv_file_filter_create(CsvTable *table, List *clauses, PlanState *parent,
 	return quiet && !make_all_values(filter) ? NULL : filter;
 }
 
-/* a row of the file, as far as the clause matters; false, if quiet, where there is none */
+/* fill in the clause's columns for a file; false if quiet and a value is refused */
 static bool
 set_row(CsvFileFilter *filter, const FileClause *clause, int file, bool quiet)
 {
@@ -186,8 +186,9 @@ set_row(CsvFileFilter *filter, const FileClause *clause, int file, bool quiet)
 }
 
 /*
- * Do the clauses hold for a file?  They stand in the order of their security levels: a
- * function, or an ERROR about a value, must not tell of a file that one before it leaves out.
+ * Do the clauses hold for a file?  They are in the order of their security levels.  A
+ * function, or an ERROR about a value, must not tell of a file that an earlier clause
+ * leaves out.
  */
 static bool
 holds(CsvFileFilter *filter, ExprContext *econtext, int file, bool all)

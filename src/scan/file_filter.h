@@ -2,9 +2,9 @@
  * file_filter.h
  *		WHERE clauses that decide which of a table's files are read.
  *
- * Such a clause uses no columns but those that are the same in all rows of a file
- * (file_values.h), so that it holds for all of them or for none.  The files for
- * which it does not hold are left out before they are opened.
+ * Such a clause uses only columns that are the same in all rows of a file
+ * (file_values.h), so it holds for all of its rows or for none.  Files for which it
+ * does not hold are left out before they are opened.
  */
 #ifndef CSV_FILE_FILTER_H
 #define CSV_FILE_FILTER_H
@@ -16,28 +16,28 @@
 typedef struct CsvFileFilter CsvFileFilter;
 
 /*
- * For clauses whose Vars are the table's columns; `parent` is NULL where there is
- * no plan.  Looks for the table's files.  In the current memory context.  ERROR as
- * of csv_source_list() and csv_file_values_make(); if quiet, NULL.
+ * For clauses whose Vars are the table's columns.  `parent` is NULL if there is no
+ * plan.  Looks for the table's files.  Uses the current memory context.  ERROR if
+ * csv_source_list() or csv_file_values_make() fails; if quiet, returns NULL instead.
  */
 extern CsvFileFilter *csv_file_filter_create(CsvTable *table, List *clauses,
 											 PlanState *parent, bool quiet);
 
 /*
- * Leave out the files for which a clause does not hold, of those that are the same
- * from the first scan of an execution to the last; or all clauses, with the values
- * that parameters have now.  In the order of the clauses, up to the first that does
- * not hold.
+ * Leave out the files for which a clause does not hold.  csv_file_filter_begin() uses
+ * only clauses that are the same in all scans of an execution.
+ * csv_file_filter_decide() uses all clauses, with the current values of parameters.
+ * Both stop at the first clause that does not hold.
  */
 extern void csv_file_filter_begin(CsvFileFilter *filter,
 								  ExprContext *econtext);
 extern void csv_file_filter_decide(CsvFileFilter *filter,
 								   ExprContext *econtext);
 
-/* may it leave out others in the next scan of the execution? */
+/* may it leave out other files in the next scan of the execution? */
 extern bool csv_file_filter_varies(const CsvFileFilter *filter);
 
-/* how many are left, at most; -1: that was not decided */
+/* the most files that were left; -1: not decided yet */
 extern int	csv_file_filter_nleft(const CsvFileFilter *filter);
 
 #endif							/* CSV_FILE_FILTER_H */

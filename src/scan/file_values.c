@@ -2,8 +2,8 @@
  * file_values.c
  *		Values of virtual columns that are the same in all rows of a file.
  *
- * A value that its type refuses is no bad record's: what is wrong is the name of a
- * directory, and so each record of the file would be.  That is an ERROR.
+ * If a type refuses such a value, the name of a directory is wrong, and every record
+ * of the file would be bad.  So this is an ERROR, and not a bad record.
  */
 #include "postgres.h"
 
@@ -45,7 +45,7 @@ csv_file_values_create(const CsvTable *table, const Bitmapset *wanted)
 		if (!csv_is_of_file(column) || !bms_is_member(column->attnum, wanted))
 			continue;
 		csv_value_init(input, table, column, CurrentMemoryContext);
-		/* what is in the file is written with it; the path is not */
+		/* the option is for values in the file, not for its path */
 		input->comma_decimal = false;
 		values->ncolumns++;
 	}

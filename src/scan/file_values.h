@@ -12,16 +12,16 @@
 typedef struct CsvFileValues CsvFileValues;
 
 /*
- * For those of the wanted attributes (a set of attribute numbers) that are such
- * columns; NULL: none is.  In the current memory context.
+ * For the wanted attributes (a set of attribute numbers) that are such columns; NULL
+ * if there are none.  Uses the current memory context.
  */
 extern CsvFileValues *csv_file_values_create(const CsvTable *table,
 											 const Bitmapset *wanted);
 
 /*
- * Those of a file, or of a program, by its name as the operating system has it,
- * into arrays of one entry per attribute of the table; in the current memory
- * context.  ERROR where a type refuses its value; if quiet, false.
+ * Make the values for a file, or a program, by its name as the operating system has
+ * it.  The arrays have an entry per attribute of the table.  Values are in the current
+ * memory context.  ERROR if a type refuses its value; if quiet, returns false instead.
  */
 extern bool csv_file_values_make(CsvFileValues *values, char *filename,
 								 bool quiet, Datum *datums, bool *isnull);

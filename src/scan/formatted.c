@@ -1,6 +1,6 @@
 /*
  * formatted.c
- *		Values in the form that a table's options give.
+ *		Reads values in the form that a table's options give.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- dates and timestamps ---- */
 
-/* with no more digits than the type has */
+/* with the type's number of digits at most */
 static Datum
 to_typmod(Oid type, int32 typmod, Datum value)
 {
@@ -60,7 +60,7 @@ from_epoch(const CsvPattern *pattern, Oid type, int32 typmod, const char *text)
 	return to_typmod(type, typmod, TimestampGetDatum(timestamp));
 }
 
-/* a time without zone, whatever the session's zone */
+/* a time without zone, as in the text, whatever the session's zone is */
 static Datum
 local_time(const CsvPattern *pattern, const char *text)
 {

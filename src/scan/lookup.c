@@ -2,17 +2,16 @@
  * lookup.c
  *		Rows of a scan that is repeated for other values of its parameters.
  *
- *	1. Rows are kept as tuples, one behind the other in blocks, in file order.
- *	2. When all are there, those of a bucket are chained, in file order again.
- *	3. Rows that take too much memory go to files by their hash, a bucket after
- *	   the other, and so do those that come after them.
+ *	1. Rows are kept as tuples, one after another in blocks, in file order.
+ *	2. When all rows are there, the rows of each bucket are chained, in file order.
+ *	3. If rows take too much memory, they go to files by their hash, bucket after
+ *	   bucket, and so do all later rows.
  *
- * Looking at all rows takes longer than a scan that lets few of them out.  So that
- * it is never long beside what scans have taken before, it waits until these have
- * read as much as the whole file, and for some more scans where they are quick or
- * files are needed.  It says nothing of skipped records
- * (csv_table_scan_look_ahead): where there is something to say, scans go on until
- * one of them has said it.
+ * Keeping all rows takes longer than a scan that returns few of them.  It should take
+ * little time beside the earlier scans, so it waits until these have read as much as
+ * the whole file, and for some more scans if they are quick or if files are needed.
+ * It does not report skipped records (csv_table_scan_look_ahead): if there are any to
+ * report, scans go on until one of them has reported them.
  */
 #include "postgres.h"
 
@@ -30,12 +29,12 @@
 #include "groups/spill.h"
 #include "scan/lookup.h"
 
-/* tuples are put into blocks of so many bytes */
+/* bytes of a block of tuples */
 #define BLOCK_BYTES		(32 * 1024)
 
 #define MOST_FILES		256
 
-/* a column, and what it must be equal to */
+/* a column, and the value that it must be equal to */
 typedef struct Key
 {
 	AttrNumber	attnum;
@@ -48,7 +47,7 @@ typedef struct Key
 /* a row; its tuple follows */
 typedef struct Row
 {
-	struct Row *next;			/* of its bucket; before: the row before it */
+	struct Row *next;			/* of its bucket; before chaining: the row before it */
 	uint32		hash;
 } Row;
 
@@ -60,7 +59,7 @@ typedef enum State
 	LOOKUP_WAITS,				/* scans read the file */
 	LOOKUP_FILLS,
 	LOOKUP_READY,
-	LOOKUP_FAILED				/* it never will be */
+	LOOKUP_FAILED				/* it never will be ready */
 } State;
 
 struct CsvLookup
@@ -74,27 +73,27 @@ struct CsvLookup
 
 	/* scans that have read the file */
 	int64		nscans;
-	int64		nbytes;			/* that these read */
-	bool		awaits_end;		/* of one of them */
+	int64		nbytes;			/* that these scans read */
+	bool		awaits_end;		/* wait until a scan gets to its end */
 	bool		needs_files;
 
 	/* the rows */
 	MemoryContext rows_context;
 	Row		   *last;			/* in file order */
-	char	   *room;			/* of the block at hand: what is free, */
-	size_t		room_bytes;		/* and how much that is */
+	char	   *room;			/* of the current block: the free part, */
+	size_t		room_bytes;		/* and its size */
 	int64		nrows;			/* in memory */
 	Row		  **buckets;
 	uint32		nbuckets;		/* a power of 2 */
-	BufFile   **files;			/* NULL: all are in memory */
+	BufFile   **files;			/* NULL: all rows are in memory */
 	uint32		nfiles;
 
-	/* those that are looked for */
+	/* the rows that are looked for */
 	bool		has_hash;		/* their hash is known */
 	uint32		hash;
 	Row		   *next;			/* in memory; NULL: none */
 	BufFile    *file;			/* or in this file; NULL: none */
-	MinimalTuple read;			/* the last one from there */
+	MinimalTuple read;			/* the last row from the file */
 	uint32		read_bytes;		/* room for it */
 
 	CsvLookupStatistics statistics;
@@ -153,7 +152,7 @@ add_hash(uint32 hash, FmgrInfo *function, const Key *key, Datum datum)
 															   datum)));
 }
 
-/* of a row; false: NULL is equal to nothing */
+/* hash a row; false: a NULL is equal to nothing */
 static bool
 hash_row(CsvLookup *lookup, const Datum *values, const bool *isnull,
 		 uint32 *hash)
@@ -172,7 +171,7 @@ hash_row(CsvLookup *lookup, const Datum *values, const bool *isnull,
 	return true;
 }
 
-/* likewise, of what is looked for */
+/* hash the values that are looked for; false: NULL */
 static bool
 hash_values(CsvLookup *lookup, uint32 *hash)
 {
@@ -208,7 +207,7 @@ drop_rows(CsvLookup *lookup)
 	lookup->read_bytes = 0;
 }
 
-/* what the rows take, with buckets for them */
+/* bytes of the rows, with buckets for them */
 static size_t
 memory_bytes(const CsvLookup *lookup)
 {
@@ -224,7 +223,7 @@ note_memory(CsvLookup *lookup)
 										  (int64) memory_bytes(lookup));
 }
 
-/* keep a row; false: it is beyond the limit */
+/* keep a row; false if it is beyond the limit */
 static bool
 keep_in_memory(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
 {
@@ -252,7 +251,7 @@ keep_in_memory(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
 	return true;
 }
 
-/* from the last row to the first, so that chains are in file order */
+/* chain rows from the last to the first, so that chains are in file order */
 static void
 chain_rows(CsvLookup *lookup)
 {
@@ -297,7 +296,7 @@ write_row(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
 	lookup->statistics.disk_bytes += sizeof(head) + tuple->t_len;
 }
 
-/* as many as half of the memory has buffers for */
+/* as many files as half of the memory has buffers for */
 uint32
 csv_lookup_files(void)
 {
@@ -365,9 +364,9 @@ close_files(CsvLookup *lookup)
 	lookup->files = NULL;
 }
 
-/* ---- a look at all rows ---- */
+/* ---- keep all rows ---- */
 
-/* false: there is no room */
+/* keep a row; false if it does not fit */
 static bool
 keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 {
@@ -390,7 +389,9 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 	return kept;
 }
 
-/* all rows: false, where they do not fit, or a skipped record is not told of */
+/*
+ * keep all rows; false if they do not fit, or if a skipped record is not reported yet
+ */
 static bool
 keep_rows(CsvLookup *lookup, CsvTableScan *scan)
 {
@@ -416,7 +417,7 @@ keep_rows(CsvLookup *lookup, CsvTableScan *scan)
 	pfree(isnull);
 	if (!fits)
 	{
-		/* files may be filled later, but not beyond a limit for them */
+		/* later, rows may go to files, unless there is a limit for files */
 		if (temp_file_limit >= 0)
 			lookup->state = LOOKUP_FAILED;
 		lookup->needs_files = true;
@@ -456,7 +457,7 @@ fill(CsvLookup *lookup, CsvTableScan *scan)
 	csv_table_scan_look_ahead(scan, false);
 }
 
-/* have scans read enough, so that a look at all rows is worth while? */
+/* have scans read enough, so that it is worth keeping all rows? */
 static bool
 is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 {
@@ -465,7 +466,7 @@ is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 	int64		size = csv_batches_certain_size(batches);
 	CsvBatchesStatistics statistics;
 
-	/* a subquery's scan starts again before it has begun */
+	/* a subquery's scan is restarted before it has begun */
 	csv_batches_statistics(batches, &statistics);
 	lookup->nbytes += statistics.reading.bytes;
 	lookup->nscans += is_complete || statistics.reading.bytes > 0;
@@ -485,7 +486,7 @@ csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan, int64 all_bytes)
 	if (lookup->state == LOOKUP_WAITS && is_due(lookup, scan, all_bytes))
 	{
 		fill(lookup, scan);
-		/* if that was in vain, not before as much has been read again */
+		/* if that failed, wait until as much has been read again */
 		if (all_bytes > 0)
 			lookup->nbytes = 0;
 	}
@@ -501,7 +502,7 @@ csv_lookup_is_filling(const CsvLookup *lookup)
 
 /* ---- rows come out ---- */
 
-/* find those whose hash is that of the parameters of now */
+/* find the rows with the hash of the current parameters */
 static void
 look_up(CsvLookup *lookup)
 {
@@ -509,7 +510,7 @@ look_up(CsvLookup *lookup)
 	lookup->has_hash = true;
 	lookup->next = NULL;
 	lookup->file = NULL;
-	/* where there is no row, nobody asks for the values */
+	/* if there are no rows, do not evaluate the values */
 	if ((lookup->nrows == 0 && lookup->files == NULL) ||
 		!hash_values(lookup, &lookup->hash))
 		return;

@@ -2,9 +2,9 @@
  * parallel.c
  *		Scans that several processes of a parallel query share.
  *
- * The leader sets up what is shared.  It and the workers then take pieces of the
- * files (batches/sharing.h), and the skipped records are put in order again
- * (shared_report.h).  The scan goes on alone where there are no workers after all.
+ * The leader sets up shared memory.  The leader and the workers then take pieces of
+ * the files (batches/sharing.h), and the skipped records are put in order again
+ * (shared_report.h).  If no workers come, the scan goes on alone.
  */
 #include "postgres.h"
 
@@ -48,7 +48,7 @@ csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 {
 	CsvScanState *state = node->fdw_state;
 
-	/* its own part of the statistics comes when all is done */
+	/* its own part of the statistics is added at the end of all scans */
 	if (!state->has_begun)
 		csv_begin_shared(state);
 	if (state->is_shared)
@@ -93,7 +93,7 @@ csv_shutdown_scan(ForeignScanState *node)
 
 	if (state == NULL || state->shared == NULL)
 		return;
-	/* in a leader that took no part, there may be something to say all the same */
+	/* a leader that took no part may still have to report */
 	if (!state->has_begun)
 		csv_begin_shared(state);
 	if (state->is_shared)

@@ -2,10 +2,9 @@
  * progress.c
  *		Scans and loads in pg_stat_progress_copy.
  *
- * The place that a backend has there belongs to whoever started a command last,
- * and the end of any subtransaction by an ERROR empties it.  So before each
- * report it is looked at: if it is as we have left it, it is ours; if it is empty,
- * it is taken.
+ * A backend has one place there.  It belongs to the command that started last, and an
+ * ERROR that ends a subtransaction empties it.  So we look at it before each report:
+ * if it is as we have left it, it is ours; if it is empty, we take it.
  */
 #include "postgres.h"
 
@@ -15,7 +14,7 @@
 
 #include "scan/progress.h"
 
-/* who started what is shown, and under which relation */
+/* the owner of the progress that is shown, and its relation */
 static const void *shown_owner = NULL;
 static Oid	shown_relid = InvalidOid;
 

@@ -9,7 +9,7 @@
 
 typedef struct CsvProgress
 {
-	Oid			relid;			/* that it shows under */
+	Oid			relid;			/* that it is shown under */
 	int64		type;			/* PROGRESS_COPY_TYPE_... */
 	int64		bytes_processed;
 	int64		bytes_total;	/* 0: not known */
@@ -18,14 +18,14 @@ typedef struct CsvProgress
 } CsvProgress;
 
 /*
- * Show how far the owner (any address of its own) has come.  A backend can show
- * one command: where another one is shown, ours is not; where COPY takes over,
- * it has the place until it ends.
+ * Show how far the owner (any address of its own) has come.  A backend can show one
+ * command.  While another command is shown, ours is not; if COPY takes over, it has
+ * the place until it ends.
  */
 extern void csv_progress_report(const void *owner,
 								const CsvProgress *progress);
 
-/* the owner has ended; also called where nothing was shown */
+/* the owner has ended; also called if nothing was shown */
 extern void csv_progress_release(const void *owner);
 
 #endif							/* CSV_PROGRESS_H */

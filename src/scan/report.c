@@ -70,9 +70,9 @@ csv_error_sqlstate(CsvErrorCode code, int own)
 }
 
 /*
- * An input function's message quotes the value it refused, however long.  The
- * quotation is cut, and escaped where it cannot be seen.  The quoted value ends at the message's
- * last quote, and starts at its first one.
+ * An input function's message quotes the value that it refused, however long.  Cut the
+ * quotation, and escape characters that cannot be seen.  The quoted value goes from
+ * the message's first quote to its last.
  */
 static char *
 cut_quoted_value(const char *message, bool keep_lines)
@@ -145,7 +145,7 @@ csv_report_needs_message(const CsvReport *report)
 		is_told(table, csv_report_ncases(&report->counts) + 1);
 }
 
-/* where the record stands, and what the input function adds to its message */
+/* the record's position, and the input function's detail */
 static char *
 skipped_detail(const CsvSkipped *skipped)
 {
@@ -262,8 +262,8 @@ csv_report_changed(const CsvTable *table, const char *file,
 }
 
 /*
- * Where not one record was good, the file is hardly at fault but what was declared of
- * it.  By the error that most of them have.
+ * If every record is bad, the table's definition is more likely wrong than the file.
+ * code: the most frequent error.
  */
 static const char *
 likely_cause(CsvErrorCode code)
@@ -284,7 +284,7 @@ likely_cause(CsvErrorCode code)
 	}
 }
 
-/* what was done: skipped records first */
+/* skipped records first, then values set to NULL */
 static char *
 summary(const CsvReportCounts *counts, const char *file)
 {
@@ -304,14 +304,14 @@ name_of_source(const CsvTable *table)
 	return table->filename != NULL ? table->filename : table->program;
 }
 
-/* has at least every other record bytes that the encoding does not have? */
+/* has at least every other record bytes that are invalid in the encoding? */
 static bool
 is_other_encoding(const CsvReportCounts *counts, int64 nrecords)
 {
 	return nrecords > 0 && counts->by_code[CSV_ERROR_INVALID_UTF8] * 2 >= nrecords;
 }
 
-/* the NOTICE or LOG; nrecords: of a scan that was read to its end, else 0 */
+/* the NOTICE or LOG; nrecords: of a scan that was read to its end, otherwise 0 */
 static void
 sum_up(int elevel, const CsvReportCounts *counts, const CsvTable *table,
 	   int64 nrecords)
@@ -358,8 +358,8 @@ sum_up(int elevel, const CsvReportCounts *counts, const CsvTable *table,
 }
 
 /*
- * Does a cursor of SQL have the query?  postgres_fdw reads through such cursors; those
- * of SPI have names that nobody can type.
+ * Is the query for a cursor of SQL?  postgres_fdw reads through such cursors.  A
+ * cursor of SPI has a name that cannot be typed.
  */
 static bool
 is_for_cursor(void)
@@ -399,7 +399,7 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 						(long long) report->counts.nskipped, (long long) nrecords,
 						name_of_source(table), table->reject_percent)));
 
-	/* also where each has been told, but a hint may help */
+	/* also if each case has been told, since a hint may help */
 	nrecords = complete ? nrecords : 0;
 	if ((report->counts.nsilent > 0 ||
 		 (nrecords > 0 && report->counts.nskipped == nrecords) ||

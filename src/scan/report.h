@@ -1,8 +1,7 @@
 /*
  * report.h
- *		What is said of skipped records, and of values that are NULL by on_error
- *		'set_null': NOTICEs, the summary, the reject limit, and the ERROR under
- *		on_error 'stop'.
+ *		Reports skipped records, and values that are NULL by on_error 'set_null':
+ *		NOTICEs, the summary, the reject limit, and the ERROR under on_error 'stop'.
  */
 #ifndef CSV_REPORT_H
 #define CSV_REPORT_H
@@ -10,7 +9,7 @@
 #include "scan/value.h"
 #include "table/source.h"
 
-/* a skipped record, in full; or with CSV_ERROR_SET_NULL a value */
+/* a skipped record, in full; with CSV_ERROR_SET_NULL, a value */
 typedef struct CsvSkipped
 {
 	const char *file;			/* or the program */
@@ -21,7 +20,7 @@ typedef struct CsvSkipped
 	const char *column_name;	/* NULL: none */
 	CsvErrorCode code;
 	int			sqlerrcode;
-	const char *message;		/* what follows the file name */
+	const char *message;		/* text behind the file name */
 	const char *detail;			/* of the input function; NULL: none */
 	const uint8_t *raw;			/* its bytes, in the file's encoding */
 	uint64_t	raw_length;
@@ -31,7 +30,7 @@ typedef struct CsvSkipped
 typedef struct CsvReportCounts
 {
 	int64		nskipped;
-	int64		nsilent;		/* of them and of values, without a NOTICE of their own */
+	int64		nsilent;		/* records and values without a NOTICE of their own */
 	int64		by_code[CSV_NUM_ERRORS];
 } CsvReportCounts;
 
@@ -51,18 +50,18 @@ typedef struct CsvReport
 } CsvReport;
 
 /*
- * Nothing is reported yet.  NOTICEs do not get through postgres_fdw, and a background
- * worker has no client: where the scan seems to be for one of these, its end leaves a
- * line in the server's log.
+ * Begin with nothing reported.  NOTICEs do not get through postgres_fdw, and a
+ * background worker has no client.  If the scan seems to be for one of these, its end
+ * writes a line to the server's log.
  */
 extern void csv_report_begin(CsvReport *report, const CsvTable *table);
 
-/* count so many more, none of which is an ERROR */
+/* add more counts; none of these cases is an ERROR */
 extern void csv_report_add_counts(const CsvTable *table,
 								  CsvReportCounts *counts,
 								  const CsvReportCounts *more);
 
-/* are so many skipped records of so many beyond the reject limit's percentage? */
+/* are nskipped of nrecords beyond the reject limit's percentage? */
 extern bool csv_report_exceeds(const CsvTable *table, int64 nskipped,
 							   int64 nrecords);
 
@@ -73,26 +72,26 @@ extern const char *csv_error_name(CsvErrorCode code);
 extern int	csv_error_sqlstate(CsvErrorCode code, int own);
 
 /*
- * The message of an error: nfields as found and expected for column_count,
- * field (0-based) for text_after_quote, the column's name and error for those
- * of values.  In the current memory context.
+ * The message of an error, in the current memory context.  where: for column_count the
+ * number of fields (`expected` is the right number), for text_after_quote the field
+ * (0-based).  Only errors of values need the column's name and error.
  */
 extern char *csv_error_message(const CsvTable *table, CsvErrorCode code,
 							   int64 where, uint32 expected,
 							   const char *column_name,
 							   const CsvValueError *error);
 
-/* will a message be seen? else it need not be made */
+/* will the next message be seen?  Otherwise it need not be made. */
 extern bool csv_report_needs_message(const CsvReport *report);
 
-/* take notice of a skipped record, or value; ERROR under 'stop' or past the limit */
+/* report a skipped record, or value; ERROR under 'stop' or past the limit */
 extern void csv_report_skipped(CsvReport *report, const CsvSkipped *skipped);
 
-/* when no more records come, in the process that the scan is for */
+/* call when no more records come, in the process that the scan is for */
 extern void csv_report_log(const CsvReport *report);
 
 /*
- * The message and its level where a file changed while it was read: an ERROR if it
+ * The message and its level for a file that changed while it was read: an ERROR if it
  * became shorter under on_error 'stop'.
  */
 #define CSV_ERRCODE_CHANGED	ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
@@ -100,13 +99,13 @@ extern void csv_report_log(const CsvReport *report);
 extern int	csv_change_level(const CsvTable *table, CsvFileChange change);
 extern char *csv_change_message(const char *file, CsvFileChange change);
 
-/* send that message, except for a table that is in no catalog: COPY sends none */
+/* send that message, unless the table is in no catalog: COPY sends none */
 extern void csv_report_changed(const CsvTable *table, const char *file,
 							   CsvFileChange change);
 
 /*
- * The end of the scan, after nrecords records in all: the summary, and a
- * percentage as the reject limit (if the scan was complete).
+ * End the scan after nrecords records in all: send the summary, and check a reject
+ * limit that is a percentage (if the scan was complete).
  */
 extern void csv_report_end(CsvReport *report, int64 nrecords, bool complete);
 

@@ -6,7 +6,7 @@
 
 #include "scan/run.h"
 
-/* a row whose values are there */
+/* a row whose values were made ahead */
 static void
 fetch_careful(const CsvRowRun *run, uint32_t row, const int *places, Datum *values,
 			  bool *isnull)

@@ -2,9 +2,9 @@
  * run.h
  *		Rows of a scan, many at a time, for threads.
  *
- * A run (csv_table_scan_run() gives it) is rows that need nothing but the arrays of one
- * batch: no record between them is skipped, and but for a few rows no value has to be
- * made by an input function.
+ * A run (from csv_table_scan_run()) is a number of rows in the arrays of one batch.
+ * No record between them is skipped, and only a few rows have values that an input
+ * function must make.
  */
 #ifndef CSV_RUN_H
 #define CSV_RUN_H
@@ -12,7 +12,7 @@
 #include "program/program.h"
 #include "scan/fetch.h"
 
-/* one of those few, by attributes of the table */
+/* such a row; values are by attributes of the table */
 typedef struct CsvCarefulRow
 {
 	uint32_t	row;			/* of the run */
@@ -30,7 +30,7 @@ typedef struct CsvRowRun
 	uint32_t	ncareful;
 } CsvRowRun;
 
-/* where a value is made, for each place */
+/* room to make a value, for each place */
 typedef union CsvRowRoom
 {
 	char		numeric[CSV_SHORT_NUMERIC_BYTES];
@@ -38,10 +38,10 @@ typedef union CsvRowRoom
 } CsvRowRoom;
 
 /*
- * The values of a row, in any thread.  places: for each attribute of the table, which
- * entry of `values`, `isnull` and `room` is its own; entries of others are left as
- * they are.  Values live as long as `room` is not used again.  False: one of them is
- * too long for that.
+ * Fetch the values of a row, in any thread.  places: for each attribute of the table,
+ * its entry in `values`, `isnull` and `room`; all other entries stay as they are.
+ * Values live until `room` is used again.  Returns false if a value is too long for
+ * `room`.
  */
 extern bool csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places,
 							  Datum *values, bool *isnull, CsvRowRoom *room);

@@ -1,18 +1,17 @@
 /*
  * scan.c
- *		From batches to rows.
+ *		Makes rows from batches.
  *
- *	1. Batches come from wherever they come (batches.h): arrays of datums for the
- *	   wanted columns, and errors between the rows.
- *	2. A row is handed out by setting words and pointers into the arrays.
- *	   Values that the arrays do not hold are made by the type's input function
- *	   (careful.c); where that refuses, the record joins the skipped ones, or the
- *	   value is NULL.
+ *	1. Batches (batches.h) are arrays of datums for the wanted columns, and errors
+ *	   between the rows.
+ *	2. A row is returned by setting words and pointers into the arrays.  The type's
+ *	   input function makes values that the arrays do not hold (careful.c).  If it
+ *	   refuses a value, the record is skipped, or the value is NULL.
  *	3. Skipped records, and such values, are reported when the scan passes them, in
  *	   file order (skipping.c).
  *
- * Memory: all of the scan is in its context.  Values made for a row live
- * in row_context, until the next row.
+ * Memory: the scan has a context of its own.  Values made for a row live in
+ * row_context, until the next row.
  */
 #include "postgres.h"
 
@@ -34,7 +33,7 @@
 #include "scan/surplus.h"
 #include "table/counts.h"
 
-/* a column of a batch that has no status but CSV_VALUE_OK */
+/* a column of a batch whose values all have the status CSV_VALUE_OK */
 typedef struct CsvPlainColumn
 {
 	const uint8_t *values;
@@ -42,7 +41,7 @@ typedef struct CsvPlainColumn
 	int			att;			/* attribute number - 1 */
 } CsvPlainColumn;
 
-/* of a run: what is made ahead is no more than a few MB */
+/* rows of a run that are made ahead: they take no more than a few MB */
 #define CSV_MAX_CAREFUL_ROWS	1024
 
 /* how far a scan has come */
@@ -61,37 +60,37 @@ struct CsvTableScan
 	bool		row_context_used;
 	MemoryContextCallback callback;
 	bool		shows_progress;
-	Oid			progress_relid; /* under which it does */
+	Oid			progress_relid; /* that it is shown under */
 
 	CsvBatches *batches;
 	CsvScanColumn *columns;		/* in the order of the layout */
 	int			ncolumns;
 	const CsvTableColumn **virtuals;
 	int			nvirtuals;
-	CsvSurplus **surplus;		/* of each of these; NULL: it is of another kind */
-	bool		surplus_seen;	/* in the row at hand */
-	int64		nsurplus;		/* rows that had such fields */
-	CsvFileValues *of_file;		/* virtual columns that are; NULL: none is */
-	MemoryContext file_context; /* of their values in the file at hand, */
+	CsvSurplus **surplus;		/* of each of these; NULL: of another kind */
+	bool		surplus_seen;	/* in the current row */
+	int64		nsurplus;		/* rows that had surplus fields */
+	CsvFileValues *of_file;		/* virtual columns of the file; NULL: none */
+	MemoryContext file_context; /* for their values in the current file, */
 	Datum	   *file_values;	/* by attribute */
 	bool	   *file_isnull;
 	CsvCareful *careful;
 	CsvSkipping *skipping;
 
-	/* the batch at hand; NULL: none */
+	/* the current batch; NULL: none */
 	const CsvFileBatch *at;
 	uint64		opening;		/* as in the batch before */
-	uint32_t	position;		/* next of its selection */
-	uint32_t	row;			/* next of the batch */
-	uint32_t	entry;			/* its place in the arrays */
-	uint32_t	error;			/* next of the batch */
-	bool		undecided;		/* the last row that came out */
+	uint32_t	position;		/* next row in its selection */
+	uint32_t	row;			/* next row of the batch */
+	uint32_t	entry;			/* the row's place in the arrays */
+	uint32_t	error;			/* next error of the batch */
+	bool		undecided;		/* the engine left the last row open */
 	bool		any_careful;	/* some entry has values that arrays do not hold */
 
 	/*
-	 * The batch's columns that the arrays hold: the plain ones by their way
-	 * to fetch, each way's ending before plain_end of it, and those with NULLs.
-	 * The plain ones' isnull was set to false in the array null_set, once.
+	 * The batch's columns that the arrays hold.  The plain columns are sorted by their
+	 * way to fetch; each way ends before its plain_end.  The others have NULLs.
+	 * isnull of the plain columns was set to false once, in the array null_set.
 	 */
 	CsvPlainColumn *plain;
 	CsvPlainColumn *plain_end[CSV_NUM_FETCHES];
@@ -99,13 +98,13 @@ struct CsvTableScan
 	int			nnullable;
 	const bool *null_set;
 
-	bool		is_counted;		/* in csv_gpu_stat, as a scan that runs */
+	bool		is_counted;		/* in csv_gpu_stat, as a running scan */
 	bool		finished;
-	bool		stopped;		/* whoever is told of skipped records said so */
+	bool		stopped;		/* the receiver of skipped records wants no more */
 
 	CsvSharedScan *shared;		/* NULL: no other process shares it */
 	bool		is_leader;
-	CsvAmounts	told;			/* of its own, to the others */
+	CsvAmounts	told;			/* own amounts that the others know */
 	int64		nexcluded;		/* rows that were not used */
 };
 
@@ -116,7 +115,7 @@ struct CsvSharedScan
 	Size		server_options; /* nodeToString() of the table's */
 	slock_t		mutex;
 	CsvScanStatistics statistics;	/* of processes that have ended */
-	CsvAmounts	amounts;		/* of all, up to the batch each is at */
+	CsvAmounts	amounts;		/* of all processes, up to their current batches */
 };
 
 static CsvSharing *
@@ -310,7 +309,7 @@ fetch_for(const CsvValueInput *input)
 	}
 }
 
-/* put the columns in the order of the file that was opened */
+/* put the columns in the order of the opened file */
 static void
 order_columns(CsvTableScan *scan)
 {
@@ -335,7 +334,7 @@ order_columns(CsvTableScan *scan)
 	pfree(before);
 }
 
-/* the virtual columns that are the same in all rows of the file that was opened */
+/* make the virtual columns that are the same in all rows of the opened file */
 static void
 set_file_values(CsvTableScan *scan)
 {
@@ -355,9 +354,7 @@ set_file_values(CsvTableScan *scan)
 
 /* ---- batches ---- */
 
-/*
- * Sort out how the columns of a new batch are fetched.
- */
+/* Sort the columns of a new batch by their way to fetch. */
 static void
 sort_columns(CsvTableScan *scan)
 {
@@ -397,7 +394,7 @@ own_amounts(const CsvTableScan *scan)
 		statistics.skipped};
 }
 
-/* tell the others how much it is by now, and learn how much it is of all */
+/* tell the other processes our amounts, and return the amounts of all */
 static CsvAmounts
 tell_amounts(CsvTableScan *scan, CsvAmounts own)
 {
@@ -441,14 +438,14 @@ csv_table_scan_exclude(CsvTableScan *scan)
 	scan->nexcluded++;
 }
 
-/* the number in its file of the record before the next row or error */
+/* the number, in its file, of the record before the next row or error */
 static int64
 last_record(const CsvTableScan *scan)
 {
 	return (int64) scan->at->batch.file_records + scan->row + scan->error;
 }
 
-/* let go of the batch, if there is one: its records are passed */
+/* leave the batch, if there is one: its records are passed */
 static void
 leave_batch(CsvTableScan *scan)
 {
@@ -463,9 +460,7 @@ leave_batch(CsvTableScan *scan)
 	scan->error = 0;
 }
 
-/*
- * On to the next batch; false at the end of the scan.
- */
+/* Go to the next batch; false at the end of the scan. */
 static bool
 advance_batch(CsvTableScan *scan)
 {
@@ -512,7 +507,7 @@ advance_batch(CsvTableScan *scan)
 	return true;
 }
 
-/* the next row that is to come out; the batch's end if there is none */
+/* the next row that must come out; the batch's end if there is none */
 static inline uint32_t
 next_row(const CsvTableScan *scan)
 {
@@ -527,7 +522,7 @@ next_row(const CsvTableScan *scan)
 
 /* ---- skipped records ---- */
 
-/* where the record of an entry stands in the batch's part of the file */
+/* the position of an entry's record in the batch's part of the file */
 static uint64_t
 entry_place(const CsvTableScan *scan, uint32_t entry)
 {
@@ -554,9 +549,9 @@ column_of_field(const CsvTableScan *scan, uint32_t field)
 }
 
 /*
- * Report a skipped record, or a value that is NULL instead, which stands at this offset of the batch's part of
- * the file: `where` as in CsvError, for an error of the record; refusal for one
- * of a value, else NULL.
+ * Report a skipped record, or a value that is NULL instead.  offset: of the record in
+ * the batch's part of the file.  For an error of the record, `where` is as in
+ * CsvError, and refusal is NULL.  For an error of a value, refusal tells the value.
  */
 static void
 skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
@@ -610,7 +605,7 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	MemoryContextSwitchTo(outer);
 }
 
-/* an error that the engine found */
+/* report an error that the engine found */
 static void
 skip_error(CsvTableScan *scan, const CsvError *error)
 {
@@ -624,7 +619,7 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 		return;
 	if (error->code <= CSV_ERROR_COLUMN_COUNT)
 	{
-		/* what is in the input beyond that depends on the size of chunks */
+		/* how much of it is in the input depends on the size of chunks */
 		if (error->code == CSV_ERROR_RECORD_TOO_LONG)
 			length = Min(length, scan->table->reader.max_record_bytes);
 		skip_record(scan, record, error_place(scan, error), error->line, length,
@@ -640,14 +635,14 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 				refusal.error.code, 0, &refusal);
 }
 
-/* a row one of whose values was refused: it is none, or the value is NULL */
+/* report a row with a refused value: it is skipped, or the value is NULL */
 static void
 report_row(CsvTableScan *scan, const CsvRefusal *refusal)
 {
 	uint32_t	entry = scan->entry;
 	uint64_t	length = 0;
 
-	/* of a kept batch's, nobody sees the bytes, nor are they there */
+	/* the bytes of a kept batch are not there, and nothing needs them */
 	if (csv_skipping_shows_bytes(scan->skipping))
 		length = csv_careful_record_length(scan->careful, entry);
 	skip_record(scan, last_record(scan) + 1, entry_place(scan, entry),
@@ -655,7 +650,7 @@ report_row(CsvTableScan *scan, const CsvRefusal *refusal)
 				0, refusal);
 }
 
-/* values of the row that are NULL instead */
+/* report values of the row that are NULL instead */
 static void
 report_nulls(CsvTableScan *scan)
 {
@@ -679,9 +674,7 @@ reset_row(CsvTableScan *scan)
 	}
 }
 
-/*
- * Report the skipped records that stand before this row of the batch.
- */
+/* Report the skipped records that stand before this row of the batch. */
 static inline void
 skip_errors_before(CsvTableScan *scan, uint32_t row)
 {
@@ -691,7 +684,7 @@ skip_errors_before(CsvTableScan *scan, uint32_t row)
 		   batch->errors[scan->error].before_row <= row && !scan->stopped)
 	{
 		CHECK_FOR_INTERRUPTS();
-		/* rows before it are passed when it is */
+		/* rows before it are passed with it */
 		scan->row = batch->errors[scan->error].before_row;
 		skip_error(scan, &batch->errors[scan->error]);
 		scan->error++;
@@ -701,7 +694,7 @@ skip_errors_before(CsvTableScan *scan, uint32_t row)
 
 /* ---- rows ---- */
 
-/* false: a surplus field is refused */
+/* fill in surplus fields; false if a field is refused */
 static bool
 fill_surplus(CsvTableScan *scan, CsvSurplus *surplus, Datum *value, bool *isnull,
 			 CsvRefusal *refusal)
@@ -719,7 +712,7 @@ fill_surplus(CsvTableScan *scan, CsvSurplus *surplus, Datum *value, bool *isnull
 	return good;
 }
 
-/* false: one of them is refused */
+/* fill in virtual columns; false if a value is refused */
 static bool
 fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull,
 			  CsvRefusal *refusal)
@@ -772,7 +765,7 @@ fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull,
 	return true;
 }
 
-/* the entries of isnull that are the same for all rows of a batch */
+/* set the entries of isnull that are the same for all rows of a batch */
 static void
 set_fixed_nulls(CsvTableScan *scan, bool *isnull)
 {
@@ -785,9 +778,7 @@ set_fixed_nulls(CsvTableScan *scan, bool *isnull)
 	scan->null_set = isnull;
 }
 
-/*
- * What the arrays hold of an entry.
- */
+/* Fill in the values of an entry that the arrays hold. */
 static inline void
 fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
 {
@@ -796,7 +787,7 @@ fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
 	if (unlikely(scan->null_set != isnull))
 		set_fixed_nulls(scan, isnull);
 
-	/* a loop for each way to fetch, that need not ask which */
+	/* a loop for each way to fetch, which need not test the way */
 #define FETCH_COLUMNS(fetch) \
 	for (const CsvPlainColumn *end = scan->plain_end[fetch]; column < end; \
 		 column++) \
@@ -823,8 +814,8 @@ fill_fast(CsvTableScan *scan, uint32_t entry, Datum *values, bool *isnull)
 }
 
 /*
- * What the arrays do not hold of the row at hand.  False: the row is skipped, or the
- * scan ends before it.
+ * Fill in the current row's values that the arrays do not hold.  Returns false if the
+ * row is skipped, or if the scan ends before it.
  */
 static bool
 fill_others(CsvTableScan *scan, Datum *values, bool *isnull)
@@ -858,7 +849,7 @@ fill_others(CsvTableScan *scan, Datum *values, bool *isnull)
 	return !scan->stopped;
 }
 
-/* whoever is told of skipped records wants no more */
+/* the receiver of skipped records wants no more */
 static void
 stop(CsvTableScan *scan)
 {
@@ -921,8 +912,8 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 }
 
 /*
- * The values of an entry that the arrays do not hold all of.  False: one is refused, and
- * that is to be told when the row comes out.
+ * Make the values of an entry, of which the arrays hold only some.  Returns false if a
+ * value is refused; that is reported when the row comes out.
  */
 static bool
 make_careful_row(CsvTableScan *scan, uint32_t entry, CsvCarefulRow *careful)
@@ -937,12 +928,12 @@ make_careful_row(CsvTableScan *scan, uint32_t entry, CsvCarefulRow *careful)
 	good = csv_careful_fill(scan->careful, entry, false, careful->values,
 							careful->isnull, &refusal);
 	good &= csv_careful_take_nulls(scan->careful) == NIL;
-	/* another array may come to stand where this one does */
+	/* a later array may have the same address */
 	scan->null_set = NULL;
 	return good;
 }
 
-/* the rows of a run that need more than arrays; it ends where they are too many */
+/* make the rows of a run that need more than arrays; too many rows end the run */
 static void
 make_careful_rows(CsvTableScan *scan, CsvRowRun *run)
 {

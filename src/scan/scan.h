@@ -1,7 +1,6 @@
 /*
  * scan.h
- *		The rows of a table: what the executor, the error table and ANALYZE
- *		have in common.
+ *		The rows of a table, for the executor, the error table and ANALYZE.
  */
 #ifndef CSV_SCAN_H
 #define CSV_SCAN_H
@@ -16,8 +15,8 @@ typedef struct CsvTableScan CsvTableScan;
 struct CsvRowRun;
 
 /*
- * For EXPLAIN ANALYZE.  What happens at once makes the times of reading, copying
- * and parsing more than that of the scan, when they are added.
+ * For EXPLAIN ANALYZE.  Reading, copying and parsing overlap, so the sum of their
+ * times may be more than the scan's time.
  */
 typedef struct CsvScanStatistics
 {
@@ -30,13 +29,14 @@ typedef struct CsvScanStatistics
 } CsvScanStatistics;
 
 /*
- * Start a scan that delivers the wanted attributes (a set of attribute
- * numbers; all others come out NULL).  Everything it holds belongs to a child
- * of the current memory context, and is given back with that at the latest.
+ * Start a scan that delivers the wanted attributes (a set of attribute numbers; all
+ * others come out NULL).  Everything it holds belongs to a child of the current memory
+ * context, and is released with that context at the latest.
  *
- * CSV_SCAN_MAY_KEEP: the session may keep its columns, and take them from those it
- * has kept; not where `skipped` wants to see the records' bytes.
- * CSV_SCAN_MAY_SHARE: other processes may come to share the scan, see below.
+ * CSV_SCAN_MAY_KEEP: the session may keep the scan's columns, and the scan may take
+ * columns that the session has kept.  Not allowed if `skipped` needs the records'
+ * bytes.
+ * CSV_SCAN_MAY_SHARE: other processes may share the scan later, see below.
  */
 #define CSV_SCAN_MAY_KEEP	1
 #define CSV_SCAN_MAY_SHARE	2
@@ -49,12 +49,12 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 
 /* ---- scans that several processes share ---- */
 
-/* in shared memory: which pieces there are, and what is reported of them */
+/* in shared memory: the pieces, and the reports about them */
 typedef struct CsvSharedScan CsvSharedScan;
 
 /*
- * The leader sets it up for so many processes, itself among them, before any
- * begins; and again before they begin anew.
+ * The leader sets it up for nprocesses processes, including itself, before any of them
+ * begins, and again before they begin anew.
  */
 extern Size csv_shared_scan_size(const CsvTableScan *scan, int nprocesses);
 extern void csv_shared_scan_init(CsvSharedScan *shared,
@@ -67,63 +67,58 @@ extern CsvTable *csv_shared_scan_table(CsvSharedScan *shared, Oid relid);
 
 /*
  * Take part, from the beginning on.  dsa: the parallel query's.  Then
- * csv_table_scan_next() gives some of the rows, each row in one process.  When
- * there are no more, or it leaves off, csv_table_scan_unshare() adds up the
- * statistics, unless NULL; *statistics are those of all processes that have done so.
- * In the leader it also says what is due.
+ * csv_table_scan_next() returns some of the rows, each row in one process.  When there
+ * are no more rows, or when the process stops earlier, csv_table_scan_unshare() adds
+ * up the statistics, unless NULL; *statistics becomes the sum of all processes that
+ * have done so.  In the leader it also reports everything that is due.
  */
 extern void csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared,
 								 dsa_area *dsa);
 extern void csv_table_scan_unshare(CsvTableScan *scan,
 								   CsvScanStatistics *statistics);
 
-/* show it in pg_stat_progress_copy, under this relation (InvalidOid: it is of none) */
+/* show the scan in pg_stat_progress_copy, under this relation (InvalidOid: none) */
 extern void csv_table_scan_show_progress(CsvTableScan *scan, Oid relid);
 
-/* the row that came last is not used: it counts as excluded there */
+/* the last row is not used: it counts as excluded there */
 extern void csv_table_scan_exclude(CsvTableScan *scan);
 
 /*
- * The next row, into arrays of one entry per attribute of the table.  What
- * the values point to lives until the next call.  Entries of isnull that are
- * the same in all rows may be written only once: between calls with the same
- * array, leave it as it is.  False at the end.
+ * Returns the next row, in arrays with an entry per attribute of the table; false at
+ * the end.  Memory that values point to lives until the next call.  Entries of isnull
+ * that are the same in all rows may be written only once: between calls with the same
+ * array, the caller must not change it.
  */
 extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
 								bool *isnull);
 
 /*
- * Between csv_table_scan_next() and csv_table_scan_next(): the rows from the next one on
- * that are a run (run.h); false: there are none, and the next is
- * csv_table_scan_next()'s.  They live until the next call of either.
- * csv_table_scan_pass(): so many of them are taken.
+ * Call between two calls of csv_table_scan_next().  Returns the next rows that are a
+ * run (run.h); false if there is none, so that csv_table_scan_next() must return the
+ * next row.  The run lives until the next call of either function.
+ * csv_table_scan_pass() takes nrows of its rows.
  */
 extern bool csv_table_scan_run(CsvTableScan *scan, struct CsvRowRun *run);
 extern void csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows);
 
-/*
- * Where the row that came out last stands: its file (which lives as long as the
- * scan) and its record there.
- */
+/* the file of the last row (lives as long as the scan), and its record there */
 extern const char *csv_table_scan_place(const CsvTableScan *scan,
 										int64 *record);
 
-/*
- * Did the engine leave it open whether the last row passes its filter?
- */
+/* Did the engine leave it open whether the last row passes its filter? */
 extern bool csv_table_scan_undecided(const CsvTableScan *scan);
 
-/* where its rows come from: for groups, and for EXPLAIN */
+/* the source of its rows: for groups, and for EXPLAIN */
 extern CsvBatches *csv_table_scan_batches(const CsvTableScan *scan);
 
-/* before the first row: other files of the table than before are left out */
+/* call before the first row, if other files of the table are left out than before */
 extern void csv_table_scan_choose_files(CsvTableScan *scan);
 
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);
 
 /*
- * From a rewind to a rewind, or to the end: look at rows before their time
+ * From a rewind to the next rewind, or to the end: look at rows before their time
  * (skipping.h).
  */
 extern void csv_table_scan_look_ahead(CsvTableScan *scan, bool looks_ahead);

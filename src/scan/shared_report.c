@@ -1,12 +1,12 @@
 /*
  * shared_report.c
- *		What is said of skipped records where several processes share a scan.
+ *		Reports skipped records if several processes share a scan.
  *
- * Notes of pieces that are not due yet are kept as intervals of pieces.  Between
- * two intervals is a piece that some process is at, so there are no more of them
- * than processes; and of one interval's records, no more are noted in full than
- * may be told each, or than the limit allows.  So memory is bounded, and nobody
- * ever waits for a process that is behind.
+ * Notes of pieces that are not due yet are kept as intervals of pieces.  Between two
+ * intervals is a piece that some process is reading, so there are no more intervals
+ * than processes.  An interval notes no more records in full than NOTICEs or the
+ * reject limit may need.  So memory is bounded, and no process ever waits for a
+ * process that is behind.
  */
 #include "postgres.h"
 
@@ -43,7 +43,7 @@ typedef struct Failure
 	char		text[FLEXIBLE_ARRAY_MEMBER];
 } Failure;
 
-/* of the pieces [first, end) */
+/* the notes of the pieces [first, end) */
 typedef struct PieceInterval
 {
 	uint64		first;
@@ -51,25 +51,25 @@ typedef struct PieceInterval
 	CsvScanPoint point;			/* of the last record */
 	int64		nrecords;
 	CsvReportCounts counts;
-	int64		nnotes;			/* of the first cases, */
-	int64		nskip_notes;	/* and of those, of skipped records */
-	dsa_pointer head;			/* these, and all of files */
+	int64		nnotes;			/* notes of the first cases, */
+	int64		nskip_notes;	/* and how many are of skipped records */
+	dsa_pointer head;			/* these notes, and all notes of files */
 	dsa_pointer tail;
-	dsa_pointer failure;		/* the first one */
+	dsa_pointer failure;		/* the first failure */
 } PieceInterval;
 
 struct CsvSharedReport
 {
 	LWLock		lock;			/* for all of it */
 	CsvScanPoint begin;			/* up to here all was reported before */
-	PieceInterval due;			/* what is due, from `first` on not said yet */
-	CsvReportCounts said;		/* of that before it */
-	int64		npassed;		/* records, before this scan and in what is due */
+	PieceInterval due;			/* due pieces; counts and notes not reported yet */
+	CsvReportCounts said;		/* counts that were reported */
+	int64		npassed;		/* records before this scan and in due pieces */
 	bool		ended;			/* the number of pieces is known: */
 	uint64		npieces;
-	bool		raised;			/* somebody raises the scan's ERROR */
-	bool		saying;			/* the leader says what was due before */
-	ConditionVariable has_said; /* it has */
+	bool		raised;			/* a process raises the scan's ERROR */
+	bool		saying;			/* the leader reports older due notes */
+	ConditionVariable has_said; /* the leader has reported them */
 	int			npending;		/* intervals, in order */
 	PieceInterval pending[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -79,10 +79,10 @@ struct CsvReporter
 	CsvSharedReport *shared;
 	dsa_area   *dsa;
 	const CsvTable *table;
-	PieceInterval piece;			/* at hand */
-	int64		most_notes;		/* of cases, for NOTICEs, */
-	int64		most_skip_notes;	/* and of skipped records, for an ERROR, that may
-									 * be needed */
+	PieceInterval piece;			/* the current piece */
+	int64		most_notes;		/* most notes that NOTICEs may need, */
+	int64		most_skip_notes;	/* and most notes of skipped records that an
+									 * ERROR may need */
 };
 
 /* ---- set up ---- */
@@ -99,7 +99,7 @@ csv_shared_report_init(CsvSharedReport *shared, int nprocesses)
 {
 	memset(shared, 0, csv_shared_report_size(nprocesses));
 
-	/* held for moments; one of our own would be a number more in each session */
+	/* held for moments; a tranche of our own would be one more in each session */
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_APPEND);
 	ConditionVariableInit(&shared->has_said);
 }
@@ -121,7 +121,7 @@ csv_shared_report_begin(CsvSharedReport *shared, const CsvReport *report,
 
 /* ---- a process's part ---- */
 
-/* begin a piece: how much has to be noted of it? */
+/* begin a piece: how many notes may it need? */
 static void
 begin_piece(CsvReporter *reporter)
 {
@@ -174,7 +174,7 @@ string_size(const char *string)
 	return string == NULL ? 0 : strlen(string) + 1;
 }
 
-/* copy a string, if there is one, to where the one before ended */
+/* copy a string, if there is one; returns the place behind it */
 static char *
 put_string(char *place, const char *string)
 {
@@ -184,7 +184,7 @@ put_string(char *place, const char *string)
 	return place + string_size(string);
 }
 
-/* put a note behind the interval's others, or a list of them that ends with `last` */
+/* put a note, or a list of notes that ends with `last`, behind the interval's notes */
 static void
 append_notes(dsa_area *dsa, PieceInterval *interval, dsa_pointer first,
 			 dsa_pointer last)
@@ -302,7 +302,7 @@ free_notes(dsa_area *dsa, dsa_pointer pointer)
 	}
 }
 
-/* append what is noted of files only */
+/* append only the notes of files */
 static void
 append_changes(dsa_area *dsa, PieceInterval *interval, dsa_pointer pointer)
 {
@@ -321,9 +321,9 @@ append_changes(dsa_area *dsa, PieceInterval *interval, dsa_pointer pointer)
 }
 
 /*
- * Put `next` behind an interval that ends where it begins.  Where that one could
- * not note all skipped records, it has as many notes as may be needed; and if only
- * NOTICEs need some, also where it could not note all values.
+ * Append `next` to an interval that ends where `next` begins.  If the interval could
+ * not note all of its skipped records, it has as many notes as may be needed.  If only
+ * NOTICEs need notes, the same holds if it could not note all of its values.
  */
 static void
 append_interval(CsvReporter *reporter, PieceInterval *interval,
@@ -337,7 +337,7 @@ append_interval(CsvReporter *reporter, PieceInterval *interval,
 	interval->end = next->end;
 	if (DsaPointerIsValid(interval->failure))
 	{
-		/* one process would not have come there */
+		/* a single process would not have got there */
 		free_notes(dsa, next->head);
 		return;
 	}
@@ -368,7 +368,7 @@ remove_pending(CsvSharedReport *shared, int i)
 			(shared->npending - i) * sizeof(PieceInterval));
 }
 
-/* the lock is held */
+/* the caller holds the lock */
 static void
 add_pending(CsvReporter *reporter, const PieceInterval *piece)
 {
@@ -400,9 +400,9 @@ add_pending(CsvReporter *reporter, const PieceInterval *piece)
 	}
 }
 
-/* ---- what is due ---- */
+/* ---- due notes ---- */
 
-/* take what is due off the list; the lock is held */
+/* take the due notes off the list; the caller holds the lock */
 static PieceInterval
 take_due(CsvSharedReport *shared, const CsvTable *table, CsvReportCounts *said)
 {
@@ -418,7 +418,7 @@ take_due(CsvSharedReport *shared, const CsvTable *table, CsvReportCounts *said)
 	return due;
 }
 
-/* say what was noted of a record; ERROR where one is due */
+/* report a record by its note; ERROR if that is due */
 static void
 say_note(const Note *note, CsvReport *report, CsvReportCounts *rest)
 {
@@ -440,7 +440,7 @@ say_note(const Note *note, CsvReport *report, CsvReportCounts *rest)
 	rest->by_code[note->code]--;
 }
 
-/* say it, after what *report counts; ERROR where one is due */
+/* report due notes, after the cases in *report; ERROR if that is due */
 static void
 say(CsvReporter *reporter, const PieceInterval *due, CsvReport *report)
 {
@@ -462,7 +462,7 @@ say(CsvReporter *reporter, const PieceInterval *due, CsvReport *report)
 	csv_report_add_counts(reporter->table, &report->counts, &rest);
 }
 
-/* is an ERROR due?  The lock is held. */
+/* is an ERROR due?  The caller holds the lock. */
 static bool
 is_error_due(const CsvSharedReport *shared, const CsvTable *table)
 {
@@ -492,9 +492,9 @@ fail(CsvReporter *reporter, dsa_pointer pointer)
 }
 
 /*
- * Wait until the leader has said what was due before: the messages of others, and
- * their ERROR, reach it in the middle of that.  The lock is held, and released
- * meanwhile.
+ * Wait until the leader has reported older notes.  Otherwise messages of other
+ * processes, and their ERROR, would reach it in the middle of that.  The caller holds
+ * the lock, which is released meanwhile.
  */
 static void
 wait_for_leader(CsvSharedReport *shared)
@@ -512,7 +512,7 @@ wait_for_leader(CsvSharedReport *shared)
 	ConditionVariableCancelSleep();
 }
 
-/* the lock is held, and released */
+/* the caller holds the lock, which is released */
 static void
 raise_if_due(CsvReporter *reporter)
 {
@@ -574,7 +574,7 @@ csv_reporter_say(CsvReporter *reporter, CsvReport *report,
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 
-	/* what stands before an ERROR is said by whoever raises it */
+	/* the process that raises an ERROR reports the notes before it */
 	if (shared->raised || is_error_due(shared, reporter->table))
 	{
 		LWLockRelease(&shared->lock);

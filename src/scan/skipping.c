@@ -1,6 +1,6 @@
 /*
  * skipping.c
- *		Which records a scan has passed, and what is said of those it skipped.
+ *		Tracks the records that a scan has passed, and reports skipped records.
  */
 #include "postgres.h"
 
@@ -14,19 +14,19 @@ struct CsvSkipping
 	CsvSkippedFn skipped;
 	void	   *arg;
 	CsvReport	report;
-	CsvReporter *reporter;		/* NULL: nobody shares the scan */
+	CsvReporter *reporter;		/* NULL: the scan is not shared */
 	CsvScanPoint point;			/* furthest record that was passed and reported */
 	int64		npassed;		/* up to there */
-	Bitmapset  *changed;		/* files of which it was said that they changed */
+	Bitmapset  *changed;		/* files whose change was reported */
 
 	/*
-	 * Records that were passed of each file, where a rewind may leave out others
-	 * than before, so that a later file may have been passed before this one.
+	 * Records that were passed of each file, if a rewind may leave out other files
+	 * than before, so that a later file may have been passed before an earlier file.
 	 * NULL: point tells.
 	 */
 	int64	   *of_file;
 
-	/* this process's, where others share it */
+	/* this process's, if others share the scan */
 	int64		nown;
 	int64		nskipped;
 	int64		nset_null;		/* values */
@@ -58,7 +58,7 @@ csv_skipping_was_passed(const CsvSkipping *skipping, int file_number,
 						 &skipping->point, file_number, record);
 }
 
-/* how many records of a batch, up to this one, were not passed before? */
+/* how many records of a batch, up to this record, were not passed before? */
 static int64
 count_new(const CsvSkipping *skipping, int file_number, int64 before,
 		  int64 record)
@@ -193,7 +193,7 @@ csv_skipping_end(CsvSkipping *skipping, bool complete)
 		csv_report_log(&skipping->report);
 }
 
-/* ---- where other processes share the scan ---- */
+/* ---- scans that other processes share ---- */
 
 void
 csv_skipping_begin_shared(const CsvSkipping *skipping, CsvSharedReport *shared)
@@ -231,7 +231,10 @@ csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces)
 void
 csv_skipping_say(CsvSkipping *skipping)
 {
-	/* that there are too many of them was said by whoever read the last */
+	/*
+	 * if there were too many, the process that read the last piece has raised the
+	 * ERROR
+	 */
 	if (csv_reporter_say(skipping->reporter, &skipping->report,
 						 &skipping->point, &skipping->npassed))
 		csv_report_end(&skipping->report, skipping->npassed, true);

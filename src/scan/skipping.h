@@ -1,9 +1,9 @@
 /*
  * skipping.h
- *		Which records a scan has passed, and what is said of those it skipped, or has
- *		set values of to NULL.
+ *		Tracks the records that a scan has passed, and reports skipped records, and
+ *		values that are set to NULL.
  *
- * Records are passed in file order.  One that is read a second time, after a
+ * Records are passed in file order.  A record that is read a second time, after a
  * rewind or because a device failed, is not reported and not counted again.
  */
 #ifndef CSV_SKIPPING_H
@@ -12,9 +12,9 @@
 #include "scan/shared_report.h"
 
 /*
- * Told of each skipped record, and each value that is NULL instead
- * (CSV_ERROR_SET_NULL), in order, instead of the usual report.  False:
- * it wants to know of no more, and the scan ends.
+ * Receives each skipped record, and each value that is NULL instead
+ * (CSV_ERROR_SET_NULL), in order, instead of the usual report.  Returns false to
+ * receive no more; then the scan ends.
  */
 typedef bool (*CsvSkippedFn) (void *arg, const CsvSkipped *skipped);
 
@@ -24,56 +24,57 @@ typedef struct CsvSkipping CsvSkipping;
 extern CsvSkipping *csv_skipping_create(const CsvTable *table,
 										CsvSkippedFn skipped, void *arg);
 
-/* has the scan been past this record (from 1) of this file (from 1)? */
+/* has the scan passed this record (from 1) of this file (from 1)? */
 extern bool csv_skipping_was_passed(const CsvSkipping *skipping,
 									int file_number, int64 record);
 
 /*
- * It is past this record, and all before it in the batch, before which there were
- * so many of the file.
+ * The scan has passed this record, and all records before it in the batch.  `before`
+ * is the number of the file's records before the batch.
  */
 extern void csv_skipping_pass(CsvSkipping *skipping, int file_number,
 							  int64 before, int64 record);
 
 /*
- * While it looks ahead, the scan passes no record, and says nothing: it ends
- * before a skipped record that it has not passed.
+ * While it looks ahead, the scan passes no record and reports nothing.  It ends before
+ * a skipped record that it has not passed.
  */
 extern void csv_skipping_look_ahead(CsvSkipping *skipping, bool looks_ahead);
 
-/* records passed, if the scan is past this one, too */
+/* records passed, if the scan has passed this record, too */
 extern int64 csv_skipping_passed(const CsvSkipping *skipping, int file_number,
 								 int64 before, int64 record);
 extern int64 csv_skipping_skipped(const CsvSkipping *skipping);
 extern int64 csv_skipping_set_null(const CsvSkipping *skipping);
 
-/* is this record passed for the first time, when the scan passes it? */
+/* will the scan pass this record for the first time? */
 extern bool csv_skipping_is_new(const CsvSkipping *skipping, int file_number,
 								int64 record);
 
-/* does anybody look at the bytes, or the message, of the next one? */
+/* are the bytes, or the message, of the next skipped record needed? */
 extern bool csv_skipping_shows_bytes(const CsvSkipping *skipping);
 extern bool csv_skipping_needs_message(const CsvSkipping *skipping);
 
 /*
- * A skipped record, or with CSV_ERROR_SET_NULL a value, which was not passed.  False:
- * the scan ends here.  ERROR under on_error 'stop', or past the reject limit.
+ * Report a skipped record, or with CSV_ERROR_SET_NULL a value, that was not passed
+ * before.  Returns false if the scan ends here.  ERROR under on_error 'stop', or past
+ * the reject limit.
  */
 extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
 
 /*
- * A file changed while it was read; its records are passed.  Said once of each file.
- * ERROR if it became shorter under on_error 'stop'.
+ * Report that a file changed while it was read, after its records are passed.  Reports
+ * each file once.  ERROR if it became shorter under on_error 'stop'.
  */
 extern void csv_skipping_changed(CsvSkipping *skipping, int file_number,
 								 const char *filename, CsvFileChange change);
 
-/* complete: all records have come; else no more are asked for, and that comes last */
+/* complete: all records have come; false, in the last call: no more are asked for */
 extern void csv_skipping_end(CsvSkipping *skipping, bool complete);
 
-/* ---- where other processes share the scan ---- */
+/* ---- scans that other processes share ---- */
 
-/* what was reported up to now, for others to go on from */
+/* let others go on after everything that was reported up to now */
 extern void csv_skipping_begin_shared(const CsvSkipping *skipping,
 									  CsvSharedReport *shared);
 
@@ -81,12 +82,12 @@ extern void csv_skipping_begin_shared(const CsvSkipping *skipping,
 extern void csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
 							   dsa_area *dsa);
 
-/* the piece at hand has an ERROR; a piece is passed; there are no more than so many */
+/* the current piece has an ERROR; a piece is passed; there are no more than npieces */
 extern void csv_skipping_fail(CsvSkipping *skipping, const ErrorData *error);
 extern void csv_skipping_hand_in(CsvSkipping *skipping, uint64 piece);
 extern void csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces);
 
-/* in the leader: say what is due, and then go on alone */
+/* in the leader: report everything that is due, and then go on alone */
 extern void csv_skipping_say(CsvSkipping *skipping);
 extern void csv_skipping_unshare(CsvSkipping *skipping);
 

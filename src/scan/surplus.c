@@ -3,7 +3,8 @@
  *		Columns with the option virtual 'surplus'.
  *
  * No engine makes them: for each row, the record's fields are looked for again.  An
- * element is what the field would be in a column of type text without options.
+ * element is the value that the field would have in a column of type text without
+ * options.
  */
 #include "postgres.h"
 
@@ -18,8 +19,8 @@
 
 struct CsvSurplus
 {
-	CsvScanColumn column;		/* how an element is made, and of which field */
-	CsvTable	table;			/* as it is, but that a column's default has no marker */
+	CsvScanColumn column;		/* how to make an element, and its field */
+	CsvTable	table;			/* the table, without a marker for defaults */
 };
 
 CsvSurplus *
@@ -43,7 +44,7 @@ csv_surplus_create(const CsvTable *table, const CsvTableColumn *column)
 	return surplus;
 }
 
-/* so many fields from this one on; false: one of them is refused */
+/* make an array of n fields from `first` on; false if a field is refused */
 static bool
 make_array(CsvSurplus *surplus, CsvCareful *careful, uint32_t first, uint32_t n,
 		   Datum *value, CsvValueError *error)

@@ -15,9 +15,10 @@ extern CsvSurplus *csv_surplus_create(const CsvTable *table,
 									  const CsvTableColumn *column);
 
 /*
- * The column's value in the record of an entry, which should have nfields fields,
- * in the current memory context; *nsurplus is how many more it has.  False, with
- * *refusal filled in: one of these is refused, and the record with it.
+ * Make the column's value for the record of an entry, which should have nfields
+ * fields, in the current memory context.  *nsurplus: how many more it has.  If one of
+ * these fields is refused, the record is refused, too: returns false, with *refusal
+ * filled in.
  */
 extern bool csv_surplus_fill(CsvSurplus *surplus, CsvCareful *careful,
 							 uint32_t entry, uint32_t nfields, uint32_t *nsurplus,

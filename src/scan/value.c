@@ -1,17 +1,15 @@
 /*
  * value.c
- *		Input functions, and what stands before them: encoding and limits.
+ *		Calls input functions, after checks of encoding and limits.
  *
- * A value that an input function refuses makes its record bad; it must not end
- * the scan.  There are two ways to call a function so that its ERROR can be
- * survived.  A built-in one that does nothing but compute can be left by
- * longjmp, as PG_TRY does it.  Any other (it may run SQL, hold locks or pins)
- * needs a subtransaction.
+ * If an input function refuses a value, the record is bad, but the scan must not end.
+ * There are two ways to survive the function's ERROR.  A built-in function that does
+ * nothing but compute can be left by longjmp, as PG_TRY does.  Any other function (it
+ * may run SQL, hold locks or pins) needs a subtransaction.
  *
- * Before 17 there are no subtransactions while a query has parallel workers.
- * Planning avoids such queries where it can (scan_path.c); where it could
- * not, a function of the second kind is called as it is, and a refusal ends
- * the scan.
+ * Before 17 there are no subtransactions while a query has parallel workers.  Planning
+ * avoids such queries where it can (scan_path.c).  Where it cannot, a function of the
+ * second kind is called without a subtransaction, and a refusal ends the scan.
  */
 #include "postgres.h"
 
@@ -56,7 +54,7 @@ static const Oid pure_functions[] = {
 	F_TSQUERYIN, F_PG_LSN_IN, F_TIDIN, F_XIDIN, F_CIDIN, F_ENUM_IN
 };
 
-/* likewise, for an array if its elements' function is of that kind */
+/* is it such a function, or array_in() for elements with such a function? */
 static bool
 is_pure_input(Oid type)
 {
@@ -103,7 +101,7 @@ csv_value_init(CsvValueInput *input, const CsvTable *table,
 bool
 csv_is_about_value(int sqlerrcode, bool pure)
 {
-	/* the code of elog(), by which extensions refuse values */
+	/* elog()'s code, with which extensions refuse values */
 	if (sqlerrcode == ERRCODE_INTERNAL_ERROR)
 		return !pure;
 
@@ -133,7 +131,7 @@ refuse(CsvValueError *error, int sqlerrcode, const char *message)
 	error->message = pstrdup(message);
 }
 
-/* what is said instead of words that may quote the value */
+/* the message in place of words that may quote the value */
 static char *
 without_value(const CsvValueInput *input)
 {
@@ -142,8 +140,8 @@ without_value(const CsvValueInput *input)
 }
 
 /*
- * likewise, in the input function's words, if the user may see them; detail may
- * be NULL
+ * Refuse a value in the input function's words, if the user may see them.  detail may
+ * be NULL.
  */
 static void
 refuse_value(const CsvValueInput *input, CsvValueError *error, int sqlerrcode,
@@ -156,8 +154,8 @@ refuse_value(const CsvValueInput *input, CsvValueError *error, int sqlerrcode,
 }
 
 /*
- * An ERROR of an input function that ends the scan.  Those that are about
- * something else than the value are told as they are.
+ * Raise an input function's ERROR that ends the scan.  If it is not about the value,
+ * it is raised as it is.
  */
 static void
 rethrow(const CsvValueInput *input, ErrorData *edata)
@@ -166,7 +164,7 @@ rethrow(const CsvValueInput *input, ErrorData *edata)
 		edata->sqlerrcode == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE ||
 		ERRCODE_TO_CATEGORY(edata->sqlerrcode) == ERRCODE_INTERNAL_ERROR;
 
-	/* a new one, because the old CONTEXT may quote the value, too */
+	/* a new ERROR, because the old CONTEXT may quote the value, too */
 	if (has_value && !csv_may_quote(input->table, input->column))
 		ereport(ERROR,
 				(errcode(edata->sqlerrcode),
@@ -208,8 +206,8 @@ csv_may_open_subtransaction(void)
 }
 
 /*
- * Call the input function so that its ERROR can be survived: in a subtransaction,
- * if it needs one; where there can be none, the ERROR says so.
+ * Call the input function so that its ERROR can be survived: in a subtransaction, if
+ * it needs that.  If there can be no subtransaction, the ERROR says so.
  */
 static void
 try_input(CsvValueInput *input, char *string, Datum *value,
@@ -256,7 +254,7 @@ try_input(CsvValueInput *input, char *string, Datum *value,
 	CurrentResourceOwner = owner;
 }
 
-/* a number that is none, as its input function has it; false */
+/* refuse a text that is not a number, in its input function's words; returns false */
 static bool
 refuse_syntax(const CsvValueInput *input, CsvValueError *error, const char *text)
 {
@@ -326,8 +324,9 @@ csv_invalid_bytes(int encoding, const uint8_t *bytes, uint64_t length)
 }
 
 /*
- * The bytes are `what` as to encoding `as_to`: none of its characters, or one of
- * another encoding that has no equivalent in it.
+ * Fill in an error of invalid bytes.  `what` tells how they relate to encoding
+ * `as_to`: they are not a character of it, or a character of another encoding without
+ * equivalent in it.
  */
 static void
 set_invalid(const CsvValueInput *input, const char *what, int as_to,
@@ -359,7 +358,7 @@ to_server_encoding(CsvValueInput *input, char **text, uint64_t *nbytes,
 
 	if (to == PG_SQL_ASCII)
 	{
-		/* the server takes any bytes; a real encoding of the file's is kept */
+		/* the server takes any bytes; if the file has an encoding, that is checked */
 		from = from == PG_SQL_ASCII ? to : from;
 		to = from;
 	}
@@ -376,7 +375,7 @@ to_server_encoding(CsvValueInput *input, char **text, uint64_t *nbytes,
 	if (from == to)
 		return true;
 
-	/* pg_do_encoding_conversion_buf() would look it up for every string */
+	/* pg_do_encoding_conversion_buf() would look up the function for every string */
 	if (!OidIsValid(input->conversion.fn_oid))
 		fmgr_info_cxt(csv_find_conversion(from, to), &input->conversion,
 					  input->function.fn_mcxt);
@@ -471,8 +470,8 @@ field_text(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
 
 #if PG_VERSION_NUM >= 160000
 /*
- * The column's default expression, evaluated.  False where it has none, which
- * is an error as in COPY.
+ * Evaluate the column's default expression.  Returns false if it has none, which is an
+ * error as in COPY.
  */
 static bool
 default_value(const CsvValueInput *input, Datum *value, bool *isnull,
@@ -519,8 +518,9 @@ refuse_length(CsvValueError *error)
 }
 
 /*
- * The value of a field of the text format, in the server's encoding.  As in COPY it is
- * the field that is converted: escapes stand for bytes of the server's encoding.
+ * The value of a field of the text format, in the server's encoding.  As in COPY, the
+ * field is converted before escapes are replaced: escapes stand for bytes of the
+ * server's encoding.
  */
 static bool
 unescaped_text(CsvValueInput *input, const CsvDialect *dialect, const uint8_t *field,
@@ -551,7 +551,7 @@ unescaped_text(CsvValueInput *input, const CsvDialect *dialect, const uint8_t *f
 	return true;
 }
 
-/* does an unquoted field stand for what the marker does? */
+/* is a field equal to a marker? */
 static bool
 is_marker(const uint8_t *field, uint64_t length, const char *marker)
 {
@@ -615,7 +615,7 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 	return csv_value_from_cstring(input, text, value, error);
 }
 
-/* the first bytes that are no UTF-8, into *error; false if there are none */
+/* find the first bytes that are not UTF-8, for *error; false if there are none */
 static bool
 find_invalid_utf8(const CsvValueInput *input, const uint8_t *bytes,
 				  uint64_t length, CsvValueError *error)
@@ -654,7 +654,7 @@ csv_value_explain(const CsvValueInput *input, const CsvDialect *dialect,
 				char	   *text = field_text(dialect, field, length, &nbytes,
 											  &quoted);
 
-				/* bytes of the value, unless it is a quote that cuts a character */
+				/* bytes of the value, unless a quote cuts a character */
 				if (!find_invalid_utf8(input, (uint8_t *) text, nbytes, error))
 					(void) find_invalid_utf8(input, field, length, error);
 				break;

@@ -27,11 +27,11 @@ typedef struct CsvValueInput
 /* why a value was refused */
 typedef struct CsvValueError
 {
-	CsvErrorCode code;			/* CSV_ERROR_NONE: it was not */
+	CsvErrorCode code;			/* CSV_ERROR_NONE: not refused */
 	int			sqlerrcode;		/* bad_value: the input function's own */
-	char	   *message;		/* bad_value: likewise, less what the user may
-								 * not see; invalid_utf8; else NULL */
-	char	   *detail;			/* bad_value: likewise; NULL: none */
+	char	   *message;		/* bad_value: the function's, without parts that the
+								 * user may not see; invalid_utf8; otherwise NULL */
+	char	   *detail;			/* bad_value: as message; NULL: none */
 	int64		count;			/* characters or bytes, for the limits */
 	int64		limit;
 } CsvValueError;
@@ -54,17 +54,17 @@ extern bool csv_value_from_field(CsvValueInput *input,
 								 CsvValueError *error);
 
 /*
- * Call the input function for a C string (NULL for a null value, which only
- * non-strict functions are called for), catching what it refuses.
+ * Call the input function for a C string, and catch its refusal.  The string is NULL
+ * for a null value, for which only non-strict functions are called.
  */
 extern bool csv_value_from_cstring(CsvValueInput *input, char *string,
 								   Datum *value, CsvValueError *error);
 
-/* NULL, which only non-strict functions are asked about and may refuse */
+/* make NULL; only non-strict functions are called for it, and may refuse it */
 extern bool csv_value_null(CsvValueInput *input, Datum *value,
 						   CsvValueError *error);
 
-/* a value that is beyond what PostgreSQL can hold, for this reason; returns false */
+/* refuse a value that is beyond PostgreSQL's limits, for this reason; returns false */
 extern bool csv_value_beyond(CsvValueError *error, const char *message);
 
 /*
@@ -85,8 +85,8 @@ extern void csv_value_explain(const CsvValueInput *input,
 extern bool csv_is_about_value(int sqlerrcode, bool pure);
 
 /*
- * Can a refusal of this type's input function be survived in a subtransaction
- * only?  And is this a time at which one may be opened?
+ * Can a refusal by this type's input function be survived only in a subtransaction?
+ * And may a subtransaction be opened now?
  */
 extern bool csv_needs_subtransaction(Oid type);
 extern bool csv_may_open_subtransaction(void);
