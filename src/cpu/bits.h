@@ -2,10 +2,10 @@
  * bits.h
  *		Bit-strings with rank and select.
  *
- * Bit i of a bit-string stands for byte i of the input and is bit i % 64 of
- * word i / 64.  rank counts the bits before a position, select finds the n-th
- * one.  The words' functions are portable C; processors with POPCNT and PDEP
- * get those through the versions compiled for them (index_avx2.c and others).
+ * Bit i of a bit-string stands for byte i of the input, and is bit i % 64 of word
+ * i / 64.  Rank counts the bits that are set before a position; select finds the
+ * position of the n-th.  The functions are portable C.  Files that are compiled for
+ * processors with POPCNT (index_avx2.c and others) use that instruction.
  */
 #ifndef CSV_BITS_H
 #define CSV_BITS_H
@@ -16,7 +16,7 @@
 #define CSV_WORD(pos)		((pos) / CSV_WORD_BITS)
 #define CSV_BIT(pos)		((uint64_t) 1 << ((pos) % CSV_WORD_BITS))
 
-/* the bits below the position's own */
+/* all bits below the bit of a position */
 #define CSV_BITS_BELOW(pos) (CSV_BIT(pos) - 1)
 
 static inline uint32_t
@@ -34,7 +34,7 @@ csv_popcount(uint64_t word)
 #endif
 }
 
-/* the same, for words that mostly have one bit set or none */
+/* the same, for words that usually have at most one bit set */
 static inline uint32_t
 csv_popcount_few(uint64_t word)
 {
@@ -45,7 +45,7 @@ csv_popcount_few(uint64_t word)
 	return csv_popcount(word);
 }
 
-/* number of the lowest bit set; the word must not be zero */
+/* number of the lowest bit that is set; the word must not be zero */
 static inline uint32_t
 csv_lowest_bit(uint64_t word)
 {
@@ -53,9 +53,9 @@ csv_lowest_bit(uint64_t word)
 }
 
 /*
- * Write base + the number of each bit set, in eights, of which those past the
- * last bit have no meaning: a loop that ended with the word could not be
- * foreseen by the processor.
+ * Write base + the number of each bit that is set, eight numbers at a time; numbers
+ * after the last bit have no meaning.  The processor could not predict the end of a
+ * loop that wrote no further numbers.
  */
 static inline void
 csv_list_bits(uint64_t word, uint32_t base, uint32_t *numbers)
@@ -70,7 +70,7 @@ csv_list_bits(uint64_t word, uint32_t base, uint32_t *numbers)
 		}
 }
 
-/* number of the n-th (from 0) bit set, which must be there */
+/* number of the n-th (from 0) bit that is set; it must exist */
 static inline uint32_t
 csv_select_in_word(uint64_t word, uint32_t n)
 {
@@ -79,7 +79,7 @@ csv_select_in_word(uint64_t word, uint32_t n)
 	return csv_lowest_bit(word);
 }
 
-/* bits set in [from, to) */
+/* the number of bits that are set in [from, to) */
 static inline uint64_t
 csv_rank_between(const uint64_t *words, uint64_t from, uint64_t to)
 {
@@ -100,7 +100,7 @@ csv_rank_between(const uint64_t *words, uint64_t from, uint64_t to)
 	return count;
 }
 
-/* position of the n-th (from 0) bit set at or after `from`; it must be there */
+/* position of the n-th (from 0) bit that is set at or after `from`; it must exist */
 static inline uint64_t
 csv_select_from(const uint64_t *words, uint64_t from, uint64_t n)
 {
@@ -119,9 +119,9 @@ csv_select_from(const uint64_t *words, uint64_t from, uint64_t n)
 }
 
 /*
- * Is any bit set in [from, to)?  The words must go on for one more than holds
- * `to`: most stretches are short, and looked at without a branch on where they
- * lie.
+ * Is any bit set in [from, to)?  There must be one more word behind the word of `to`:
+ * most ranges are short, and are checked without a branch on whether they span two
+ * words.
  */
 static inline int
 csv_any_between(const uint64_t *words, uint64_t from, uint64_t to)

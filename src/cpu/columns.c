@@ -9,16 +9,15 @@
 #include "../reader/convert.h"
 #include "../reader/field.h"
 
-/* list_positions() overruns by less than this many entries */
+/* list_positions() writes fewer than this many entries too many */
 #define CSV_POSITIONS_MARGIN	16
 
 /* up to this width, a column of text is as wide as its widest value */
 #define CSV_NARROW_TEXT	128
 
 /*
- * A value that is taken from the input costs its bytes and this, for its record
- * is read again and its value made by itself.  (Another engine may find another
- * price.)
+ * The cost of a LONG value is its number of bytes and this, because its record is read
+ * again.  (Another engine may choose another cost.)
  */
 #define LONG_VALUE_COST	1024
 
@@ -30,7 +29,7 @@ buffer_reserve(const CsvMemory *memory, CsvBuffer *buffer, size_t nbytes)
 		return true;
 	if (buffer->bytes != NULL)
 		memory->free(memory->owner, buffer->bytes);
-	buffer->bytes = NULL;		/* alloc may not come back */
+	buffer->bytes = NULL;		/* alloc may leave by longjmp */
 	buffer->nbytes = 0;
 	nbytes += nbytes / 4;		/* the next chunk may need a little more */
 	buffer->bytes = memory->alloc(memory->owner, nbytes);
@@ -49,7 +48,7 @@ buffer_free(const CsvMemory *memory, CsvBuffer *buffer)
 	buffer->nbytes = 0;
 }
 
-/* may this byte be part of a number, date or the like, or stand around it? */
+/* may this byte be part of a number, date or other scalar, or of blanks around it? */
 static bool
 is_value_byte(uint8_t byte)
 {
@@ -141,7 +140,7 @@ make_finder(const CsvColumns *columns, const CsvPart *part,
 	finder.trim_crs = columns->dialect->trim_crs;
 	finder.trim = columns->dialect->opt.trim ? &columns->dialect->opt : NULL;
 
-	/* row * nfields is the rank then, though not all rows before are so */
+	/* make row * nfields the index, whatever the numbers of fields of earlier rows */
 	if (finder.uniform && part->from < part->to)
 		finder.positions += (int64_t) index->records[part->from].first_separator -
 			(int64_t) part->from * finder.nfields;
@@ -154,7 +153,7 @@ is_text(const CsvColumn *column)
 	return column->kind == CSV_KIND_TEXT || column->kind == CSV_KIND_CSTRING;
 }
 
-/* a record may have any number of them; false: interrupted */
+/* list the separators in [start, end), of any number; false if interrupted */
 static bool
 list_positions(const CsvColumns *columns, uint64_t start, uint64_t end,
 			   uint32_t *positions)
@@ -177,7 +176,7 @@ list_positions(const CsvColumns *columns, uint64_t start, uint64_t end,
 
 /* ---- rows that are read leniently ---- */
 
-/* the part's: entries [*from, *to) of the index's list */
+/* the lenient rows of the part: entries [*from, *to) of the index's list */
 static void
 find_lenient_rows(const CsvIndex *index, const CsvPart *part, uint32_t *from,
 				  uint32_t *to)
@@ -190,7 +189,7 @@ find_lenient_rows(const CsvIndex *index, const CsvPart *part, uint32_t *from,
 		(*to)++;
 }
 
-/* no loop looks at their fields: to those they are bad */
+/* mark the lenient rows as bad, so that no loop reads their fields */
 static void
 hide_lenient_rows(const CsvColumns *columns, CsvPart *part)
 {
@@ -203,7 +202,7 @@ hide_lenient_rows(const CsvColumns *columns, CsvPart *part)
 						 CSV_ERROR_TEXT_AFTER_QUOTE, 0);
 }
 
-/* but they are rows, with values for others to find */
+/* make them rows again, with DOUBTFUL values that the consumer converts */
 static void
 doubt_lenient_rows(const CsvColumns *columns, CsvPart *part)
 {
@@ -236,8 +235,8 @@ doubt_lenient_rows(const CsvColumns *columns, CsvPart *part)
 /* ---- filling ---- */
 
 /*
- * Check the number of fields of each record, list the fields' separators, and
- * measure the widest values of text columns.  False: interrupted.
+ * Check the number of fields of each record, list the separators, and measure the
+ * widest values of text columns.  Returns false if interrupted.
  */
 static bool
 survey_part(const CsvColumns *columns, CsvPart *part)
@@ -283,7 +282,7 @@ survey_part(const CsvColumns *columns, CsvPart *part)
 	return true;
 }
 
-/* likewise */
+/* fill the arrays of a part; false if interrupted */
 static bool
 fill_part(const CsvColumns *columns, CsvPart *part)
 {
@@ -311,9 +310,8 @@ fill_part(const CsvColumns *columns, CsvPart *part)
 		fill.bad_rows = &part->bad_rows;
 
 		/*
-		 * A row that an earlier field has spoilt is not looked at any more,
-		 * but another column of the same field may still have the error that
-		 * comes first.
+		 * A row with an error in an earlier field is not read any more.  But another
+		 * column of the same field may have an error that comes first.
 		 */
 		if (c > 0 && layout->columns[c - 1].field == column->field)
 			fill.finder.bad = NULL;
@@ -330,9 +328,9 @@ fill_part(const CsvColumns *columns, CsvPart *part)
 /* ---- strides ---- */
 
 /*
- * Where the widest value is no small one: the width with the least bytes in the
- * array and in the values that are LONG then.  Lengths are counted by powers of
- * two; the widest value and those are the candidates.
+ * The width with the least cost: bytes of the array, and costs of the values that are
+ * LONG with that width.  Candidates are the widest value and the powers of two; lengths
+ * are counted by powers of two.
  */
 static uint64_t
 best_width(const CsvColumns *columns, const CsvColumn *column, uint64_t widest)
@@ -356,7 +354,7 @@ best_width(const CsvColumns *columns, const CsvColumn *column, uint64_t widest)
 			int			bucket;
 
 			if (nbytes <= 32)
-				continue;		/* never worth being LONG */
+				continue;		/* never better as LONG */
 			bucket = 64 - __builtin_clzll(nbytes - 1);
 			count[bucket]++;
 			total[bucket] += nbytes;
@@ -366,7 +364,7 @@ best_width(const CsvColumns *columns, const CsvColumn *column, uint64_t widest)
 	{
 		uint64_t	width = UINT64_C(1) << bucket;
 
-		/* values of up to 2^bucket bytes fit; longer ones cost their own */
+		/* values of up to 2^bucket bytes fit; longer values would be LONG */
 		if (width < widest)
 		{
 			uint64_t	cost = width * nrows + long_bytes +
@@ -385,8 +383,8 @@ best_width(const CsvColumns *columns, const CsvColumn *column, uint64_t widest)
 }
 
 /*
- * The stride of a text array: wide enough for the widest value, unless a few
- * wide ones would make it cost more than to take them from the input.
+ * The stride of a text array: enough for the widest value, unless that costs more than
+ * to make a few wide values LONG.
  */
 static uint32_t
 text_stride(const CsvColumns *columns, uint32_t number)
@@ -405,7 +403,7 @@ text_stride(const CsvColumns *columns, uint32_t number)
 
 	if (column->pad_blanks && column->kind == CSV_KIND_TEXT)
 	{
-		/* blanks come on top of what is longer than its characters */
+		/* blanks are added to values that may have more bytes than characters */
 		width += (uint64_t) column->type_chars;
 		if (width > 4 * (uint64_t) column->type_chars)
 			width = 4 * (uint64_t) column->type_chars;
@@ -419,9 +417,7 @@ text_stride(const CsvColumns *columns, uint32_t number)
 
 /* ---- the batch ---- */
 
-/*
- * Merge the errors of structure with those of the rows, in record order.
- */
+/* merge the errors of structure and the errors of rows, in record order */
 static CsvStatus
 list_errors(CsvColumns *columns, CsvBatch *batch)
 {
@@ -430,7 +426,7 @@ list_errors(CsvColumns *columns, CsvBatch *batch)
 	const uint32_t *wheres = (const uint32_t *) columns->row_where.bytes;
 	const CsvIndexRecord *records = index->records;
 	uint32_t	nerrors = index->nerrors;
-	uint32_t	taken = 0;		/* errors of structure so far */
+	uint32_t	taken = 0;		/* errors of structure already merged */
 	uint32_t	good = 0;
 	CsvError   *next;
 
@@ -487,7 +483,7 @@ list_errors(CsvColumns *columns, CsvBatch *batch)
 	return CSV_OK;
 }
 
-/* close up the arrays where rows are bad */
+/* remove the bad rows from the arrays */
 static void
 close_up(CsvColumns *columns)
 {
@@ -520,7 +516,7 @@ list_rows(CsvColumns *columns, CsvBatch *batch)
 	const CsvIndex *index = columns->index;
 	const uint8_t *codes = columns->row_code.bytes;
 	uint32_t	good = 0;
-	uint32_t	lenient = 0;	/* of the index's list, what is passed */
+	uint32_t	lenient = 0;	/* next entry of the index's list */
 
 	if (!buffer_reserve(columns->memory, &columns->row_offsets,
 						batch->nrows * sizeof(uint32_t)) ||
@@ -545,9 +541,7 @@ list_rows(CsvColumns *columns, CsvBatch *batch)
 	return CSV_OK;
 }
 
-/*
- * Memory for surveying: everything that depends on the number of rows alone.
- */
+/* memory for the survey: everything that depends only on the number of rows */
 static bool
 reserve_parts(CsvColumns *columns)
 {
@@ -588,7 +582,7 @@ reserve_parts(CsvColumns *columns)
 	return true;
 }
 
-/* memory for the arrays, whose strides are known after surveying */
+/* memory for the arrays; their strides are known after the survey */
 static bool
 reserve_arrays(CsvColumns *columns)
 {
@@ -612,7 +606,7 @@ reserve_arrays(CsvColumns *columns)
 	return true;
 }
 
-/* what the parts found, put together; a part without bad rows has no codes */
+/* join the findings of all parts; a part without bad rows has not set its codes */
 static void
 join_parts(CsvColumns *columns)
 {

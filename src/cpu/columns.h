@@ -2,15 +2,15 @@
  * columns.h
  *		From the structural index to one fixed-width array per wanted column.
  *
- * Column by column, so that each loop does one kind of conversion and writes
- * one array from front to back, while the input of the chunk and its index
- * stay in the processor's caches.
+ * Arrays are filled column by column, so that each loop does one kind of conversion
+ * and writes one array from front to back, while the chunk's input and index stay in
+ * the processor's caches.
  *
- * The rows of a large chunk are filled in parts, each with all of its columns, so
- * that a part stays in the processor's caches.
+ * The rows of a large chunk are filled in parts, each with all columns, so that a
+ * part stays in the processor's caches.
  *
- * A record that turns out to be bad keeps its place in the arrays until the
- * last column is done; then the arrays are closed up.
+ * A record that turns out to be bad keeps its place in the arrays until the last
+ * column is filled.  Then the bad rows are removed from the arrays.
  */
 #ifndef CSV_COLUMNS_H
 #define CSV_COLUMNS_H
@@ -26,10 +26,10 @@ typedef struct CsvBuffer
 	size_t		nbytes;
 } CsvBuffer;
 
-/* what is found of a column in a part of the rows */
+/* facts about a column in a part of the rows */
 typedef struct CsvFound
 {
-	uint64_t	widest;			/* bytes of the widest field, of text columns */
+	uint64_t	widest;			/* text columns: bytes of the widest field */
 	bool		any_not_ok;
 	bool		any_slow;
 } CsvFound;
@@ -40,7 +40,7 @@ typedef struct CsvPart
 	uint32_t	from;
 	uint32_t	to;
 	CsvBadRows	bad_rows;
-	uint32_t   *positions;		/* by rank; only this part's are there */
+	uint32_t   *positions;		/* by rank, for separators of this part only */
 	uint32_t   *left;			/* room for a list of rows */
 	CsvFound   *found;			/* per column */
 } CsvPart;
@@ -60,14 +60,14 @@ typedef struct CsvColumns
 	CsvBuffer	positions;		/* uint32_t per separator */
 	CsvBuffer	left;			/* uint32_t per row */
 	CsvBuffer	found;			/* CsvFound per part and column */
-	CsvBuffer	row_code;		/* uint8_t CsvErrorCode per row ... */
-	CsvBuffer	row_where;		/* ... and uint32_t CsvError.where */
+	CsvBuffer	row_code;		/* uint8_t CsvErrorCode per row */
+	CsvBuffer	row_where;		/* uint32_t CsvError.where per row */
 	bool		any_bad_row;
 	bool		any_slow;
 	CsvArray   *arrays;			/* per column */
 	CsvBuffer  *values;			/* per column */
 	CsvBuffer  *status;			/* per column */
-	uint32_t	ncolumns;		/* that these have room for */
+	uint32_t	ncolumns;		/* columns that these three have room for */
 	CsvBuffer	errors;
 	CsvBuffer	row_offsets;
 	CsvBuffer	row_lines;
@@ -77,7 +77,7 @@ extern CsvStatus csv_columns_configure(CsvColumns *columns,
 									   const CsvDialect *dialect,
 									   const CsvLayout *layout);
 
-/* with the rows in nparts parts, CSV_MAX_PARTS at most */
+/* fill a batch, with the rows in nparts parts, CSV_MAX_PARTS at most */
 extern CsvStatus csv_columns_build(CsvColumns *columns, const CsvIndex *index,
 								   uint32_t nparts, CsvBatch *batch);
 extern void csv_columns_free(CsvColumns *columns);

@@ -1,14 +1,14 @@
 /*
  * eight.h
- *		Eight rows side by side in vectors of AVX2: where their fields are, which
- *		of them are NULL, and which are left to the loops of fill.c.
+ *		Eight rows at a time in vectors of AVX2: where their fields are, which rows
+ *		are NULL, and which are left to the loops of fill.c.
  *
- * What there is to know of eight rows (places, lengths, numbers of up to eight
- * digits) is eight lanes of 32 bits, and so are conditions: all ones or zeros.
- * Only characters take two registers with four lanes of 64 bits.
+ * The data of eight rows (offsets, lengths, numbers of up to eight digits) are in eight
+ * lanes of 32 bits.  Conditions are in such lanes, too: all bits are 1, or 0.  Only
+ * characters are in two registers, with four lanes of 64 bits each.
  *
- * The input's margin makes it safe to fetch before a field's start, and 64
- * bytes beyond it.
+ * The input has a margin, so bytes before a field's start, and up to 64 bytes beyond
+ * it, can be loaded.
  */
 #ifndef CSV_EIGHT_H
 #define CSV_EIGHT_H
@@ -29,13 +29,13 @@ typedef struct CsvEight
 {
 	__m256i		start;
 	__m256i		end;
-	__m256i		rows;			/* those that are not bad, and have the field; in
-								 * other lanes the place may be any */
+	__m256i		rows;			/* rows that are not bad, and have the field; in
+								 * other lanes start and end have no meaning */
 } CsvEight;
 
 /*
- * 64 bits for each of eight rows, in the order in which instructions that keep
- * to the halves of a register unpack and pack them.
+ * 64 bits for each of eight rows, in the order of the instructions that unpack and pack
+ * each half of a register by itself.
  */
 typedef struct CsvWords
 {
@@ -43,7 +43,7 @@ typedef struct CsvWords
 	__m256i		b;				/* rows 2, 3, 6 and 7 */
 } CsvWords;
 
-/* words of the low and the high 32 bits */
+/* 64-bit words from their low and high 32 bits */
 static inline __attribute__((always_inline)) CsvWords
 join_halves(__m256i low, __m256i high)
 {
@@ -52,7 +52,7 @@ join_halves(__m256i low, __m256i high)
 	};
 }
 
-/* words of 32 bits, unsigned */
+/* 64-bit words from unsigned 32-bit lanes */
 static inline __attribute__((always_inline)) CsvWords
 widen(__m256i lanes)
 {
@@ -85,14 +85,14 @@ store_words(uint8_t *to, CsvWords wide)
 						_mm256_permute2x128_si256(wide.a, wide.b, 0x31));
 }
 
-/* a bit per lane */
+/* a mask with a bit per lane */
 static inline uint32_t
 mask_of(__m256i rows)
 {
 	return (uint32_t) _mm256_movemask_ps(_mm256_castsi256_ps(rows));
 }
 
-/* 4 bytes at each place; 0 in lanes that are not among `rows` */
+/* 4 bytes at each offset; 0 in lanes that are not in `rows` */
 static inline __m256i
 gather4(__m256i rows, const uint8_t *bytes, __m256i offsets)
 {
@@ -101,8 +101,8 @@ gather4(__m256i rows, const uint8_t *bytes, __m256i offsets)
 }
 
 /*
- * 8 bytes at each place.  Loads of their own take less time here than a gather,
- * and on other processors far less.
+ * 8 bytes at each offset.  Single loads take less time here than a gather, and far less
+ * on some processors.
  */
 static inline __attribute__((always_inline)) CsvWords
 load8(const uint8_t *bytes, __m256i offsets)
@@ -122,7 +122,7 @@ load8(const uint8_t *bytes, __m256i offsets)
 	return wide;
 }
 
-/* 8 bytes at `bytes` and each `step` bytes on */
+/* 8 bytes at `bytes`, and after each `step` bytes */
 static inline __attribute__((always_inline)) CsvWords
 load8_by_step(const uint8_t *bytes, size_t step)
 {
@@ -139,7 +139,7 @@ load8_by_step(const uint8_t *bytes, size_t step)
 	return wide;
 }
 
-/* a member of the records from `record` on */
+/* one member of eight records from `record` on */
 static inline __m256i
 load_records(const CsvIndexRecord *record, size_t member)
 {
@@ -153,8 +153,8 @@ load_records(const CsvIndexRecord *record, size_t member)
 }
 
 /*
- * Drop the blanks around the fields, most of which have none.  Not inlined, and by value:
- * what does not trim keeps its registers.
+ * Drop the blanks around the fields; most fields have none.  Not inlined, and by value,
+ * so that callers that do not trim keep their registers.
  */
 static __attribute__((noinline)) CsvEight
 trim_eight(const CsvFinder *finder, CsvEight eight)
@@ -237,7 +237,7 @@ find_eight(const CsvFinder *finder, uint32_t row)
 	}
 	else
 	{
-		/* two that are neighbours */
+		/* two neighbouring positions */
 		CsvWords		both;
 
 		positions += finder->field - 1;
@@ -278,7 +278,7 @@ find_eight(const CsvFinder *finder, uint32_t row)
 			cr = _mm256_and_si256(cr, _mm256_cmpgt_epi32(eight.end, eight.start));
 			cr = _mm256_and_si256(cr, _mm256_cmpgt_epi32(_mm256_set1_epi32((int) finder->nbytes),
 														 eight.end));
-			/* all ones are -1 */
+			/* a true lane is -1 */
 			cr = _mm256_and_si256(cr, last);
 			eight.end = _mm256_add_epi32(eight.end, cr);
 			if (finder->trim_crs > 1)
@@ -297,9 +297,9 @@ find_eight(const CsvFinder *finder, uint32_t row)
 /* ---- rows that are NULL, and rows that are left ---- */
 
 /*
- * Take the rows out of eight.rows that may be NULL by their fields' lengths
- * (csv_null_lengths(), of which those below 32 count).  Those that are NULL as they are
- * empty have their status set then, and are returned.
+ * Remove rows from eight->rows that may be NULL because of their fields' lengths: the
+ * bits of csv_null_lengths() below 32.  If empty_is_null, rows with empty fields get
+ * the status NULL, and are returned.
  */
 static inline __m256i
 take_nulls(CsvEight *eight, uint8_t *status, __m256i null_lengths,
@@ -307,7 +307,7 @@ take_nulls(CsvEight *eight, uint8_t *status, __m256i null_lengths,
 {
 	const __m256i length = _mm256_sub_epi32(eight->end, eight->start);
 
-	/* the bit of a row's length in the sign; of 32 and more there is none */
+	/* the sign gets the bit for a row's length; 0 for 32 and more */
 	__m256i		may_be_null = _mm256_srai_epi32(_mm256_slli_epi32(_mm256_srlv_epi32(null_lengths, length), 31), 31);
 	__m256i		packed;
 	uint32_t	marks[2];
@@ -321,7 +321,7 @@ take_nulls(CsvEight *eight, uint8_t *status, __m256i null_lengths,
 	may_be_null = _mm256_and_si256(may_be_null,
 								   _mm256_cmpeq_epi32(length, _mm256_setzero_si256()));
 
-	/* a byte for each, CSV_VALUE_OK (zero) for others: those come later */
+	/* a status for each row; other rows get CSV_VALUE_OK (zero) for now */
 	packed = _mm256_packs_epi32(may_be_null, may_be_null);
 	packed = _mm256_packs_epi16(packed, packed);
 	packed = _mm256_and_si256(packed, _mm256_set1_epi8(CSV_VALUE_NULL));
@@ -331,7 +331,7 @@ take_nulls(CsvEight *eight, uint8_t *status, __m256i null_lengths,
 	return may_be_null;
 }
 
-/* list those of eight rows that are not done */
+/* list the rows of eight that are not done; returns their number */
 static inline uint32_t
 leave_rows(uint32_t row, uint32_t done, uint32_t *left)
 {
@@ -342,7 +342,7 @@ leave_rows(uint32_t row, uint32_t done, uint32_t *left)
 	return nleft;
 }
 
-/* list rows [row, to), which are left; returns their number */
+/* list all rows [row, to) as left; returns their number */
 static inline uint32_t
 leave_rest(uint32_t row, uint32_t to, uint32_t *left)
 {

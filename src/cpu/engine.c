@@ -7,7 +7,7 @@
 #include "columns.h"
 #include "../reader/clock.h"
 
-/* one with the caller, one in the queue, one being filled */
+/* one for the caller, one in the queue, one that is filled */
 #define CSV_CPU_OUTPUTS	3
 
 typedef struct CsvCpu
@@ -15,9 +15,9 @@ typedef struct CsvCpu
 	CsvMemory	memory;
 	CsvIsa		isa;
 	uint32_t	nthreads;
-	uint32_t	part_bytes;		/* of the input: no part is smaller */
+	uint32_t	part_bytes;		/* least bytes of input for a part of the rows */
 
-	/* a batch lives in one of these; chunk by chunk, in the first */
+	/* each batch is in an output; without the pipeline, in the first */
 	struct CsvCpuOutput
 	{
 		CsvIndex	index;
@@ -26,8 +26,8 @@ typedef struct CsvCpu
 } CsvCpu;
 
 /*
- * Rows are filled in parts of this many bytes of input or more, whose arrays
- * stay in the second-level cache, also where the chunk is larger.
+ * Rows are filled in parts of at least this many bytes of input.  The arrays of a part
+ * stay in the second-level cache, even if the chunk is larger.
  */
 #define PART_BYTES		(128 * 1024)
 
@@ -122,7 +122,7 @@ cpu_configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 	return CSV_OK;
 }
 
-/* how many parts of at least part_bytes there are in nbytes, but no more than fit */
+/* the number of parts of at least part_bytes in nbytes, CSV_MAX_PARTS at most */
 static uint32_t
 count_parts(uint64_t nbytes, uint32_t part_bytes)
 {
@@ -136,7 +136,7 @@ static CsvStatus
 cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvCpu	   *cpu = engine;
-	/* a GPU's engine hands on inputs with numbers of its own outputs */
+	/* the GPU engine passes inputs that have numbers of its own outputs */
 	struct CsvCpuOutput *output =
 		&cpu->outputs[input->output % CSV_CPU_OUTPUTS];
 	CsvIndex   *index = &output->index;
@@ -198,8 +198,8 @@ cpu_nthreads(void *engine)
 }
 
 /*
- * A chunk of 256 kB stays in the second-level cache with its index and its
- * arrays; the first one is small for the sake of the first row.
+ * A chunk of 256 kB stays in the second-level cache, with its index and arrays.  The
+ * first chunk is small, so that the first row comes soon.
  */
 const CsvEngine csv_cpu_engine = {
 	.name = "cpu",

@@ -2,8 +2,8 @@
  * fill.c
  *		Fills a column's array from any fields, one by one.
  *
- * A value goes the fast way, where it is of a common spelling, and else the
- * careful way, which knows all rules.
+ * A value of a common spelling takes the fast path.  Any other value takes the careful
+ * path, which knows all rules.
  */
 #include "fill.h"
 
@@ -54,7 +54,7 @@ set_row_error(CsvFill *fill, uint32_t row, CsvErrorCode code)
 	csv_fill_bad_row(fill->bad_rows, row, code, fill->number);
 }
 
-/* ---- the careful way, for any field ---- */
+/* ---- the careful path, for any field ---- */
 
 static void
 set_status(CsvFill *fill, uint32_t row, CsvValueStatus status)
@@ -80,8 +80,8 @@ bytes_of_chars(const uint8_t *value, uint64_t nbytes, uint64_t nchars)
 }
 
 /*
- * Is everything beyond the first nchars characters of the field's value, which
- * is valid UTF-8, blank?
+ * Are all characters of the field's value beyond the first nchars blanks?  The value
+ * must be valid UTF-8.
  */
 static bool
 is_blank_beyond(const CsvDialect *dialect, const uint8_t *field,
@@ -101,8 +101,8 @@ is_blank_beyond(const CsvDialect *dialect, const uint8_t *field,
 }
 
 /*
- * Write a text entry: nbytes of value, then nblanks blanks.  Where that is
- * wider than the array, the value is LONG.
+ * Write a text entry: nbytes of value, then nblanks blanks.  If they do not fit into
+ * the stride, the value is LONG.
  */
 static void
 put_text(CsvFill *fill, uint32_t row, const uint8_t *value,
@@ -127,8 +127,8 @@ put_text(CsvFill *fill, uint32_t row, const uint8_t *value,
 }
 
 /*
- * A field's text.  Its value is NULL where it has escapes in it, and more bytes
- * than there is room for at hand.
+ * Write the text of a field.  `value` is NULL if the value differs from the field's
+ * bytes, and is too long for the caller's buffer.
  */
 static void
 put_slow_text(CsvFill *fill, uint32_t row, const uint8_t *field,
@@ -201,7 +201,7 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 					 length <= sizeof(short_value) ? short_value : NULL,
 					 &measure);
 
-	/* the value itself, where something must be known of it */
+	/* the value without quotes and escapes, if its bytes are available */
 	if (measure.nbytes == length)
 		value = (uint8_t *) (uintptr_t) field;
 	else if (measure.quoted && measure.nbytes == length - 2 &&
@@ -259,11 +259,11 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	put_slow_text(fill, row, field, length, value, &measure, cut_chars);
 }
 
-/* ---- the fast way ---- */
+/* ---- the fast path ---- */
 
 /*
- * The commonest spellings of the commonest kinds; `kind` is a constant.  thousands: 0,
- * or what stands between groups of digits.
+ * The commonest spellings of the commonest kinds; `kind` is a constant.  `thousands` is
+ * the separator between groups of digits, or 0.
  */
 static inline __attribute__((always_inline)) bool
 fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
@@ -307,10 +307,10 @@ fast_value(const CsvColumn *column, int kind, uint8_t decimal_separator,
 }
 
 /*
- * Numbers, dates and the like: parse what stands there; whatever that does not
- * take goes the careful way.  `kind` and `uniform` are constants; the latter
- * is true only where the finder is.  Rows come from `rows`, count of them, or
- * where that is NULL from `from` on.
+ * Numbers, dates and other scalars: parse the text in place; if that fails, take the
+ * careful path.  `kind` and `uniform` are constants; uniform may be true only if
+ * finder.uniform is.  There are `count` rows: those in `rows`, or, if that is NULL,
+ * rows from `from` on.
  */
 static inline __attribute__((always_inline)) void
 scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
@@ -369,7 +369,7 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 			{
 				uint32_t	n = (uint32_t) nbytes;
 
-				/* a blank behind the separator, or in front of the next one */
+				/* a blank behind a separator, or in front of the next separator */
 				if (kind != CSV_KIND_UUID &&
 					unlikely_(csv_is_space(*text) || csv_is_space(text[n - 1])))
 					csv_trim_spaces(&text, &n);
@@ -404,7 +404,7 @@ is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
 	return true;
 }
 
-/* what the loop over text needs to know, in variables of its own */
+/* all that the loop over text needs, in local variables */
 typedef struct CsvTextRules
 {
 	const CsvDialect *dialect;
@@ -416,15 +416,15 @@ typedef struct CsvTextRules
 	uint64_t	null_lengths;
 	uint64_t	max_chars;
 	uint64_t	max_bytes;
-	uint64_t	pad_to;			/* characters; 0: not */
-	uint8_t		quote;			/* 0: none; of text the escape */
+	uint64_t	pad_to;			/* characters; 0: no padding */
+	uint8_t		quote;			/* in text format the escape; 0: none */
 	bool		has_escape;
 	bool		anywhere;		/* quotes need not stand at a field's start */
 	bool		utf8;
 	bool		careful;
 } CsvTextRules;
 
-/* the least of some limits, of which those below zero are none */
+/* the smaller limit; a negative number means no limit */
 static uint64_t
 least_limit(int64_t a, int64_t b)
 {
@@ -459,18 +459,18 @@ make_text_rules(const CsvFill *fill)
 	};
 }
 
-/* a value as it stands in the input */
+/* a value whose bytes, except for doubled quotes, are in the input */
 typedef struct CsvPlainText
 {
 	const uint8_t *value;
 	uint64_t	nbytes;
 	uint64_t	nchars;
-	uint64_t	ndoubled;		/* quotes, which count once in nchars */
+	uint64_t	ndoubled;		/* doubled quotes; each counts once in nchars */
 } CsvPlainText;
 
 /*
- * The value of the field at [start, end); false where it may be NULL, or has
- * more about it than doubled quotes, or breaks a limit.
+ * The value of the field at [start, end).  Returns false if the value may be NULL, if
+ * it needs more than removing doubled quotes, or if it exceeds a limit.
  */
 static inline __attribute__((always_inline)) bool
 find_plain_text(const CsvTextRules *rules, uint64_t start, uint64_t end,
@@ -515,8 +515,8 @@ find_plain_text(const CsvTextRules *rules, uint64_t start, uint64_t end,
 }
 
 /*
- * Copy it and some blanks to an entry with this room for text.  Nothing but
- * that is written at `limit` or behind it.
+ * Copy the value and nblanks blanks to an entry with `room` bytes for text.  Only these
+ * bytes may be written at or behind `limit`.
  */
 static inline __attribute__((always_inline)) void
 copy_plain_text(const CsvTextRules *rules, const CsvPlainText *text,
@@ -530,7 +530,7 @@ copy_plain_text(const CsvTextRules *rules, const CsvPlainText *text,
 
 	if (unlikely_(text->ndoubled > 0))
 	{
-		/* with its quotes */
+		/* the field with its quotes */
 		csv_field_value(rules->dialect, text->value - 1, nbytes + 2, to, room,
 						&quoted);
 		memset(to + nbytes - text->ndoubled, ' ', nblanks);
@@ -538,9 +538,9 @@ copy_plain_text(const CsvTextRules *rules, const CsvPlainText *text,
 	else if (likely_(to + nbytes + nblanks + 2 * CSV_COPY_BYTES <= limit))
 	{
 		/*
-		 * Copied in steps: what is written too much is a later entry's, which
-		 * is still to come, or the array's spare room; what is read too much is
-		 * in the input's margin.
+		 * Copy in steps.  Surplus bytes are written to later entries, which will be
+		 * filled, or to the margin of the array.  Surplus bytes that are read are in
+		 * the margin of the input.
 		 */
 		for (uint64_t k = 0; k < nbytes; k += CSV_COPY_BYTES)
 			memcpy(to + k, text->value + k, CSV_COPY_BYTES);
@@ -554,9 +554,7 @@ copy_plain_text(const CsvTextRules *rules, const CsvPlainText *text,
 	}
 }
 
-/*
- * Text: copy what stands there.  As scalar_loop().
- */
+/* Text: copy the values.  Arguments are as in scalar_loop(). */
 static inline __attribute__((always_inline)) void
 text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 		  uint32_t count)
@@ -612,15 +610,13 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 	}
 }
 
-/* ---- a stretch of rows ---- */
+/* ---- a range of rows ---- */
 
-/*
- * Rows from `rows`, or where that is NULL from `from` on.
- */
+/* fill `count` rows: those in `rows`, or, if that is NULL, rows from `from` on */
 static void
 fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count)
 {
-	/* one loop per kind, so that each is compiled for its own */
+	/* one loop per kind, compiled for that kind */
 #define SCALAR_CASE(kind_) \
 		case kind_: \
 			if (fill->finder.uniform && rows == NULL) \
@@ -706,7 +702,7 @@ csv_date_pattern(const CsvColumn *column, CsvDatePattern *pattern)
 			pattern->at[first++] = (uint8_t) nbytes++;
 	}
 
-	/* each of them once; blanks around a value are not the pattern's */
+	/* each element once; the blanks around a value must not belong to the pattern */
 	pattern->nbytes = nbytes;
 	return nbytes >= CSV_LEAST_DATE_BYTES && nelements == 3 &&
 		pattern->literals[0] != ' ' && pattern->literals[nbytes - 1] != ' ' &&
@@ -715,8 +711,8 @@ csv_date_pattern(const CsvColumn *column, CsvDatePattern *pattern)
 }
 
 /*
- * May the ways for eight rows be taken: for values in the type's own form, or dates by
- * such a pattern, of which those that may be NULL are told by a length below 32?
+ * May eight rows be converted at a time?  Values must be in the type's form, or dates
+ * by a CsvDatePattern, and all strings for NULL must be shorter than 32 bytes.
  */
 static bool
 may_fill_by_eight(const CsvFill *fill)
@@ -752,7 +748,7 @@ csv_fill(CsvFill *fill, const CsvFillFunctions *functions, uint32_t from,
 	{
 		uint32_t	nleft = vectors(fill, from, to, left);
 
-		/* entries behind such a row's are filled */
+		/* entries behind these rows are filled already */
 		fill->limit = NULL;
 		fill_rows(fill, left, 0, nleft);
 	}

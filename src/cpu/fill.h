@@ -1,10 +1,10 @@
 /*
  * fill.h
- *		Fills one column's array, for a stretch of rows.
+ *		Fills one column's array, for a range of rows.
  *
- * fill.c does it for any field.  Where the processor has AVX2, the common
- * spellings of a column are converted eight rows at a time (fill_avx2.c and
- * fill_text_avx2.c), and fill.c sees to the rows that are left.
+ * fill.c does it for any field.  If the processor has AVX2, the common spellings of a
+ * column are converted eight rows at a time (fill_avx2.c and fill_text_avx2.c), and
+ * fill.c converts the rows that are left.
  */
 #ifndef CSV_FILL_H
 #define CSV_FILL_H
@@ -12,45 +12,44 @@
 #include "index.h"
 
 /*
- * Arrays may be overrun by this much.  Most values are shorter, and copied
- * without a loop, whose length the processor could not foresee.
+ * Up to this many bytes may be written behind an array.  So most values, which are
+ * shorter, are copied without a loop, whose length the processor could not predict.
  */
 #define CSV_FILL_MARGIN	128
 
-/* what is longer is no number, date or the like that is worth a try */
+/* longer texts are not tried as a number, date or other scalar on the fast path */
 #define CSV_SCALAR_BYTES	64
 
 /*
- * What it takes to find a column's field in each row.  Loops hold it (and
- * whatever else they use) in a variable of their own: a store through a pointer
- * to bytes may alias anything that is reached through another pointer, which
- * would then be loaded again for each value.
+ * The data to find a column's field in each row.  A loop has this, and all else that it
+ * needs, in local variables: a store through a pointer to bytes may alias anything that
+ * another pointer points to, so that would be loaded again for each value.
  */
 typedef struct CsvFinder
 {
 	const CsvIndexRecord *records;
-	const uint32_t *positions;	/* of separators, by rank; if uniform, those of
-								 * a row from row * nfields on */
+	const uint32_t *positions;	/* of separators, by rank; if uniform, a row's
+								 * positions begin at row * nfields */
 	const uint8_t *bytes;
 	uint64_t	nbytes;
-	const uint8_t *bad;			/* a code per row, or NULL while all are good */
+	const uint8_t *bad;			/* a code per row; NULL if all rows are good */
 	uint32_t	nfields;		/* in each record, if uniform */
 	uint32_t	field;
-	bool		uniform;		/* no bad rows, and nfields fields in each, this
-								 * one among them */
+	bool		uniform;		/* no bad rows, and each has nfields fields,
+								 * including this field */
 	uint32_t	delimiter_length;
 	uint8_t		trim_crs;
-	const CsvDialectOptions *trim;	/* NULL: blanks around fields stay */
+	const CsvDialectOptions *trim;	/* NULL: keep blanks around fields */
 } CsvFinder;
 
-/* the bad rows of a stretch */
+/* the bad rows among rows [from, to) */
 typedef struct CsvBadRows
 {
-	uint8_t    *codes;			/* CsvErrorCode per row of the chunk ... */
-	uint32_t   *wheres;			/* ... and CsvError.where */
-	uint32_t	from;			/* the stretch */
+	uint8_t    *codes;			/* CsvErrorCode per row of the chunk */
+	uint32_t   *wheres;			/* CsvError.where per row of the chunk */
+	uint32_t	from;
 	uint32_t	to;
-	bool		any;			/* codes are set, for all rows of the stretch */
+	bool		any;			/* codes are set, for all rows [from, to) */
 } CsvBadRows;
 
 typedef struct CsvFill
@@ -63,29 +62,28 @@ typedef struct CsvFill
 	uint32_t	number;			/* of the column in the layout */
 	bool		quote_in_values;	/* quote or escape may be part of a number */
 	uint8_t    *values;
-	uint8_t    *status;			/* all CSV_VALUE_OK to begin with */
+	uint8_t    *status;			/* all CSV_VALUE_OK at the begin */
 	uint32_t	stride;
-	const uint8_t *limit;		/* but for entries, nothing is written at it or
-								 * behind it */
+	const uint8_t *limit;		/* only entries may be written at or behind it */
 	CsvBadRows *bad_rows;
 
-	/* found on the way */
+	/* results */
 	bool		any_not_ok;
 	bool		any_slow;
 } CsvFill;
 
 /*
- * Fill rows [from, to), as far as their values are of the common spellings.
- * Lists the rows that are not, in order, and returns their number.  Not for
- * columns that are careful, nor for numerics that are not short.
+ * Fill the rows among [from, to) that have common spellings.  Lists the other rows in
+ * `left`, in order, and returns their number.  Not for columns that need the careful
+ * path, nor for numerics that are not short (csv_is_short()).
  */
 typedef uint32_t (*CsvFillVectors) (CsvFill *fill, uint32_t from, uint32_t to,
 									uint32_t *left);
 
-/* what is compiled once per instruction set */
+/* functions that are compiled once per instruction set */
 typedef struct CsvFillFunctions
 {
-	/* bytes of the widest field in rows [from, to), quotes and all */
+	/* bytes of the widest field in rows [from, to), including quotes */
 	uint64_t	(*widest) (const CsvFinder *finder, uint32_t from,
 						   uint32_t to);
 	CsvFillVectors vectors[CSV_NUM_KINDS];	/* NULL: none */
@@ -97,19 +95,19 @@ extern uint32_t csv_fill_text_avx2(CsvFill *fill, uint32_t from, uint32_t to,
 								   uint32_t *left);
 
 /*
- * Fill rows [from, to) of nrows.  `left` has room for to - from rows.  Nothing
- * is written outside these rows' entries, except behind the array's last row:
- * up to CSV_FILL_MARGIN bytes there.
+ * Fill rows [from, to) of nrows.  `left` has room for to - from rows.  Only the entries
+ * of these rows are written, and up to CSV_FILL_MARGIN bytes behind the array's last
+ * row.
  */
 extern void csv_fill(CsvFill *fill, const CsvFillFunctions *functions,
 					 uint32_t from, uint32_t to, uint32_t nrows,
 					 uint32_t *left);
 
-/* a row is bad from its record's start on: errors of columns come later */
+/* mark a row as bad; any code that it had is overwritten */
 extern void csv_fill_bad_row(CsvBadRows *bad_rows, uint32_t row,
 							 CsvErrorCode code, uint32_t where);
 
-/* must each value be looked at the careful way? */
+/* must each value take the careful path? */
 static inline bool
 csv_fill_is_careful(const CsvFill *fill)
 {
@@ -118,7 +116,7 @@ csv_fill_is_careful(const CsvFill *fill)
 		 fill->column->kind != CSV_KIND_CSTRING);
 }
 
-/* the most bytes of a value that may be taken the fast way; it is ASCII then */
+/* most bytes of a value on the fast path, where each character is a byte (ASCII) */
 static inline uint64_t
 csv_most_scalar_bytes(const CsvColumn *column)
 {
@@ -131,7 +129,7 @@ csv_most_scalar_bytes(const CsvColumn *column)
 	return most;
 }
 
-/* if these are decimals: may the ways for short ones be taken? */
+/* may the fast paths be taken?  Decimals must be short. */
 static inline bool
 csv_is_short(const CsvFill *fill)
 {
@@ -149,7 +147,7 @@ csv_is_short(const CsvFill *fill)
 	}
 }
 
-/* of a pattern of dates that is read eight rows at a time */
+/* bytes of a date pattern that is read eight rows at a time */
 #define CSV_LEAST_DATE_BYTES	8
 #define CSV_MOST_DATE_BYTES		12
 
@@ -158,13 +156,13 @@ typedef struct CsvDatePattern
 {
 	uint32_t	nbytes;
 	bool		short_year;		/* two digits */
-	uint8_t		at[8];			/* where YYYYMMDD stand; UINT8_MAX: nowhere */
-	uint8_t		name_at;		/* the month's, of three letters; UINT8_MAX: nowhere */
-	uint8_t		literals[CSV_MOST_DATE_BYTES];	/* the pattern's bytes */
-	uint8_t		is_literal[CSV_MOST_DATE_BYTES];	/* UINT8_MAX there, else 0 */
+	uint8_t		at[8];			/* offsets of the digits YYYYMMDD; UINT8_MAX: missing */
+	uint8_t		name_at;		/* offset of the month's three letters, or UINT8_MAX */
+	uint8_t		literals[CSV_MOST_DATE_BYTES];	/* bytes between the elements */
+	uint8_t		is_literal[CSV_MOST_DATE_BYTES];	/* UINT8_MAX for these, or 0 */
 } CsvDatePattern;
 
-/* false: the pattern is another one */
+/* false if the column's pattern does not have this form */
 extern bool csv_date_pattern(const CsvColumn *column, CsvDatePattern *pattern);
 
 /*
@@ -204,7 +202,7 @@ csv_find_field(const CsvFinder *finder, uint32_t row, uint64_t *start,
 	return true;
 }
 
-/* raw bytes of a row's field; 0 where it is not looked at */
+/* length of a row's field, with quotes and escapes; 0 if it must not be read */
 static inline uint64_t
 csv_field_bytes(const CsvFinder *finder, uint32_t row)
 {

@@ -1,16 +1,17 @@
 /*
  * fill_avx2.c
- *		Fills arrays of integers, numerics and dates by vectors of AVX2.
+ *		Fills arrays of integers, numerics and dates with vectors of AVX2.
  *
- * Eight rows at a time: the eight characters that end each of their fields are
- * fetched, what stands before a field is masked off, and multiplications of
- * neighbours (by 10 and 1, by 100 and 1, by 10,000 and 1) make numbers of them.
- * A lane where anything is not as expected joins the rows that are left, as do
- * up to seven rows at the end of a stretch.
+ * Eight rows at a time: the last eight characters of each field are loaded, and
+ * characters before the field are masked off.  Multiplications of neighbours (by 10
+ * and 1, by 100 and 1, by 10,000 and 1) turn them into numbers.  A row whose value is
+ * not as expected joins the rows that are left, and so do up to seven rows at the
+ * end of a range.
  *
- * This takes less than convert.h and patterns.h do (short unsigned or negative numbers,
- * ISO dates, patterns with all digits of year, month and day) and gives the same for it.  AVX-512 was tried for it, too: it bought
- * less than a fifth of any query's time.
+ * These functions accept fewer texts than convert.h and patterns.h (short unsigned or
+ * negative numbers, ISO dates, patterns with all digits of year, month and day), with
+ * the same results.  With AVX-512, they saved less than a fifth of any query's time, so
+ * there is no such version.
  */
 #include "fill.h"
 
@@ -52,7 +53,7 @@ widest(const CsvFinder *finder, uint32_t from, uint32_t to)
 
 /* ---- numbers and dates ---- */
 
-/* what the loop over rows needs to know, in variables of its own */
+/* all that the loop over rows needs, in local variables */
 typedef struct CsvScalarFill
 {
 	CsvFinder	finder;
@@ -62,32 +63,32 @@ typedef struct CsvScalarFill
 	bool		empty_is_null;
 	__m256i		null_lengths;	/* see take_nulls() */
 	__m256i		most_bytes;
-	uint8_t		thousands;		/* of numbers; 0: none */
+	uint8_t		thousands;		/* separator in numbers; 0: none */
 
-	/* of numerics */
+	/* for numerics */
 	uint32_t	stride;
 	int			scale;			/* 4 at most */
 	uint32_t	power;			/* 10^scale */
 	int			most_whole;		/* the largest number before the point */
 	uint8_t		point;
 
-	/* of dates by a pattern: its first four characters, and its last eight */
+	/* for dates by a pattern: its first four characters, and its last eight */
 	bool		has_pattern;
 	bool		short_year;
 	bool		has_name;
 	__m256i		nbytes;
-	__m256i		front_literals; /* what those are that are the pattern's own, */
+	__m256i		front_literals; /* the bytes between the elements, */
 	__m256i		back_literals;
-	__m256i		front_is_literal;	/* and which */
+	__m256i		front_is_literal;	/* and where they are */
 	__m256i		back_is_literal;
-	__m256i		digits_of_front;	/* where YYYYMMDD are among them */
+	__m256i		digits_of_front;	/* where YYYYMMDD are */
 	__m256i		digits_of_back;
 	__m256i		name_of_front;	/* where the month's three letters are */
 	__m256i		name_of_back;
 	__m256i		names[2];		/* see month_of_name() */
 } CsvScalarFill;
 
-/* eight bytes, in each word of 64 bits */
+/* the same eight bytes in each word of 64 bits */
 static inline __m256i
 repeat8(const uint8_t *bytes)
 {
@@ -95,8 +96,9 @@ repeat8(const uint8_t *bytes)
 }
 
 /*
- * For _mm256_shuffle_epi8(), whose zeros are 0x80: the bytes at these places of a text of
- * nbytes, of words with its last eight, or its first four.
+ * The control for _mm256_shuffle_epi8() that picks bytes at the offsets `at` of a text
+ * of nbytes bytes.  The words that are shuffled have the last eight bytes of the text
+ * (if `back`), or its first four.  0x80 picks a zero.
  */
 static inline __m256i
 shuffle_words(const uint8_t *at, uint32_t nbytes, bool back)
@@ -110,13 +112,13 @@ shuffle_words(const uint8_t *at, uint32_t nbytes, bool back)
 				(uint8_t) (at[i] - nbefore);
 		else
 			from[i] = at[i] < nbefore ? at[i] : 0x80;
-	/* it counts from the start of two words */
+	/* the instruction counts from the start of two words */
 	return _mm256_add_epi8(repeat8(from),
 						   _mm256_set_epi64x(0x0808080808080808, 0,
 											 0x0808080808080808, 0));
 }
 
-/* its top four bits tell the names of months apart, in small letters */
+/* the top four bits of the product differ for all names of months, in small letters */
 #define CSV_MONTH_FACTOR	26596
 
 static void
@@ -198,9 +200,9 @@ make_scalar_fill(const CsvFill *fill, int kind)
 }
 
 /*
- * The last eight characters of eight rows' values, quotes around them removed,
- * and the values' places.  Sets the status of those that are NULL; `done` are
- * these rows, `rows` in the result those that may be values to convert.
+ * Load the last eight characters of eight rows' values, without quotes around them, and
+ * find where the values are.  Sets the status of rows that are NULL: these are in
+ * *done.  eight->rows has the rows whose values may be converted.
  */
 static inline __attribute__((always_inline)) CsvWords
 load_eight(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
@@ -230,7 +232,7 @@ load_eight(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 			front = _mm256_and_si256(front, _mm256_set1_epi32(0xFF));
 			quoted = _mm256_and_si256(quoted, _mm256_cmpeq_epi32(front, quote));
 			quoted = _mm256_and_si256(quoted, _mm256_cmpgt_epi32(length, one));
-			/* all ones are -1 */
+			/* a true lane is -1 */
 			eight->start = _mm256_sub_epi32(eight->start, quoted);
 			eight->end = _mm256_add_epi32(eight->end, quoted);
 			text = load8(bytes,
@@ -243,7 +245,7 @@ load_eight(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 	return text;
 }
 
-/* what is no digit's value makes a byte other than zero */
+/* a byte of the result is 0 if the byte is the value of a digit */
 static inline __m256i
 above_nine(__m256i digits)
 {
@@ -251,9 +253,8 @@ above_nine(__m256i digits)
 }
 
 /*
- * The last n characters of each lane as digits' values, with zeros before
- * them; n from 0 on, above 8 as 8.  Takes out of `rows` where they are not all
- * digits.
+ * The values of the last n digits of each lane, with zeros before them; n >= 0, and
+ * more than 8 means 8.  Removes rows from *rows if not all characters are digits.
  */
 static inline __attribute__((always_inline)) CsvWords
 last_digits(CsvWords text, __m256i n, __m256i *rows)
@@ -292,14 +293,14 @@ digit_fours(__m256i digits)
 	return _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
 }
 
-/* per row two lanes of 16 bits: the numbers of the first and last four digits */
+/* two lanes of 16 bits per row: the numbers of the first and last four digits */
 static inline __m256i
 eight_digit_fours(CsvWords digits)
 {
 	return _mm256_packus_epi32(digit_fours(digits.a), digit_fours(digits.b));
 }
 
-/* the number of eight digits, from these two */
+/* the number of eight digits, from these two numbers */
 static inline __m256i
 join_fours(__m256i fours)
 {
@@ -316,8 +317,8 @@ any_longer(const CsvEight *eight, __m256i n)
 }
 
 /*
- * Do the values start with a minus?  `text` are their last eight characters, n
- * their length; `many` says that any is longer than that.
+ * Do the values start with a minus?  `text` has their last eight characters, and n
+ * their lengths; `many` tells that a value is longer than eight.
  */
 static inline __m256i
 is_negative(const uint8_t *bytes, const CsvEight *eight, CsvWords text,
@@ -340,7 +341,7 @@ is_negative(const uint8_t *bytes, const CsvEight *eight, CsvWords text,
 											   _mm256_set1_epi32('-')));
 }
 
-/* first * factor + second, negative in some lanes */
+/* first * factor + second, negated in the lanes of `negative` */
 static inline __attribute__((always_inline)) CsvWords
 add_product(__m256i first, uint32_t factor, __m256i second, __m256i negative)
 {
@@ -367,9 +368,9 @@ and_words(CsvWords wide, __m256i rows)
 }
 
 /*
- * Numbers of *n characters with a separator before their last three digits, or two of
- * them: up to eight digits stay, at the end of each lane of *text.  Takes out of `rows`
- * what has more, or is odd.
+ * Remove one or two separators between groups of three digits from numbers of *n
+ * characters.  The digits, eight at most, are then at the end of each lane of *text.
+ * Removes rows from *rows that have more digits, or another form.
  */
 static inline __attribute__((always_inline)) void
 drop_separators(const CsvScalarFill *scalar, __m256i end, CsvWords *text, __m256i *n,
@@ -414,17 +415,17 @@ drop_separators(const CsvScalarFill *scalar, __m256i end, CsvWords *text, __m256
 	masks = join_halves(grouped, grouped);
 	text->a = _mm256_blendv_epi8(text->a, without.a, masks.a);
 	text->b = _mm256_blendv_epi8(text->b, without.b, masks.b);
-	/* all ones are -1 */
+	/* a true lane is -1 */
 	*n = _mm256_add_epi32(*n, _mm256_add_epi32(grouped, twice));
 }
 
 /*
- * The functions below convert the values of eight rows, whose last eight
- * characters are `text`, and store them.  They take out of eight->rows what
- * they do not take; its entry is set to zero, or will be written once more.
+ * The functions below convert and store the values of eight rows; `text` has their last
+ * eight characters.  A row that they cannot convert is removed from eight->rows.  Its
+ * entry is set to zero, or will be written again.
  */
 
-/* [-]digits, 16 of them at most; `kind`, a constant, is INT2, INT4 or INT8 */
+/* [-]digits, 16 at most; `kind`, a constant, is INT2, INT4 or INT8 */
 static inline __attribute__((always_inline)) void
 fill_integers(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 			  CsvWords text, int kind)
@@ -437,7 +438,7 @@ fill_integers(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 	__m256i		number;			/* of 32 bits */
 	CsvWords	wide;
 
-	/* all ones are -1; 1 to 16 digits */
+	/* a true lane is -1; 1 to 16 digits */
 	n = _mm256_add_epi32(n, negative);
 	if (scalar->thousands != 0)
 		drop_separators(scalar, eight->end, &text, &n, &eight->rows);
@@ -451,7 +452,7 @@ fill_integers(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 								   _mm256_sub_epi32(eight->end, _mm256_set1_epi32(16)));
 		__m256i		high;
 
-		/* of none where there are no more */
+		/* zero for a number without further digits */
 		n = _mm256_max_epi32(_mm256_sub_epi32(n, eights), zero);
 		high = join_fours(eight_digit_fours(last_digits(higher, n, &eight->rows)));
 		wide = add_product(high, 100000000, number, negative);
@@ -486,7 +487,7 @@ fill_integers(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 	}
 }
 
-/* for years of up to 9999 a product with 100's reciprocal is exact */
+/* year / 100; for years up to 9999, the product with the reciprocal is exact */
 static inline __m256i
 centuries(__m256i year)
 {
@@ -494,8 +495,8 @@ centuries(__m256i year)
 }
 
 /*
- * csv_parse_date()'s sums, for eight rows: days since 2000-01-01 of the dates in
- * `rows`; takes out those that are none.  Months and days are 0 to 99.
+ * csv_days() for eight rows: days since 2000-01-01.  Removes rows from *rows that are
+ * not dates.  Months and days are 0 to 99.
  */
 static inline __m256i
 days_of_dates(__m256i year, __m256i month, __m256i day, __m256i *rows)
@@ -516,7 +517,7 @@ days_of_dates(__m256i year, __m256i month, __m256i day, __m256i *rows)
 	leap = _mm256_andnot_si256(_mm256_cmpeq_epi32(_mm256_and_si256(century, three), zero), leap);
 	leap = _mm256_andnot_si256(leap, _mm256_cmpeq_epi32(_mm256_and_si256(year, three), zero));
 
-	/* odd months to July and even ones from August on have 31 days */
+	/* odd months up to July, and even months from August on, have 31 days */
 	month_days = _mm256_xor_si256(month, _mm256_srli_epi32(month, 3));
 	month_days = _mm256_or_si256(_mm256_and_si256(month_days, one),
 								 _mm256_set1_epi32(30));
@@ -529,7 +530,7 @@ days_of_dates(__m256i year, __m256i month, __m256i day, __m256i *rows)
 	*rows = _mm256_and_si256(*rows, _mm256_cmpgt_epi32(day, zero));
 	*rows = _mm256_andnot_si256(_mm256_cmpgt_epi32(day, month_days), *rows);
 
-	/* years that begin in March end with the leap day */
+	/* count from March, so that the leap day is the last day of a year */
 	since_march = _mm256_sub_epi32(month, three);
 	since_march = _mm256_add_epi32(since_march,
 								   _mm256_and_si256(early, _mm256_set1_epi32(12)));
@@ -546,8 +547,9 @@ days_of_dates(__m256i year, __m256i month, __m256i day, __m256i *rows)
 }
 
 /*
- * From years, and from the digits of MMDD, the latter not yet less '0'; month: NULL, or
- * instead of MM.  `others` is zero in lanes where all else is as expected.
+ * Store dates from years and `days`, the characters MMDD.  If `month` is not NULL, it
+ * is used instead of MM.  `others` is zero in lanes where the other characters are as
+ * expected.
  */
 static inline __attribute__((always_inline)) void
 store_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
@@ -577,7 +579,7 @@ fill_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 	__m256i		days;
 	__m256i		others;
 
-	/* YYYY-MM-DD: YYYY, YY-M and M-DD of it */
+	/* year has YYYY, middle YY-M, and back M-DD of YYYY-MM-DD */
 	eight->rows = _mm256_and_si256(eight->rows,
 								   _mm256_cmpeq_epi32(_mm256_sub_epi32(eight->end, eight->start),
 													  _mm256_set1_epi32(10)));
@@ -589,14 +591,14 @@ fill_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 											  _mm256_set1_epi32(0xFF << 8)));
 	others = _mm256_or_si256(others, above_nine(year));
 
-	/* MMDD, by blending words of 16 bits */
+	/* MMDD */
 	days = _mm256_or_si256(_mm256_srli_epi32(middle, 24),
 						   _mm256_slli_epi32(back, 8));
 	days = _mm256_blend_epi16(days, back, 0xAA);
 	store_dates(scalar, row, eight, digit_fours(year), days, NULL, others);
 }
 
-/* bytes of the first four characters and of the last eight; zeros where both have none */
+/* pick bytes of the first four and the last eight characters, with shuffle_words() */
 static inline __attribute__((always_inline)) CsvWords
 pick_bytes(CsvWords front, CsvWords back, __m256i of_front, __m256i of_back)
 {
@@ -609,8 +611,9 @@ pick_bytes(CsvWords front, CsvWords back, __m256i of_front, __m256i of_back)
 }
 
 /*
- * Months by their names, three letters in any case; *others is not zero where there is
- * none of that name.  Of each there is an entry, with its number in the highest byte.
+ * Months by their names of three letters, in upper or lower case.  *others becomes
+ * other than zero where there is no month of that name.  The entry of a month has its
+ * letters, and its number in the highest byte.
  */
 static inline __m256i
 month_of_name(const CsvScalarFill *scalar, __m256i letters, __m256i *others)
@@ -686,13 +689,14 @@ fill_pattern_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 }
 
 /*
- * Write entries of numerics from their first two words of 64 bits each; an entry of less
- * than 16 bytes has half of the second word.
+ * Write entries of numerics from their first two words of 64 bits; an entry of less
+ * than
+ * 16 bytes has half of the second word.
  */
 static inline __attribute__((always_inline)) void
 store_numerics(uint8_t *entry, uint32_t stride, CsvWords low, CsvWords high)
 {
-	__m256i		rows[4];		/* two each: 0 and 4, 1 and 5, ... */
+	__m256i		rows[4];		/* rows 0 and 4, 1 and 5, ... */
 
 	rows[0] = _mm256_unpacklo_epi64(low.a, high.a);
 	rows[1] = _mm256_unpackhi_epi64(low.a, high.a);
@@ -718,8 +722,8 @@ store_numerics(uint8_t *entry, uint32_t stride, CsvWords low, CsvWords high)
 }
 
 /*
- * Entries of numeric, as csv_parse_numeric() makes them: of the numbers before
- * the point, as two groups of four digits in 16 bits each, and of the four
+ * Write entries of numeric, as csv_parse_numeric() does.  `whole` has the numbers
+ * before the point, as two groups of four digits in 16 bits each; `fraction` the four
  * digits after it.
  */
 static inline __attribute__((always_inline)) void
@@ -731,14 +735,14 @@ encode_numerics(const CsvScalarFill *scalar, uint32_t row, __m256i rows,
 	__m256i		none_behind = _mm256_cmpeq_epi32(fraction, zero);
 	__m256i		none_before = _mm256_cmpeq_epi32(whole, zero);
 	__m256i		is_zero = _mm256_and_si256(none_before, none_behind);
-	__m256i		outer;			/* groups of zeros before the first other */
+	__m256i		outer;			/* number of leading groups that are zero */
 	__m256i		ndigits;
 	__m256i		weight;
 	__m256i		header;
 	CsvWords	groups = join_halves(whole, fraction);
 	CsvWords	shifts;
 
-	/* all ones are -1 */
+	/* a true lane is -1 */
 	outer = _mm256_cmpeq_epi32(_mm256_slli_epi32(whole, 16), zero);
 	outer = _mm256_sub_epi32(zero, _mm256_add_epi32(outer, none_before));
 	ndigits = _mm256_sub_epi32(_mm256_set1_epi32(3), outer);
@@ -749,7 +753,7 @@ encode_numerics(const CsvScalarFill *scalar, uint32_t row, __m256i rows,
 	ndigits = _mm256_andnot_si256(is_zero, ndigits);
 	weight = _mm256_andnot_si256(is_zero, _mm256_sub_epi32(one, outer));
 
-	/* the highest group is in the low bits; outer zeros go */
+	/* the highest group is in the low bits; drop the leading zeros */
 	shifts = widen(_mm256_slli_epi32(outer, 4));
 	groups.a = _mm256_srlv_epi64(groups.a, shifts.a);
 	groups.b = _mm256_srlv_epi64(groups.b, shifts.b);
@@ -774,8 +778,8 @@ encode_numerics(const CsvScalarFill *scalar, uint32_t row, __m256i rows,
 }
 
 /*
- * [-]digits.digits with `scale` digits after the point, 4 at most, or none and
- * no point: up to 8 before it.  `kind`, a constant, is NUMERIC or DECIMAL64.
+ * [-]digits[.digits] with up to 8 digits before the point, and exactly `scale` digits,
+ * 4 at most, after it.  `kind`, a constant, is NUMERIC or DECIMAL64.
  */
 static inline __attribute__((always_inline)) void
 fill_numerics(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
@@ -806,7 +810,7 @@ fill_numerics(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 		pointed = _mm256_cmpeq_epi32(pointed, _mm256_set1_epi32(scalar->point));
 		pointed = _mm256_and_si256(pointed, _mm256_cmpgt_epi32(n, behind_whole));
 
-		/* as the first of four digits, or as the last */
+		/* as the first of four digits (NUMERIC), or as the last */
 		fraction = _mm256_xor_si256(high_halves(text), _mm256_set1_epi8('0'));
 		fraction = _mm256_srl_epi32(fraction, fraction_shift);
 		if (kind == CSV_KIND_DECIMAL64)
@@ -846,7 +850,10 @@ fill_numerics(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 		encode_numerics(scalar, row, eight->rows, negative, whole, fraction);
 }
 
-/* as csv_drop_separator(), of a value in the bytes of `places`; found: -1 in such words */
+/*
+ * As csv_drop_separator(), for values in the bytes of `places`.  *found is -1 in words
+ * with a point.
+ */
 static inline __attribute__((always_inline)) __m256i
 drop_point(__m256i text, __m256i before, __m256i places, __m256i point,
 		   __m256i *found, __m256i *nbehind)
@@ -857,7 +864,7 @@ drop_point(__m256i text, __m256i before, __m256i places, __m256i point,
 	__m256i		low = _mm256_and_si256(points, _mm256_sub_epi64(zero, points));
 	__m256i		behind;
 
-	/* all bits below that; and the bytes behind the point */
+	/* all bits below that bit; and the bytes behind the point */
 	low = _mm256_add_epi64(low, _mm256_set1_epi64x(-1));
 	behind = _mm256_or_si256(_mm256_slli_epi64(low, 8), _mm256_set1_epi64x(0xFF));
 	behind = _mm256_xor_si256(behind, _mm256_set1_epi64x(-1));
@@ -868,7 +875,7 @@ drop_point(__m256i text, __m256i before, __m256i places, __m256i point,
 	return _mm256_blendv_epi8(before, text, none);
 }
 
-/* [-]digits with a point among the last eight characters, or none: up to 8 digits */
+/* [-]digits[.digits] with up to 8 digits, and any point in the last eight characters */
 static inline __attribute__((always_inline)) void
 fill_scaled(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 			CsvWords text)
@@ -913,7 +920,7 @@ fill_scaled(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 				   and_words(join_halves(number, negative), eight->rows));
 }
 
-/* the loop over a stretch's rows; `kind` is a constant */
+/* the loop over rows [from, to); `kind` is a constant */
 static inline __attribute__((always_inline)) uint32_t
 fill_scalars(CsvFill *fill, uint32_t from, uint32_t to, int kind,
 			 uint32_t *left)

@@ -1,10 +1,10 @@
 /*
  * fill_text_avx2.c
- *		Fills arrays of text by vectors of AVX2.
+ *		Fills arrays of text with vectors of AVX2.
  *
- * Text is moved a row at a time, 32 bytes with one load, and checked while it
- * is in the register: without quotes inside, zero bytes and bytes beyond ASCII
- * a character is a byte, and there is nothing to remove.
+ * Text is copied a row at a time, 32 bytes with one load, and checked while it is in
+ * the register.  If it has no quotes inside, no zero bytes, and no bytes beyond ASCII,
+ * each character is a byte, and there is nothing to remove.
  */
 #include "fill.h"
 
@@ -15,17 +15,17 @@
 
 CSV_TARGET_BEGIN(CSV_TARGET_AVX2)
 
-/* what loops over text need to know, in variables of their own */
+/* all that loops over text need, in local variables */
 typedef struct CsvTextFill
 {
 	CsvFinder	finder;
 	uint8_t    *values;
 	uint8_t    *status;
 	uint32_t	stride;
-	uint32_t	most;			/* bytes of a value that fits all limits */
-	uint32_t	pad_to;			/* bytes; 0: not */
-	uint8_t		quote;			/* 0: none; of text the escape */
-	bool		has_escape;		/* a quoted value may hold one */
+	uint32_t	most;			/* most bytes of a value, by all limits */
+	uint32_t	pad_to;			/* bytes; 0: no padding */
+	uint8_t		quote;			/* in text format the escape; 0: none */
+	bool		has_escape;		/* a quoted value may have an escape */
 	bool		empty_is_null;
 	__m256i		null_lengths;	/* see take_nulls() */
 } CsvTextFill;
@@ -57,9 +57,7 @@ make_text_fill(const CsvFill *fill)
 	return text;
 }
 
-/*
- * Entries of eight bytes: a header, and up to four bytes of text.
- */
+/* entries of eight bytes: a header, and up to four bytes of text */
 static uint32_t
 fill_narrow_text(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
 {
@@ -102,13 +100,13 @@ fill_narrow_text(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
 				closed = zero;
 			eight.rows = _mm256_andnot_si256(_mm256_andnot_si256(closed, quoted),
 											 eight.rows);
-			/* all ones are -1 */
+			/* a true lane is -1 */
 			value = gather4(eight.rows, text.finder.bytes,
 							_mm256_sub_epi32(eight.start, quoted));
 			n = _mm256_add_epi32(n, _mm256_add_epi32(quoted, quoted));
 		}
 
-		/* blanks behind it; they are not looked at, unless padded with */
+		/* blanks behind the value; without padding, they have no meaning */
 		beyond = _mm256_sllv_epi32(_mm256_set1_epi32(-1), _mm256_slli_epi32(n, 3));
 		value = _mm256_blendv_epi8(value, _mm256_set1_epi8(' '), beyond);
 		special = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(1), value),
@@ -127,7 +125,7 @@ fill_narrow_text(CsvFill *fill, uint32_t from, uint32_t to, uint32_t *left)
 	return nleft + leave_rest(row, to, left + nleft);
 }
 
-/* as many bytes of all ones as its start is before the middle */
+/* the 32 bytes from ones_then_zeros + 32 - n on: n bytes 0xFF, then zeros */
 static const uint8_t ones_then_zeros[64] = {
 	255, 255, 255, 255, 255, 255, 255, 255,
 	255, 255, 255, 255, 255, 255, 255, 255,
@@ -136,8 +134,8 @@ static const uint8_t ones_then_zeros[64] = {
 };
 
 /*
- * Copy n bytes of text, up to 32, and blanks behind them, 32 bytes in all.  A
- * bit is set where it has bytes that are not plain, or quotes.
+ * Copy n bytes of text, up to 32, and blanks behind them, 32 bytes in all.  The result
+ * has a bit for each byte that is a quote, zero, or beyond ASCII.
  */
 static inline __attribute__((always_inline)) uint32_t
 copy_plain(uint8_t *to, const uint8_t *text, uint32_t n, uint8_t quote)
@@ -153,8 +151,8 @@ copy_plain(uint8_t *to, const uint8_t *text, uint32_t n, uint8_t quote)
 }
 
 /*
- * Entries with room for any number of bytes of text; `short_text`, a constant:
- * for 32 at the most.
+ * Entries with room for any number of bytes of text; for 32 at most, if `short_text`, a
+ * constant, is true.
  */
 static inline __attribute__((always_inline)) uint32_t
 fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
@@ -207,7 +205,7 @@ fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
 			else
 				for (uint32_t i = 0; i < nbytes; i += 32)
 				{
-					/* nothing is read behind the value's end but its margin */
+					/* read no more than 32 bytes behind the value's end */
 					uint32_t	at = i < n ? i : n;
 					uint32_t	rest = n - at;
 

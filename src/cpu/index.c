@@ -1,6 +1,6 @@
 /*
  * index.c
- *		Builds the structural index: regular records by blocks, the others
+ *		Builds the structural index: regular records by blocks, other records
  *		through the table.
  */
 #include "index.h"
@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * A list that is full, with room for twice as many entries, or `least` to begin with;
- * NULL without memory, and then the old one stays.
+ * Move a full list to new memory, with room for twice as many entries, or `least` at
+ * first.  Returns NULL if there is no memory; then the old list stays.
  */
 static void *
 grow(CsvIndex *index, void *old, uint32_t *capacity, uint32_t least, size_t entry_bytes)
@@ -70,7 +70,7 @@ csv_index_add_error(CsvIndex *index, CsvErrorCode code, CsvMode mode,
 	return true;
 }
 
-/* a record that is read leniently */
+/* note the number of a record that is read leniently */
 bool
 csv_index_add_lenient(CsvIndex *index, uint32_t record)
 {
@@ -103,7 +103,7 @@ reserve(CsvIndex *index)
 			memory->free(memory->owner, index->quotes);
 		if (index->unplain != NULL)
 			memory->free(memory->owner, index->unplain);
-		/* alloc may not come back */
+		/* alloc may leave by longjmp */
 		index->separators = NULL;
 		index->quotes = NULL;
 		index->unplain = NULL;
@@ -142,7 +142,7 @@ csv_index_build(CsvIndex *index)
 	index->incomplete = false;
 	index->asked = 0;
 
-	/* the slow path reads what it sets; the rest is written block by block */
+	/* clear, because the slow path sets single bits; the loop writes whole words */
 	nwords = CSV_WORD(input->nbytes) + 2;
 	memset(index->separators, 0, nwords * 8);
 	memset(index->quotes, 0, nwords * 8);

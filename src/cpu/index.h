@@ -1,7 +1,7 @@
 /*
  * index.h
  *		The structural index of one input: which bytes separate fields, and
- *		where the records start.
+ *		where records start.
  *
  * The index is built 64 bytes at a time as bit-strings over the input:
  *
@@ -10,19 +10,18 @@
  *		inside		0011110000000	from an opening quote to before its closing
  *		separators	0100000101010 1	delimiters and line breaks outside quotes
  *
- * (inside is the running exclusive-or of quotes.)  That is what the dialect's
- * table finds wherever each opening quote stands at the start of a field (or
- * doubles the quote before it) and each closing one before a separator (or
- * another quote).  A block where that does not hold, or which holds an escape
- * inside quotes, a blank line, or a record that is too long, is irregular: the
- * record in question is read through the table (repair.c), and the blocks go
- * on behind it.
+ * (inside is the running exclusive-or of quotes.)  The dialect's table finds the same
+ * if each opening quote is at the start of a field (or doubles the quote before it),
+ * and each closing quote is before a separator (or another quote).  A block is
+ * irregular if this does not hold, or if it has an escape inside quotes, a blank line,
+ * or a record that is too long.  Then that record is read through the table (repair.c),
+ * and the blocks continue behind it.
  *
- * Of text, `quotes` are the escapes, and nothing is inside: a separator is data where
- * an escape that is not escaped itself stands before it.
+ * In text format, `quotes` has the escapes, and no byte is inside: a separator is data
+ * if an escape is before it that is not escaped itself.
  *
- * One file per instruction set holds the same function; index_loop.h is their
- * common text.
+ * One file per instruction set has the same functions; index_loop.h is their common
+ * source.
  */
 #ifndef CSV_INDEX_H
 #define CSV_INDEX_H
@@ -30,10 +29,9 @@
 #include "../reader/reader.h"
 #include "bits.h"
 
-/* work of so many bytes is done without a look for interrupts */
+/* interrupts are checked after this many bytes */
 #define CSV_ASK_BYTES	(1024 * 1024)
 
-/* such a look */
 static inline bool
 csv_interrupted(const CsvInput *input)
 {
@@ -61,45 +59,44 @@ typedef struct CsvIndex
 
 	/* bit-strings over input->nbytes + 1 positions, rounded up to words */
 	uint64_t   *separators;
-	uint64_t   *quotes;			/* every quote byte, or escape of text */
+	uint64_t   *quotes;			/* quotes; in text format escapes */
 	uint8_t    *unplain;		/* a flag per 64-byte block: it has zero bytes
 								 * or bytes beyond ASCII */
-	uint64_t	nwords;			/* that are allocated */
+	uint64_t	nwords;			/* allocated words */
 
-	CsvIndexRecord *records;	/* one more than nrecords: a sentinel */
+	CsvIndexRecord *records;	/* with a sentinel behind the nrecords records */
 	uint32_t	nrecords;
 	uint32_t	record_capacity;
 	CsvError   *errors;			/* of structure */
 	uint32_t	nerrors;
 	uint32_t	error_capacity;
-	uint32_t   *lenient;		/* the numbers of records that were read so */
+	uint32_t   *lenient;		/* numbers of the records that were read leniently */
 	uint32_t	nlenient;
 	uint32_t	lenient_capacity;
 
-	/* where reading stands */
+	/* the state of reading */
 	uint64_t	pos;			/* the next record's start */
-	uint32_t	nseparators;	/* of the records so far */
+	uint32_t	nseparators;	/* separators of the records before pos */
 	uint32_t	nlines;			/* line breaks before pos */
 	uint64_t	alone_until;
 	bool		skip_line;
 	bool		incomplete;		/* the rest needs more bytes */
-	uint64_t	asked;			/* where slow records last looked for interrupts */
+	uint64_t	asked;			/* where slow records last checked for interrupts */
 	CsvScan		scan;
 } CsvIndex;
 
-/* what is compiled once per instruction set */
+/* functions that are compiled once per instruction set */
 struct CsvIndexFunctions
 {
 	/*
-	 * Read regular records from index->pos on.  Returns with pos at the start
-	 * of a record (or blank line) that is irregular or not complete, or at the
-	 * end of the input.
+	 * Read regular records from index->pos on.  On return, pos is at the start of an
+	 * irregular or incomplete record (or blank line), or at the end of the input.
 	 */
 	CsvStatus	(*run) (CsvIndex *index);
 
 	/*
-	 * The positions of the separators in [start, end), in order; there must
-	 * be room for 16 more than there are.  Returns the end of the list.
+	 * List the positions of the separators in [start, end), in order.  There must be
+	 * room for 16 more positions.  Returns the end of the list.
 	 */
 	uint32_t   *(*list_positions) (const CsvIndex *index, uint64_t start,
 								   uint64_t end, uint32_t *positions);

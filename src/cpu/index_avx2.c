@@ -50,9 +50,7 @@ block_unplain(CsvIndexBlock block)
 												  _mm256_setzero_si256())) != -1;
 }
 
-/*
- * For each byte, the numbers of its bits set, a byte each from the lowest on.
- */
+/* for each byte, the numbers of the bits that are set, as bytes, the lowest first */
 #define NUMBER(b, i) \
 	((uint64_t) ((b) >> (i) & 1) * (i) << \
 	 8 * __builtin_popcount((b) & ((1 << (i)) - 1)))
@@ -71,7 +69,7 @@ static const uint64_t bit_numbers[256] = {
 	NUMBERS_64(0), NUMBERS_64(64), NUMBERS_64(128), NUMBERS_64(192)
 };
 
-/* eight bits at a time, so that no branch depends on how many are set */
+/* eight bits at a time, so that no branch depends on the number of bits set */
 static inline void
 word_positions(uint64_t word, uint32_t base, uint32_t *positions)
 {

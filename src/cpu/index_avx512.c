@@ -1,7 +1,7 @@
 /*
  * index_avx512.c
- *		The index with AVX-512 (what Ice Lake and Zen 4 have of it) and carry-less
- *		multiplication.
+ *		The index with AVX-512 (the parts that Ice Lake and Zen 4 have) and
+ *		carry-less multiplication.
  */
 #include "index.h"
 
@@ -34,7 +34,7 @@ block_unplain(CsvIndexBlock block)
 	return _mm512_cmple_epi8_mask(block, _mm512_setzero_si512()) != 0;
 }
 
-/* the numbers of the bits set, closed up, sixteen at a time */
+/* compress the numbers of the bits that are set, then widen sixteen at a time */
 static inline void
 word_positions(uint64_t word, uint32_t base, uint32_t *positions)
 {

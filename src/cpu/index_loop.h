@@ -2,8 +2,8 @@
  * index_loop.h
  *		The loop over 64-byte blocks, compiled once per instruction set.
  *
- * Before it is included, the file defines CSV_INDEX_FUNCTIONS (the name of the
- * CsvIndexFunctions to make) and
+ * A file that includes it must first define CSV_INDEX_FUNCTIONS (the name of its
+ * CsvIndexFunctions) and
  *
  *	CsvIndexBlock			a loaded block
  *	block_load(p)		loads 64 bytes
@@ -11,12 +11,12 @@
  *	block_unplain(b)	does any byte have the value 0 or the high bit?
  *	prefix_xor(word)	bit i: exclusive-or of the bits 0 to i
  *	word_positions(word, base, positions)
- *						writes base + the number of each bit set, and up to 15
- *						more entries
+ *						writes base + the number of each bit that is set, and up to
+ *						15 more entries
  */
 #include "index.h"
 
-/* what the loop goes by, in variables of its own */
+/* the dialect and the input, in local variables of the loop */
 typedef struct CsvRules
 {
 	const uint8_t *bytes;
@@ -71,33 +71,34 @@ make_rules(const CsvIndex *index)
 	};
 }
 
-/* what a block needs to know of the one before it */
+/* facts about the previous block that the next block needs */
 typedef struct CsvCarries
 {
-	uint64_t	inside;			/* all ones: it ends in quotes */
-	uint64_t	separator;		/* the block's bytes right behind a separator of
-								 * the one before */
+	uint64_t	inside;			/* all bits are 1: the block ends inside quotes */
+	uint64_t	separator;		/* bytes of the next block that are right behind a
+								 * separator of this block */
 	uint64_t	delimiter_end;	/* where the last delimiter of several bytes ends */
-	uint64_t	blank;			/* it ends in blanks behind a separator; */
-	uint64_t	close_blank;	/* ... behind a closing quote */
+	uint64_t	blank;			/* the block ends with blanks behind a separator */
+	uint64_t	close_blank;	/* it ends with blanks behind a closing quote */
 	uint64_t	close;			/* its last byte is a closing quote */
-	uint64_t	cr;
-	uint64_t	escaped;		/* the block's first byte is */
+	uint64_t	cr;				/* its last byte is a CR */
+	uint64_t	escaped;		/* the next block's first byte is escaped */
 } CsvCarries;
 
 /* a bit per byte of a block */
 typedef struct CsvBlockBits
 {
-	uint64_t	breaks;			/* in quotes, too */
-	uint64_t	quotes;			/* of text, escapes */
-	uint64_t	separators;		/* before the first that is irregular */
+	uint64_t	breaks;			/* also inside quotes */
+	uint64_t	quotes;			/* in text format escapes */
+	uint64_t	separators;		/* before the first irregular byte */
 	uint64_t	irregular;
 } CsvBlockBits;
 
 /*
- * The bytes at which a delimiter of several bytes stands, of those that are its first
- * byte: what lies in an earlier one, the last of which ends at `end`, begins none.  Not
- * inlined, and by value: other dialects keep their registers.
+ * Find the delimiters of several bytes in a block.  `bits` has the bytes that equal
+ * their first byte.  No delimiter begins inside another; the last delimiter before
+ * these ends at `end`.  Not inlined, and by value, so that other dialects keep their
+ * registers.
  */
 static __attribute__((noinline)) uint64_t
 whole_delimiters(const CsvDialectOptions *opt, const uint8_t *bytes, uint64_t nbytes,
@@ -136,8 +137,8 @@ behind_separators(const CsvRules *rules, const CsvBlockBits *bits, CsvCarries *c
 }
 
 /*
- * From each of these bytes on, the first that is no blank.  *carry: a run of blanks goes
- * on in the next block.
+ * The first byte from each byte of `from` on that is not a blank.  *carry: a run of
+ * blanks continues in the next block.
  */
 static inline __attribute__((always_inline)) uint64_t
 past_blanks(uint64_t from, uint64_t blanks, uint64_t *carry)
@@ -150,7 +151,7 @@ past_blanks(uint64_t from, uint64_t blanks, uint64_t *carry)
 	return (from | sum) & ~blanks;
 }
 
-/* quotes that stand where the dialect has none, or bytes that follow one so */
+/* quotes where the dialect allows none, or bytes that may not follow a quote */
 static inline __attribute__((always_inline)) uint64_t
 stray_bits(const CsvRules *rules, uint64_t base, uint64_t valid,
 		   const CsvBlockBits *bits, uint64_t delimiters, uint64_t blanks,
@@ -208,8 +209,8 @@ escaped_bits(uint64_t escapes, uint64_t *carry)
 }
 
 /*
- * Of text: the bytes that are escaped.  An escaped CR of a CR LF does not leave that LF
- * as a break: the table knows.
+ * In text format, the bytes that are escaped.  If the CR of a CR LF is escaped, the LF
+ * is not a break: the CR is irregular, so that the table reads it.
  */
 static inline __attribute__((always_inline)) uint64_t
 read_text_block(const CsvRules *rules, CsvIndexBlock block, uint64_t valid,
@@ -282,7 +283,7 @@ read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 	return bits;
 }
 
-/* does a comment begin where a record would, as far as the input goes? */
+/* does a comment begin here, or may it begin, if the input ends too early to tell? */
 static inline bool
 may_be_comment(const CsvRules *rules, uint64_t start)
 {
@@ -290,7 +291,7 @@ may_be_comment(const CsvRules *rules, uint64_t start)
 		csv_comment_begins_at(rules->opt, rules->bytes, start, rules->nbytes);
 }
 
-/* a record's start, and what was counted before it */
+/* a record's start, and the counts before it */
 typedef struct CsvIndexPlace
 {
 	uint64_t	start;
@@ -298,7 +299,7 @@ typedef struct CsvIndexPlace
 	uint64_t	nlines;
 } CsvIndexPlace;
 
-/* may a record of a few bytes up to the line break be none, or the last one? */
+/* may these few bytes before a line break be a blank line, or mark the end of data? */
 static bool
 may_be_no_record(const CsvRules *rules, uint64_t start, uint64_t length)
 {
@@ -310,8 +311,9 @@ may_be_no_record(const CsvRules *rules, uint64_t start, uint64_t length)
 }
 
 /*
- * Records that end in a block join the index; *record is the one that is being
- * read, `before` what was counted before the block.  CSV_END: one cannot join.
+ * Add the records that end in a block to the index.  *record is the current record, and
+ * `before` has the counts before the block.  Returns CSV_END if a record cannot be
+ * added.
  */
 static inline __attribute__((always_inline)) CsvStatus
 end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
@@ -327,8 +329,8 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 			csv_popcount(bits->separators & up_to_end);
 
 		/*
-		 * Perhaps a record that is too long, a blank line, or the data's end; or
-		 * more fields than any layout has, whose list would take much memory
+		 * It may be too long, a blank line, or the end of data; or have more fields
+		 * than any layout, whose positions would take much memory.
 		 */
 		if (length > rules->max_record_bytes ||
 			nseparators - record->nseparators > CSV_MAX_FIELDS ||
@@ -353,7 +355,7 @@ end_records(CsvIndex *index, const CsvRules *rules, uint64_t base,
 	return bits->irregular != 0 ? CSV_END : CSV_OK;
 }
 
-/* stop at a record's start: it was read up to `end`, and does not join */
+/* stop at the start of a record that was read up to `end`, but not added */
 static void
 stop_at(CsvIndex *index, const CsvIndexPlace *record, uint64_t end)
 {
@@ -369,8 +371,8 @@ run_blocks(CsvIndex *index)
 	const CsvRules rules = make_rules(index);
 	CsvIndexPlace	record = {index->pos, index->nseparators, index->nlines};
 	CsvIndexPlace	before = record;	/* before the block */
-	uint64_t	ignore = CSV_BITS_BELOW(record.start);	/* of the first block */
-	CsvCarries	carries = {.separator = CSV_BIT(record.start)}; /* likewise */
+	uint64_t	ignore = CSV_BITS_BELOW(record.start);	/* for the first block */
+	CsvCarries	carries = {.separator = CSV_BIT(record.start)};
 	uint64_t	base;
 
 	if (may_be_comment(&rules, record.start))
@@ -409,7 +411,7 @@ run_blocks(CsvIndex *index)
 		ignore = 0;
 	}
 
-	/* not one record's end, nor anything irregular, in what is left */
+	/* no record ends in the remaining bytes, and none of them is irregular */
 	index->incomplete = !index->input->at_end && record.start < rules.nbytes &&
 		rules.nbytes - record.start <= rules.max_record_bytes + CSV_BREAK_CRS;
 	stop_at(index, &record, base);

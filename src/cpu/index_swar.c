@@ -1,24 +1,23 @@
 /*
  * index_swar.c
- *		The index by portable C: the bytes of 64-bit words side by side.
+ *		The index in portable C, with all bytes of a 64-bit word at a time.
  *
- * A byte of (word ^ cccccccc) is zero where the byte equals c.  Adding 0x7F to
- * the low seven bits of each byte carries into its high bit unless they are
- * zero, and never into the next byte; so the high bits tell the bytes apart
- * exactly (unlike the shorter subtract-and-borrow test, which may mark a byte
- * after a match).
+ * A byte of (word ^ cccccccc) is zero if the byte of the word equals c.  Adding 0x7F
+ * to the low seven bits of each byte carries into its high bit, unless they are zero,
+ * and never into the next byte.  So the high bits are exact, unlike in the shorter
+ * subtract-and-borrow test, which may mark a byte after a match.
  *
- * The high bits of eight words are moved into one, bit i of byte j for byte j
- * of word i.  As a matrix of 8 by 8 bits, transposed, that is a bit per byte in
- * their order.
+ * The high bits of eight words are moved into one word: bit i of byte j is for byte j
+ * of word i.  This is a matrix of 8 by 8 bits.  Transposed, it has a bit per byte, in
+ * the order of the bytes.
  *
- * Words go in pairs, of which compilers make one register where there are such,
- * and two else.  Where every processor of the kind compares bytes in such a
- * register (64-bit x86, ARM), that takes the place of the arithmetic.
+ * Words are in pairs.  Compilers put a pair into one register of 128 bits if there are
+ * such registers, otherwise into two.  If every processor of the architecture can
+ * compare bytes in such a register (64-bit x86, ARM), this replaces the arithmetic.
  *
  * This follows the broadword technique for parsing (Knuth, The Art of Computer
- * Programming, vol. 4A, 7.1.3; applied to CSV with rank-select bit-strings);
- * transposing is from Warren, Hacker's Delight, 7-3.
+ * Programming, vol. 4A, 7.1.3; applied to CSV with rank-select bit-strings).  The
+ * transposition is from Warren, Hacker's Delight, 7-3.
  */
 #include "index.h"
 
@@ -41,7 +40,7 @@ load_pair(CsvIndexBlock block, int i)
 	return csv_load_pair(block + 16 * i);
 }
 
-/* the high bit of each byte of a pair that equals the pattern's */
+/* the high bit of each byte of a pair that equals the byte of the pattern */
 static inline CsvPair
 equal_bytes(CsvIndexBlock block, int i, CsvPair pattern)
 {
@@ -78,7 +77,7 @@ block_equal(CsvIndexBlock block, uint8_t byte)
 		equal_bytes(block, 2, pattern) >> 2 |
 		equal_bytes(block, 3, pattern);
 
-	/* every second bit, from the second one on */
+	/* bits 1, 3, 5, 7 of each byte; found[0] is of words 0, 2, 4, 6 */
 	return transpose_bits(found[0] >> 1 | found[1]);
 }
 

@@ -3,20 +3,20 @@
  *		Reads one irregular record through the dialect's table, and applies
  *		the repair rule.
  *
- * A record with a quoting error that covers several lines costs only its first
- * line: each further line is read alone.  The same holds for a record longer
- * than max_record_bytes, up to that many bytes from its start.  So a line is
- * read at most twice.
+ * If a record with a quoting error has several lines, only its first line is skipped:
+ * each further line is read alone.  The same is done with a record longer than
+ * max_record_bytes, for lines that begin within that many bytes of its start.  So a
+ * line is read at most twice.
  *
- * If the dialect is lenient, a line that has a quoting error so may still be a record
- * (lenient.h); then it is read once more.
+ * If the dialect is lenient, a line with a quoting error may still be a record
+ * (lenient.h); to find out, it is read once more.
  */
 #include "index.h"
 
 /*
- * Pass over the line that starts at `from` (or goes on there).  Where its end
- * is not there, everything is consumed and the next input starts inside it.
- * *length is set to the line's, without its boundary.
+ * Skip the line that starts (or continues) at `from`.  If the line does not end in this
+ * input, all bytes are consumed, and the next input starts inside the line.  *length is
+ * set to the length of the line, without its boundary.
  */
 static void
 pass_line(CsvIndex *index, uint64_t from, uint64_t *length)
@@ -49,8 +49,8 @@ pass_line(CsvIndex *index, uint64_t from, uint64_t *length)
 }
 
 /*
- * Pass over the blank lines at index->pos that are no records, as long as they
- * are read in one mode.  Returns whether there were any.
+ * Skip blank lines at index->pos that are not records, as long as they are read in the
+ * same mode.  Returns true if there was any.
  */
 static bool
 pass_blank_lines(CsvIndex *index)
@@ -61,7 +61,7 @@ pass_blank_lines(CsvIndex *index)
 
 	if (index->dialect->opt.blank_is_record)
 		return false;
-	/* so many at a time */
+	/* stop after CSV_ASK_BYTES, so that the caller can check for interrupts */
 	while (index->pos < input->nbytes && index->pos - start < CSV_ASK_BYTES &&
 		   (index->pos < index->alone_until) == alone)
 	{
@@ -81,8 +81,8 @@ pass_blank_lines(CsvIndex *index)
 }
 
 /*
- * The record that was scanned, without an error of structure, joins the index.  Fields
- * beyond the layout's, which no column wants, become one.
+ * Add the scanned record, which has no error of structure, to the index.  Fields beyond
+ * those of the layout, which no column needs, become one field.
  */
 static CsvStatus
 add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
@@ -100,7 +100,7 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 	record->first_separator = index->nseparators;
 	record->line = line;
 
-	/* these blocks were seen by no loop, or by one that gave up in them */
+	/* no loop has read these blocks, or a loop has given up in them */
 	csv_clear_between(index->separators, index->pos, scan->next);
 	csv_clear_between(index->quotes, scan->start, scan->next);
 	for (uint64_t i = CSV_WORD(scan->start); i <= CSV_WORD(scan->next); i++)
@@ -132,8 +132,8 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 }
 
 /*
- * The line at index->pos has a quoting error: is it a record leniently?  Then it joins
- * the index.
+ * The line at index->pos has a quoting error.  If it is a record when read leniently,
+ * add it to the index.
  */
 static CsvStatus
 add_lenient_record(CsvIndex *index, bool *is_record)
@@ -156,7 +156,7 @@ add_lenient_record(CsvIndex *index, bool *is_record)
 	return status;
 }
 
-/* the record that was scanned is too long, or has a quoting error */
+/* handle the scanned record, which is too long or has a quoting error */
 static CsvStatus
 bad_record(CsvIndex *index, CsvMode mode)
 {
@@ -192,9 +192,7 @@ bad_record(CsvIndex *index, CsvMode mode)
 	return CSV_OK;
 }
 
-/*
- * Read the record (or blank lines, or a comment) at index->pos.
- */
+/* read the record (or blank lines, or a comment) at index->pos through the table */
 CsvStatus
 csv_index_slow_record(CsvIndex *index)
 {
@@ -207,7 +205,7 @@ csv_index_slow_record(CsvIndex *index)
 	uint32_t	line;
 	CsvStatus	status;
 
-	/* a look may be a call of the system, and records of a few bytes */
+	/* not for every record: the check may be a system call, and records may be short */
 	if (index->pos - index->asked >= CSV_ASK_BYTES / 16)
 	{
 		if (csv_interrupted(index->input))
@@ -253,7 +251,7 @@ csv_index_slow_record(CsvIndex *index)
 			csv_is_end_of_data(dialect, input->bytes, scan->start, scan->end,
 							   scan->next, input->nbytes))
 		{
-			/* if nothing else comes behind it */
+			/* the end of data, if no more bytes come */
 			index->incomplete = !input->at_end;
 			while (input->at_end && index->pos < input->nbytes)
 				pass_line(index, index->pos, &first_line_length);

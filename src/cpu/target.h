@@ -1,7 +1,7 @@
 /*
  * target.h
- *		Functions for 64-bit x86 processors that have certain instructions: they
- *		stand between CSV_TARGET_BEGIN(those instructions) and CSV_TARGET_END.
+ *		Functions for 64-bit x86 processors with certain instructions: such functions
+ *		must be between CSV_TARGET_BEGIN(instructions) and CSV_TARGET_END.
  */
 #ifndef CSV_TARGET_H
 #define CSV_TARGET_H
@@ -28,8 +28,8 @@
 CSV_TARGET_BEGIN(CSV_TARGET_AVX2)
 
 /*
- * Bit i of the result: exclusive-or of the bits 0 to i.  Multiplying by all ones
- * without carries adds up all lower bits.
+ * Bit i of the result is the exclusive-or of bits 0 to i: a multiplication without
+ * carries by all ones adds up all lower bits.
  */
 static inline uint64_t
 csv_prefix_xor_pclmul(uint64_t word)

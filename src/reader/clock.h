@@ -1,6 +1,6 @@
 /*
  * clock.h
- *		Time that passes.
+ *		Time, and waiting for other threads.
  */
 #ifndef CSV_CLOCK_H
 #define CSV_CLOCK_H
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <time.h>
 
-/* seconds, from some point on */
+/* seconds since an arbitrary point */
 static inline double
 csv_now_seconds(void)
 {
@@ -18,7 +18,7 @@ csv_now_seconds(void)
 	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
 }
 
-/* how often whoever waits for threads looks for an interrupt */
+/* while a thread waits for others, it checks for interrupts this often */
 #define CSV_NAP_NANOSECONDS	(10 * 1000 * 1000)
 
 /* a condition for csv_nap() */
@@ -33,7 +33,7 @@ csv_nap_init(pthread_cond_t *condition)
 	pthread_condattr_destroy(&monotonic);
 }
 
-/* wait for it, but no longer than that */
+/* wait for the condition, at most CSV_NAP_NANOSECONDS */
 static inline void
 csv_nap(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {

@@ -2,46 +2,45 @@
  * convert.h
  *		From the text of a field to the value of its type, without PostgreSQL.
  *
- * Each csv_parse_ function takes the text of a value, (p, n), quotes and
- * escapes removed, not NUL terminated; only bytes in [p, p + n) are read.  It
- * returns true, and stores the value, only where the type's input function of
- * PostgreSQL 15 to 18 takes this text and gives exactly this value, whatever
- * the session's settings.  Otherwise it returns false and stores nothing: the
- * value is doubtful, and the real input function decides, whether it is an
- * unusual spelling or an error.
+ * Each csv_parse_ function takes the text of a value, (p, n), without quotes and
+ * escapes, and not NUL terminated.  It reads only bytes in [p, p + n).  It returns true
+ * and stores the value only if the type's input function of PostgreSQL 15 to 18 returns
+ * exactly this value for this text under any settings of the session.  Otherwise it
+ * returns false and stores nothing: the value is doubtful, that is, an unusual spelling
+ * or an error, and PostgreSQL's input function decides.
  *
- *	type			what is taken
+ *	type			accepted texts
  *	int2/4/8		[+-] digits, any number of leading zeros, in range
  *	bool			t f y n 1 0 true false yes no on off, in any case
  *	float4/8		[+-] digits [point digits] [e [+-] digits], a digit on at
  *					least one side of the point; NaN, Inf, Infinity.  Not:
- *					overflow, subnormal results, and the rare ones that 128
- *					bits of the power of five do not decide
- *	numeric			[+-] digits [point digits], a scale of up to 63; what has
- *					more digits than the type's scale is rounded
+ *					overflow, subnormal results, and the rare numbers that
+ *					128 bits of the power of five do not decide
+ *	numeric			[+-] digits [point digits], a scale of up to 63; digits
+ *					beyond the type's scale are rounded
  *	decimal			a numeric of up to 38 digits as an integer, times 10^scale;
- *					takes what numeric takes
+ *					the same texts as numeric
  *	scaled			a numeric of up to 36 digits, with zeros at either end
  *	date			YYYY-MM-DD, years 0001 to 9999
  *	timestamp		a date, or a date, a blank or T, HH:MM[:SS[.f]] with f of
  *					one to six digits, no more than the type's precision
- *	timestamptz		the same with a time, and Z, or [blank] +-HH[[:]MM]
+ *	timestamptz		a timestamp with a time, then Z, or [blank] +-HH[[:]MM]
  *	uuid			32 hexadecimal digits, with hyphens as 8-4-4-4-12 or without
  *
- * These take no blanks around a value.  csv_convert_value(), which puts them
- * together, passes over what isspace() knows in ASCII (blank, \t, \n, \v, \f,
- * \r), as all of the types' input functions do but uuid's.  To it, what has
- * more than CSV_MOST_SCALAR_BYTES bytes is doubtful.
+ * These functions accept no blanks around a value.  csv_convert_value(), which
+ * calls the function for the type, skips the whitespace that isspace() knows in
+ * ASCII (blank, \t, \n, \v, \f, \r), as the input functions of all types except
+ * uuid do.  It takes a text of more than CSV_MOST_SCALAR_BYTES bytes as doubtful.
  *
- * One exception to "whatever the settings": T and Z are what ISO 8601 says.
- * PostgreSQL looks for a time zone abbreviation first, so that a server whose
- * administrator has written a set of abbreviations with one named T or Z, or
- * without Z, reads them otherwise (and 18 where TimeZone is such as '<Z>5').
+ * One exception to "under any settings": T and Z have the meaning of ISO 8601.
+ * PostgreSQL looks for a time zone abbreviation first.  So it reads them otherwise
+ * if the administrator has written a set of abbreviations that has a T or a Z, or
+ * lacks Z (and PostgreSQL 18 also if TimeZone is like '<Z>5').
  *
- * Numbers, floating point, and dates and times have headers of their own; the
- * rest, and the choice among all of them, is here.  The same code runs on the
- * host and on the device: these headers are C and CUDA C++, and include neither
- * postgres.h nor CUDA's.
+ * Numbers, floating point, and dates and times have headers of their own.  This
+ * header has the other types, and chooses the function for a column.  The same
+ * code runs on the host and on the device: these headers are C and CUDA C++, and
+ * include neither postgres.h nor CUDA's headers.
  */
 #ifndef CSV_CONVERT_H
 #define CSV_CONVERT_H
@@ -51,7 +50,7 @@
 #include "numbers.h"
 #include "words.h"
 
-/* most bytes of a text to convert: longer ones are nobody's */
+/* a longer text is doubtful: one thread reads all of it, which must not take long */
 #define CSV_MOST_SCALAR_BYTES	1024
 
 /* ---- boolean ---- */
@@ -69,7 +68,7 @@ csv_parse_bool(const uint8_t *p, uint32_t n, bool *value)
 		*value = word == '1';
 		return true;
 	}
-	/* a letter comes of nothing but itself and its capital */
+	/* make letters small: only a letter and its capital become that letter */
 	word |= CSV_EACH_BYTE(0x20) >> (64 - 8 * n);
 	switch (word)
 	{
@@ -95,8 +94,8 @@ csv_parse_bool(const uint8_t *p, uint32_t n, bool *value)
 /* ---- uuid ---- */
 
 /*
- * The four bytes that eight hexadecimal digits stand for, the first of them
- * the lowest.  *bad gets bits where a byte is no such digit.
+ * The four bytes of eight hexadecimal digits, the first in the lowest byte.  Bits are
+ * set in *bad if a byte is not a hexadecimal digit.
  */
 CSV_INLINE uint32_t
 csv_eight_hex_digits(uint64_t word, uint64_t *bad)
@@ -104,7 +103,7 @@ csv_eight_hex_digits(uint64_t word, uint64_t *bad)
 	uint64_t	low7 = word & CSV_EACH_BYTE(0x7f);
 	uint64_t	lower = low7 | CSV_EACH_BYTE(0x20);
 	uint64_t	digits;			/* the top bit of bytes that are 0 to 9 */
-	uint64_t	letters;		/* and A to F */
+	uint64_t	letters;		/* the same for A to F */
 	uint64_t	nibbles;
 
 	digits = (low7 + CSV_EACH_BYTE(0x80 - '0')) &
@@ -119,9 +118,7 @@ csv_eight_hex_digits(uint64_t word, uint64_t *bad)
 	return (uint32_t) (nibbles | nibbles >> 16);
 }
 
-/*
- * 16 bytes, in the order of the text; `uuid` is aligned to 4 bytes.
- */
+/* store 16 bytes, in the order of the text; `uuid` is aligned to 4 bytes */
 CSV_INLINE bool
 csv_parse_uuid(const uint8_t *p, uint32_t n, uint8_t *uuid)
 {
@@ -156,14 +153,14 @@ csv_parse_uuid(const uint8_t *p, uint32_t n, uint8_t *uuid)
 
 /* ---- by kind ---- */
 
-/* is it what isspace() knows in ASCII? */
+/* isspace() for ASCII */
 CSV_INLINE bool
 csv_is_space(uint8_t byte)
 {
 	return byte == ' ' || (uint8_t) (byte - '\t') <= '\r' - '\t';
 }
 
-/* the text without the blanks around it; may be empty */
+/* remove blanks around the text, which may become empty */
 CSV_INLINE void
 csv_trim_spaces(const uint8_t **p, uint32_t *n)
 {
@@ -177,8 +174,8 @@ csv_trim_spaces(const uint8_t **p, uint32_t *n)
 }
 
 /*
- * Bytes of an array entry; 0 for TEXT and CSTRING, whose width depends on the
- * data.
+ * Bytes of an array entry; 0 for TEXT and CSTRING, because their width depends on
+ * the data.
  */
 CSV_INLINE uint32_t
 csv_value_stride(const CsvColumn *column)
@@ -211,11 +208,10 @@ csv_value_stride(const CsvColumn *column)
 }
 
 /*
- * Convert the text of a value of any kind but TEXT and CSTRING, with blanks
- * around it where its input function takes them.  `entry` has
- * stride bytes, csv_value_stride() of them, and is aligned as its kind asks: to
- * its size up to 8 bytes, a numeric to 4.  Where the result is false, the
- * value is doubtful and the entry is zero.
+ * Convert the text of a value of any kind except TEXT and CSTRING, with blanks around
+ * it if the type's input function accepts them.  `entry` has `stride` bytes, from
+ * csv_value_stride(), and is aligned to its size, to 8 bytes at most; a numeric to 4.
+ * Returns false if the value is doubtful; then the entry is zero.
  */
 CSV_INLINE bool
 csv_convert_value(const CsvColumn *column, uint8_t decimal_separator,
@@ -227,7 +223,6 @@ csv_convert_value(const CsvColumn *column, uint8_t decimal_separator,
 	int64_t		integer = 0;
 	bool		ok = false;
 
-	/* one thread reads all of it, which must not take long */
 	if (n > CSV_MOST_SCALAR_BYTES)
 		n = 0;
 	if (column->kind != CSV_KIND_UUID)

@@ -2,14 +2,14 @@
  * dates.h
  *		Dates and times, as ISO 8601 writes them.
  *
- * See convert.h for what is taken.  This header is C and CUDA C++.
+ * convert.h lists the accepted texts.  This header is C and CUDA C++.
  */
 #ifndef CSV_DATES_H
 #define CSV_DATES_H
 
 #include "words.h"
 
-/* the number written as two digits, or more than two digits make */
+/* the number of two digits; 100 if they are not digits */
 CSV_INLINE uint32_t
 csv_two_digits(const uint8_t *p)
 {
@@ -19,7 +19,7 @@ csv_two_digits(const uint8_t *p)
 	return tens > 9 || ones > 9 ? 100 : tens * 10 + ones;
 }
 
-/* days since 2000-01-01, if there is such a day, in years from 1 on */
+/* days since 2000-01-01; false if there is no such day in years from 1 on */
 CSV_ALWAYS_INLINE bool
 csv_days(uint32_t year, uint32_t month, uint32_t day, int32_t *days)
 {
@@ -35,7 +35,7 @@ csv_days(uint32_t year, uint32_t month, uint32_t day, int32_t *days)
 	if (day > month_days)
 		return false;
 
-	/* count from March, which puts the leap day at the end of the year */
+	/* count from March, so that the leap day is the last day of a year */
 	if (month <= 2)
 	{
 		year--;
@@ -47,8 +47,8 @@ csv_days(uint32_t year, uint32_t month, uint32_t day, int32_t *days)
 }
 
 /*
- * Days since 2000-01-01 of YYYY-MM-DD, which is read so under every DateStyle:
- * a first part of three or more digits is the year.
+ * Days since 2000-01-01 of YYYY-MM-DD.  The form has the same meaning under every
+ * DateStyle, because a first part of three or more digits is the year.
  */
 CSV_ALWAYS_INLINE bool
 csv_parse_date(const uint8_t *p, uint32_t n, int32_t *days)
@@ -63,7 +63,7 @@ csv_parse_date(const uint8_t *p, uint32_t n, int32_t *days)
 		return false;
 	word = csv_load8(p) ^ pattern;
 	day = csv_two_digits(p + 8);
-	/* 0 to 9 in the places of digits, 0 in those of hyphens */
+	/* now digits must be 0 to 9, and hyphens 0 */
 	if ((((word & CSV_EACH_BYTE(0x7f)) + UINT64_C(0x7f76767f76767676)) | word) &
 		CSV_EACH_BYTE(0x80))
 		return false;
@@ -74,8 +74,8 @@ csv_parse_date(const uint8_t *p, uint32_t n, int32_t *days)
 }
 
 /*
- * Read a date and, where there is more, a time of day, from the start of the
- * text.  Returns the length of what was read, 0 where it is doubtful.
+ * Read a date, and a time of day if the text is longer, from the start of the text.
+ * Returns the number of bytes read; 0 if the value is doubtful.
  */
 CSV_INLINE uint32_t
 csv_scan_timestamp(const uint8_t *p, uint32_t n, int32_t precision,
@@ -127,8 +127,8 @@ csv_scan_timestamp(const uint8_t *p, uint32_t n, int32_t precision,
 }
 
 /*
- * Microseconds since 2000-01-01 00:00.  precision: most digits the fraction
- * may have, or -1.
+ * Microseconds since 2000-01-01 00:00.  `precision` is the most digits that the
+ * fraction may have, or -1.
  */
 CSV_INLINE bool
 csv_parse_timestamp(const uint8_t *p, uint32_t n, int32_t precision,
@@ -143,9 +143,8 @@ csv_parse_timestamp(const uint8_t *p, uint32_t n, int32_t precision,
 }
 
 /*
- * Microseconds since 2000-01-01 00:00 UTC.  Only where the text has a zone, as
- * an offset (up to 15:59, as PostgreSQL) or Z: without one, the session's
- * applies.
+ * Microseconds since 2000-01-01 00:00 UTC.  The text must have a zone, Z or an offset
+ * (up to 15:59, as in PostgreSQL): without a zone, the session's zone applies.
  */
 CSV_INLINE bool
 csv_parse_timestamptz(const uint8_t *p, uint32_t n, int32_t precision,
@@ -158,7 +157,7 @@ csv_parse_timestamptz(const uint8_t *p, uint32_t n, int32_t precision,
 	int32_t		offset = 0;		/* minutes */
 
 	used = csv_scan_timestamp(p, n, precision, &local);
-	/* a date alone has its end at 10 */
+	/* a date without a time has ten bytes */
 	if (used <= 10 || used >= n)
 		return false;
 	p += used;

@@ -6,9 +6,7 @@
 
 #include <string.h>
 
-/*
- * A line break or the end of the input, where it ends the record.
- */
+/* the transition at a line break or the end of the input that ends the record */
 static uint8_t
 end_record(CsvState state)
 {
@@ -20,7 +18,7 @@ end_record(CsvState state)
 	return entry;
 }
 
-/* after the first byte of a delimiter, or of what is left of one */
+/* the state after a byte of a delimiter that has nleft more bytes */
 static uint8_t
 after_delimiter_byte(unsigned nleft)
 {
@@ -28,9 +26,8 @@ after_delimiter_byte(unsigned nleft)
 }
 
 /*
- * One transition of the text format.  Where lines are read alone, an escaped line break
- * is an error, as an open quote is; the CR of an escaped CR LF does not change what is
- * escaped.
+ * One transition of the text format.  If lines are read alone, an escaped line break is
+ * an error, like an open quote.  In an escaped CR LF, the LF is escaped as well.
  */
 static uint8_t
 text_transition(const CsvDialectOptions *opt, bool multiline, CsvState state,
@@ -63,8 +60,8 @@ text_transition(const CsvDialectOptions *opt, bool multiline, CsvState state,
 }
 
 /*
- * One transition outside of quotes, or right behind them, by a byte that is no part of a
- * line break.  text_after_quote is the move to SKIP_LINE.
+ * One transition outside of quotes, or right behind them, at a byte that is not part of
+ * a line break.  The error text_after_quote is the transition to SKIP_LINE.
  */
 static uint8_t
 outside_transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
@@ -86,10 +83,10 @@ outside_transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 		if (!postgres)
 			return class == CSV_CLASS_BLANK ? CSV_STATE_AFTER_QUOTE :
 				CSV_STATE_SKIP_LINE;
-		state = CSV_STATE_UNQUOTED; /* the quote closed; go on as outside */
+		state = CSV_STATE_UNQUOTED; /* the quote closed; continue as outside */
 	}
 
-	/* blanks before a value are no part of it: a quote may follow */
+	/* blanks before a value are not part of it: a quote may follow */
 	if (class == CSV_CLASS_BLANK && state != CSV_STATE_UNQUOTED)
 		return CSV_STATE_FIELD_START | start;
 
@@ -130,7 +127,7 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 	if (opt->quoting == CSV_QUOTING_TEXT)
 		return text_transition(opt, multiline, state, class);
 
-	/* a byte that is delimiter and escape escapes inside quotes only */
+	/* a byte that is delimiter and escape is an escape only inside quotes */
 	if (class == CSV_CLASS_DELIMITER_ESCAPE)
 		class = quoted ? CSV_CLASS_ESCAPE : CSV_CLASS_DELIMITER;
 
@@ -149,8 +146,8 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 	}
 
 	/*
-	 * The CRs of a line break are data in quotes, part of the break elsewhere.  With
-	 * blank_is_record they start the record that the LF behind them ends.
+	 * CRs of a line break are data inside quotes, and part of the break elsewhere.  In
+	 * a blank line that is a record, they start the record, and the LF ends it.
 	 */
 	if (class == CSV_CLASS_PRE_BREAK)
 	{
@@ -164,7 +161,7 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 	if (state == CSV_STATE_SKIP_LINE)
 		return state;
 
-	/* an escape followed by neither quote nor escape is data */
+	/* an escape that no quote or escape follows is data */
 	if (state == CSV_STATE_ESCAPE_SEEN)
 	{
 		if (class == CSV_CLASS_QUOTE || class == CSV_CLASS_ESCAPE)

@@ -2,36 +2,38 @@
  * dialect.h
  *		The CSV dialect, compiled to a transition table.
  *
- * The table is the single source of truth for what a record is.  Everything
- * that reads CSV in this project (the CPU engine, the CUDA engine, and the
- * one-byte-at-a-time reader of the tests) goes by it.  Fast paths may be taken
- * only where a local check shows that they find what the table would find.
+ * Only the table defines what a record is.  All code that reads CSV in this
+ * project (the CPU engine, the CUDA engine, and the one-byte-at-a-time reader of
+ * the tests) follows it.  A fast path may be taken only where a local check shows
+ * that it finds the same as the table.
  *
- * Each input byte has a class.  CR and LF need a neighbour to be classified, and
- * the first byte of a delimiter of several bytes, or of what begins a comment, those
- * that follow (see csv_class_at); every other byte is classified by itself.
- * The end of the input counts as one further byte, of class
- * CSV_CLASS_END_OF_INPUT.  From (state, class) the table gives the next state
- * and what happens at that byte:
+ * Each input byte has a class.  The class of a CR or LF depends also on its
+ * neighbours.  The class of the first byte of a delimiter of several bytes, or of the
+ * string that begins a comment, depends also on the bytes that follow (see
+ * csv_class_at).  The class of any other byte depends on the byte alone.  The end of
+ * the input counts as one further byte, of class CSV_CLASS_END_OF_INPUT.  For a
+ * (state, class), the table has the next state and what happens at that byte:
  *
  *	CSV_START	 the byte is the first of a record
  *	CSV_FIELD	 a field ends before the byte
  *	CSV_RECORD	 a record ends before the byte (never without CSV_FIELD)
  *	CSV_BAD		 that record has a quoting error
  *
- * A delimiter of several bytes is one at its first byte, where the field before it
- * ends; the states CSV_STATE_IN_DELIMITER count the bytes that are left of it.
+ * For a delimiter of several bytes, only the first byte has the class of a delimiter:
+ * the field ends before it.  The states from CSV_STATE_IN_DELIMITER on count the bytes
+ * that are left of the delimiter.
  *
- * COPY's text format is such a dialect, too: it has no quotes, and an escape makes
- * the byte after it data, wherever that stands.  A comment, which is a line that begins
- * with a certain string where a record would begin, is no record in any dialect.
- * One rule is not in the table.  A lone Ctrl-Z, which old programs write, and in that
- * format "\.", the end of COPY's data, do not count as records if a file ends there, or
- * only line breaks follow (csv_is_end_of_data).
+ * COPY's text format is a dialect, too: it has no quotes, and an escape anywhere makes
+ * the byte after it data.  A comment is a line that begins with a certain string where
+ * a record could begin; it is not a record in any dialect.
  *
- * There are two tables.  CSV_NORMAL reads the input; CSV_ALONE reads one line
- * at a time, strictly, and serves the repair of records with quoting errors.
- * Where such records are read leniently, that is no matter of a table (lenient.h).
+ * One rule is not in the table.  A lone Ctrl-Z, which old programs write, or, in the
+ * text format, "\.", COPY's end of data, is not a record if the file ends behind it, or
+ * if only line breaks follow (csv_is_end_of_data).
+ *
+ * There are two tables.  CSV_NORMAL reads the input.  CSV_ALONE strictly reads one line
+ * at a time, to repair records with quoting errors.  Lenient reading of such records
+ * uses neither table (lenient.h).
  *
  * This header is C and CUDA C++; it includes neither postgres.h nor CUDA's.
  */
@@ -58,7 +60,7 @@ extern "C" {
 #define CSV_DELIMITER_REST_BYTES	(CSV_DELIMITER_BYTES - 1)
 #define CSV_COMMENT_BYTES	8
 
-/* what csv_class_at() looks at, from a byte on */
+/* the class of a byte depends on no more bytes from it on (csv_class_at()) */
 #define CSV_CLASS_BYTES	8
 
 /* the most CRs that belong to a line break: programs on Windows may write CR CR LF */
@@ -69,14 +71,14 @@ typedef enum CsvQuoting
 	CSV_QUOTING_RFC4180,		/* a quote opens a field only at its start */
 	CSV_QUOTING_POSTGRES,		/* a quote opens and closes wherever it is */
 	CSV_QUOTING_TEXT,			/* no quotes: COPY's text format */
-	CSV_QUOTING_LENIENT			/* of values in a line that is read so
-								 * (lenient.h), never of a file: that is
-								 * RFC4180, and lenient */
+	CSV_QUOTING_LENIENT			/* only to get values of a line that was read
+								 * leniently (lenient.h); the file's dialect is
+								 * RFC4180 with `lenient` */
 } CsvQuoting;
 
 typedef enum CsvBoundary
 {
-	CSV_BOUNDARY_AUTO,			/* LF, and one or two CRs before it */
+	CSV_BOUNDARY_AUTO,			/* LF, with up to two CRs before it */
 	CSV_BOUNDARY_LF,
 	CSV_BOUNDARY_CRLF,
 	CSV_BOUNDARY_CR
@@ -85,16 +87,17 @@ typedef enum CsvBoundary
 typedef enum CsvClass
 {
 	CSV_CLASS_OTHER,
-	CSV_CLASS_DELIMITER,		/* its first byte; the others are as they are */
-	CSV_CLASS_QUOTE,			/* also the escape, where they are the same */
+	CSV_CLASS_DELIMITER,		/* its first byte; its other bytes keep their classes */
+	CSV_CLASS_QUOTE,			/* also the escape, if they are the same */
 	CSV_CLASS_ESCAPE,
 	CSV_CLASS_BREAK,			/* last byte of a line break */
 	CSV_CLASS_PRE_BREAK,		/* CR that belongs to the LF after it */
 	CSV_CLASS_END_OF_INPUT,
-	CSV_CLASS_DELIMITER_ESCAPE, /* one byte that serves as both */
+	CSV_CLASS_DELIMITER_ESCAPE, /* a byte that is both */
 	CSV_CLASS_COMMENT,			/* the first byte of the string that begins a
-								 * comment; elsewhere as OTHER */
-	CSV_CLASS_BLANK,			/* of a dialect that trims, where it is nothing else */
+								 * comment; as OTHER inside a record */
+	CSV_CLASS_BLANK,			/* a blank without another class, if the dialect
+								 * trims */
 	CSV_NUM_CLASSES = 16		/* rounded to a power of two */
 } CsvClass;
 
@@ -105,14 +108,14 @@ typedef enum CsvState
 	CSV_STATE_UNQUOTED,
 	CSV_STATE_QUOTED,
 	CSV_STATE_QUOTE_SEEN,		/* quote in a quoted field: doubled or closing */
-	CSV_STATE_ESCAPE_SEEN,		/* escape, not the quote, in a quoted field; of
-								 * text anywhere */
+	CSV_STATE_ESCAPE_SEEN,		/* an escape that is not the quote, in a quoted
+								 * field; in text format anywhere */
 	CSV_STATE_SKIP_LINE,		/* after text_after_quote, to the line's end */
 	CSV_STATE_COMMENT,			/* to the line's end, which ends no record */
-	CSV_NUM_NARROW_STATES,		/* most dialects have no others */
+	CSV_NUM_NARROW_STATES,		/* most dialects use only the states before it */
 	CSV_STATE_AFTER_QUOTE = CSV_NUM_NARROW_STATES,	/* blanks after a closing quote */
-	CSV_STATE_IN_DELIMITER,		/* one more byte of it, ... */
-	CSV_NUM_STATES = CSV_STATE_IN_DELIMITER + CSV_DELIMITER_REST_BYTES /* ... or up to 7 */
+	CSV_STATE_IN_DELIMITER,		/* one byte of it is left; next states: 2 to 7 bytes */
+	CSV_NUM_STATES = CSV_STATE_IN_DELIMITER + CSV_DELIMITER_REST_BYTES
 } CsvState;
 
 /* an entry of the table: a state in the low bits, and what happens */
@@ -129,26 +132,27 @@ typedef enum CsvMode
 	CSV_NUM_MODES
 } CsvMode;
 
-/* what the user chose; plain data */
+/* the user's options; plain data */
 typedef struct CsvDialectOptions
 {
 	uint8_t		delimiter;		/* its first byte */
 	uint8_t		delimiter_rest_length;	/* bytes after that */
 	uint8_t		delimiter_rest[CSV_DELIMITER_REST_BYTES];
 	uint8_t		quote;			/* 0: the simple format, no quoting */
-	uint8_t		escape;			/* 0: as the quote; of text a backslash */
+	uint8_t		escape;			/* 0: the quote; in text format a backslash */
 	uint8_t		quoting;		/* CsvQuoting */
 	uint8_t		boundary;		/* CsvBoundary */
 	bool		multiline;
 	bool		lenient;		/* RFC4180: a record with a quoting error is read
 								 * once more (lenient.h) */
 	bool		blank_is_record;	/* a blank line is a record of one empty
-									 * field: one-field files and headers */
-	bool		trim;			/* blanks around values do not count */
+									 * field: for headers, and files with one
+									 * field */
+	bool		trim;			/* drop blanks around values */
 	uint8_t		comment_length; /* 0: there are no comments */
-	uint8_t		comment[CSV_COMMENT_BYTES]; /* what they begin with */
-	uint32_t	footer_rows;	/* records at the end that are no data: the
-								 * reader's business, not the engines' */
+	uint8_t		comment[CSV_COMMENT_BYTES]; /* the string that begins comments */
+	uint32_t	footer_rows;	/* records at the end that are not data; the
+								 * reader handles them, not the engines */
 } CsvDialectOptions;
 
 typedef struct CsvDialect
@@ -156,13 +160,13 @@ typedef struct CsvDialect
 	CsvDialectOptions opt;		/* escape filled in */
 
 	/*
-	 * How many CRs right before a break (and not before the end of the input)
-	 * belong to the break, at most: CSV_BREAK_CRS for auto, and 1 for crlf.
+	 * The most CRs right before a break (but not before the end of the input) that
+	 * belong to the break: CSV_BREAK_CRS for auto, 1 for crlf, otherwise 0.
 	 */
 	uint8_t		trim_crs;
 	uint8_t		break_byte;		/* csv_break_byte() */
 
-	/* by byte; CR and LF through csv_class_at only */
+	/* classes by byte; for CR and LF use csv_class_at() */
 	uint8_t		class_of[256];
 	uint8_t		table[CSV_NUM_MODES][CSV_NUM_STATES][CSV_NUM_CLASSES];
 } CsvDialect;
@@ -174,26 +178,27 @@ csv_break_byte(const CsvDialectOptions *options)
 	return options->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
 }
 
-/* a delimiter of CSV_DELIMITER_BYTES at most, in the file's encoding */
+/* set a delimiter of at most CSV_DELIMITER_BYTES bytes, in the file's encoding */
 extern void csv_dialect_set_delimiter(CsvDialectOptions *options, const char *delimiter);
 
-/* the same, with a zero after it */
+/* get the delimiter, as a string */
 extern void csv_dialect_delimiter(const CsvDialectOptions *options,
 								  char delimiter[CSV_DELIMITER_BYTES + 1]);
 
 /*
- * Compile a dialect.  The options are taken as consistent: quote and escape are ASCII,
- * none of these and of the delimiter's bytes is CR, LF or NUL, and delimiter and quote
- * differ; a longer delimiter has no quote and no escape in it; a comment begins with
- * none of these, nor the delimiter as a comment does; with trim, none of them but a
- * delimiter is a blank, or begins with one.
+ * Compile a dialect.  The caller has checked the options: quote and escape are ASCII.
+ * None of quote, escape and the delimiter's bytes is CR, LF or NUL.  Delimiter and
+ * quote differ, and a delimiter of several bytes contains no quote and no escape.  The
+ * string that begins comments does not begin with any of these, and the delimiter does
+ * not begin as a comment.  With trim, only a delimiter may be a blank, or begin with a
+ * blank.
  */
 extern void csv_dialect_compile(CsvDialect *dialect,
 								const CsvDialectOptions *options);
 
 /*
- * A field without this byte is its own value: the quote, or of text the escape; 0 where
- * all fields are.
+ * The quote, or in text format the escape: a field without this byte is equal to its
+ * value.  0 if all fields are.
  */
 CSV_INLINE uint8_t
 csv_special_byte(const CsvDialectOptions *opt)
@@ -201,12 +206,12 @@ csv_special_byte(const CsvDialectOptions *opt)
 	return opt->quoting == CSV_QUOTING_TEXT ? opt->escape : opt->quote;
 }
 
-/* of empty lines behind the end of the data: pg_dump's files have two */
+/* most bytes of empty lines behind the end of data; pg_dump's files have two lines */
 #define CSV_END_OF_DATA_BYTES 16
 
 #define CSV_CTRL_Z	0x1a
 
-/* does what stands here, nbytes without a line break, say that the data ends? */
+/* do these nbytes bytes, without a line break, mark the end of data? */
 CSV_INLINE bool
 csv_says_end_of_data(const CsvDialect *dialect, const uint8_t *bytes, uint64_t nbytes)
 {
@@ -218,8 +223,8 @@ csv_says_end_of_data(const CsvDialect *dialect, const uint8_t *bytes, uint64_t n
 }
 
 /*
- * Is a record, from start to end, the end of the data, if the file ends at nbytes?
- * The next record would begin at next, which may be behind that.
+ * Does the record from `start` to `end` mark the end of data, if the file ends at
+ * nbytes?  The next record would begin at `next`, which may be behind nbytes.
  */
 CSV_INLINE bool
 csv_is_end_of_data(const CsvDialect *dialect, const uint8_t *bytes, uint64_t start,
@@ -235,8 +240,8 @@ csv_is_end_of_data(const CsvDialect *dialect, const uint8_t *bytes, uint64_t sta
 }
 
 /*
- * Do comments begin with what stands here, or with as much of it as there is before
- * the end of what was read?
+ * Is the string that begins comments at bytes[pos], or as much of it as fits before
+ * nbytes?
  */
 CSV_INLINE bool
 csv_comment_begins_at(const CsvDialectOptions *opt, const uint8_t *bytes,
@@ -248,7 +253,7 @@ csv_comment_begins_at(const CsvDialectOptions *opt, const uint8_t *bytes,
 	return opt->comment_length > 0;
 }
 
-/* does the string that begins comments stand here? */
+/* is the string that begins comments at bytes[pos]? */
 CSV_INLINE bool
 csv_comment_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
 			   size_t nbytes)
@@ -257,14 +262,14 @@ csv_comment_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
 		csv_comment_begins_at(opt, bytes, pos, nbytes);
 }
 
-/* the bytes of a delimiter */
+/* number of bytes of the delimiter */
 CSV_INLINE uint32_t
 csv_delimiter_length(const CsvDialectOptions *opt)
 {
 	return 1 + (uint32_t) opt->delimiter_rest_length;
 }
 
-/* does the delimiter's rest stand behind bytes[pos], which is its first byte? */
+/* is the rest of the delimiter behind bytes[pos], which is its first byte? */
 CSV_INLINE bool
 csv_delimiter_rest_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
 					  size_t nbytes)
@@ -277,7 +282,7 @@ csv_delimiter_rest_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t
 	return true;
 }
 
-/* does the delimiter stand here? */
+/* is the delimiter at bytes[pos]? */
 CSV_INLINE bool
 csv_delimiter_at(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
 				 size_t nbytes)
@@ -293,8 +298,8 @@ csv_is_blank(uint8_t byte)
 }
 
 /*
- * The class of a byte that is the first of a delimiter or a comment, but was found not
- * to begin one.
+ * The class of a byte that could begin a delimiter or a comment, if the bytes behind it
+ * show that it does not.
  */
 CSV_INLINE int
 csv_class_without_rest(const CsvDialectOptions *opt, uint8_t byte)
@@ -302,7 +307,7 @@ csv_class_without_rest(const CsvDialectOptions *opt, uint8_t byte)
 	return opt->trim && csv_is_blank(byte) ? CSV_CLASS_BLANK : CSV_CLASS_OTHER;
 }
 
-/* does the CR at bytes[pos] belong to a break, before which so many CRs do? */
+/* does the CR at bytes[pos] belong to a break, which may have trim_crs CRs? */
 CSV_INLINE bool
 csv_cr_in_break(uint32_t trim_crs, const uint8_t *bytes, size_t pos, size_t nbytes)
 {
@@ -317,8 +322,8 @@ csv_cr_in_break(uint32_t trim_crs, const uint8_t *bytes, size_t pos, size_t nbyt
 }
 
 /*
- * How many CRs at the end of some bytes may belong to a break whose LF is behind them, in
- * any dialect.
+ * The number of CRs at the end of the bytes that, in some dialect, may belong to a
+ * break whose LF follows.
  */
 CSV_INLINE uint32_t
 csv_crs_at_end(const uint8_t *bytes, size_t nbytes)
@@ -333,10 +338,8 @@ csv_crs_at_end(const uint8_t *bytes, size_t nbytes)
 /*
  * Class of bytes[pos], 0 <= pos <= nbytes; pos == nbytes is the end of input.
  *
- * Of the neighbours, and of delimiters and what begins comments, only bytes inside
- * [0, nbytes) are looked at: CRs that are the last bytes are ordinary data, which is right
- * at the end of the input, and where more input is to come the record is not complete at
- * those CRs anyhow.
+ * Only bytes in [0, nbytes) are read.  So CRs at the end are data.  That is right at
+ * the end of the input; if more input follows, the record is not complete at those CRs.
  */
 CSV_INLINE int
 csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
@@ -374,9 +377,9 @@ csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
 }
 
 /*
- * Where the content of a field ends: its separator stands at sep, and it
- * starts at start.  Only before a break, and not at the end of the input,
- * CRs are dropped.  Blanks are csv_trim()'s.
+ * The end of the content of a field that starts at `start`, with its separator at
+ * `sep`.  CRs are dropped before a break, but not at the end of the input.  Blanks are
+ * dropped by csv_trim(), not here.
  */
 CSV_INLINE size_t
 csv_content_end(const CsvDialect *dialect, const uint8_t *bytes, size_t start,
@@ -390,8 +393,8 @@ csv_content_end(const CsvDialect *dialect, const uint8_t *bytes, size_t start,
 }
 
 /*
- * Drop the blanks around the content of a field, of a dialect that trims: of text, one
- * that is escaped stays.
+ * Drop the blanks around the content of a field, for a dialect that trims.  In text
+ * format, a blank behind an escape is kept.
  */
 CSV_INLINE void
 csv_trim(const CsvDialectOptions *opt, const uint8_t *bytes, uint64_t *start,

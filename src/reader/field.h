@@ -2,9 +2,9 @@
  * field.h
  *		One field of a good record: unquoting, checks, limits.
  *
- * Both engines go by these functions, or by faster ones that find the same.
- * A field is given as its content: the bytes between two separators, without
- * the CR of a line break, with quotes and escapes still in it.
+ * Both engines use these functions, or faster functions with the same results.  A
+ * field is given as its content: the bytes between two separators, without the CRs
+ * of a line break, with its quotes and escapes.
  *
  * This header is C and CUDA C++.
  */
@@ -14,11 +14,11 @@
 #include "reader.h"
 
 /*
- * Where the text of a field is, if it stands in the input as it is.
+ * Find the value of a field, if its bytes are contiguous in the input.
  *
- * Sets [*start, *end) to the value's bytes, relative to `field`, and *quoted;
- * returns false if the value is not contiguous (it has escapes or, under
- * 'postgres', quotes in the middle): then start and end have no meaning.
+ * Sets [*start, *end) to the value's bytes, relative to `field`, and *quoted.
+ * Returns false if the value is not contiguous (it has escapes or, under
+ * 'postgres', quotes in the middle): then *start and *end have no meaning.
  */
 CSV_INLINE bool
 csv_field_plain(const CsvDialect *dialect, const uint8_t *field,
@@ -63,11 +63,12 @@ csv_field_plain(const CsvDialect *dialect, const uint8_t *field,
 }
 
 /*
- * Yields the bytes of a value, quotes and escapes removed, of a field of a good
- * record (of less than 4 GB).  It finds what the dialect's table finds: a quote
- * opens at the start of the field (anywhere, under 'postgres'), an escape counts
- * only inside quotes and before a quote or an escape.  In text an escape stands for
- * a byte together with what follows it, as in COPY.
+ * Iterates over the bytes of the value of a field, without quotes and escapes.  The
+ * field is of a good record, of less than 4 GB.  Quotes and escapes have the meaning
+ * that they have in the dialect's table: a quote opens at the start of the field
+ * (anywhere, under 'postgres'), and an escape has a meaning only inside quotes and
+ * before a quote or an escape.  In text format, an escape and the bytes behind it stand
+ * for one byte, as in COPY.
  */
 typedef struct CsvUnquoter
 {
@@ -78,7 +79,7 @@ typedef struct CsvUnquoter
 	uint8_t		escape;
 	bool		anywhere;
 	bool		inside;
-	bool		quoted;			/* there has been a quote that opens */
+	bool		quoted;			/* a quote has opened */
 	bool		text;
 	bool		is_odd;			/* see csv_unescape() */
 } CsvUnquoter;
@@ -101,7 +102,7 @@ csv_unquoter(const CsvDialect *dialect, const uint8_t *field, uint64_t length)
 	return unquoter;
 }
 
-/* of a digit of this base, 8 or 16; -1: it is none */
+/* the value of a digit in base 8 or 16; -1 if the byte is not a digit */
 CSV_INLINE int
 csv_digit_value(uint8_t byte, int base)
 {
@@ -113,9 +114,9 @@ csv_digit_value(uint8_t byte, int base)
 }
 
 /*
- * The byte that an escape in text stands for, of whose sequence `available` bytes, one
- * at least, follow the escape; *nbytes of them are the sequence.  Sets *is_odd if that is
- * a zero byte, or by its number one beyond ASCII.
+ * The byte for an escape sequence in text format.  `sequence` has the `available` bytes
+ * behind the escape, one at least; *nbytes is set to how many belong to the sequence.
+ * *is_odd is set if a number stands for a zero byte or for a byte beyond ASCII.
  */
 CSV_INLINE uint8_t
 csv_unescape(const uint8_t *sequence, uint64_t available, uint32_t *nbytes,
@@ -225,9 +226,9 @@ csv_unquoter_rest(CsvUnquoter *unquoter, uint8_t *value)
 }
 
 /*
- * Remove quotes and escapes.  Where `value` is NULL the bytes are only
- * counted; otherwise it must have room for them, and may not overlap.
- * Returns the number of bytes of the value.
+ * Remove quotes and escapes.  If `value` is NULL, the bytes are only counted.
+ * Otherwise it must have room for them, and must not overlap `field`.  Returns the
+ * number of bytes of the value.
  */
 CSV_INLINE uint64_t
 csv_unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
@@ -241,9 +242,9 @@ csv_unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
 }
 
 /*
- * Length of the UTF-8 sequence at p, of which `available` bytes are there; 0
- * if it is not valid.  As PostgreSQL's: no overlong forms, no surrogates,
- * nothing beyond U+10FFFF.  A zero byte counts as valid here.
+ * Length of the UTF-8 sequence at p, before the end of the `available` bytes; 0 if it
+ * is not valid.  As in PostgreSQL, overlong forms, surrogates, and characters beyond
+ * U+10FFFF are not valid.  A zero byte is valid here.
  */
 CSV_INLINE uint32_t
 csv_utf8_sequence(const uint8_t *p, uint64_t available)
@@ -285,7 +286,7 @@ csv_utf8_sequence(const uint8_t *p, uint64_t available)
 	return length;
 }
 
-/* bytes that begin a character of valid UTF-8 */
+/* does this byte begin a character, in valid UTF-8? */
 CSV_INLINE bool
 csv_utf8_begins(uint8_t byte)
 {
@@ -293,9 +294,10 @@ csv_utf8_begins(uint8_t byte)
 }
 
 /*
- * What the checks need to know of a field.  They look at the field's raw
- * bytes: quotes and escapes are ASCII, so a value is valid where its field is.  Only
- * what escapes in text stand for may be something else: then both must be valid.
+ * The facts about a field that the checks need.  They come from the field's raw bytes:
+ * quotes and escapes are ASCII, so the value is valid if the field is valid.  Only in
+ * text format, escape sequences may stand for invalid bytes: then field and value must
+ * both be valid.
  */
 typedef struct CsvMeasure
 {
@@ -307,7 +309,7 @@ typedef struct CsvMeasure
 	bool		quoted;
 } CsvMeasure;
 
-/* what is wrong with a value of text whose escapes are odd, and its characters */
+/* check a value in text format that has odd escapes, and count its characters */
 CSV_INLINE void
 csv_measure_unescaped(CsvUnquoter unquoter, CsvMeasure *measure)
 {
@@ -339,7 +341,7 @@ csv_measure_unescaped(CsvUnquoter unquoter, CsvMeasure *measure)
 	}
 }
 
-/* byte by byte, for a device and as the reference; else csv_fast_measure() */
+/* byte by byte, for a device and as the reference; otherwise use csv_fast_measure() */
 CSV_INLINE void
 csv_field_measure(const CsvDialect *dialect, const uint8_t *field,
 				  uint64_t length, CsvMeasure *measure)
@@ -378,7 +380,7 @@ csv_field_measure(const CsvDialect *dialect, const uint8_t *field,
 #define CSV_NEEDS_BLANKS(column, nchars) \
 	((column)->type_chars >= 0 && (nchars) > (uint64_t) (column)->type_chars)
 
-/* as csv_field_verdict(), whatever the layout says */
+/* as csv_field_verdict(), without the layout's bad_is_doubtful */
 CSV_INLINE int
 csv_field_error(const CsvColumn *column, int encoding,
 				const CsvMeasure *measure, bool blanks_beyond,
@@ -415,13 +417,14 @@ csv_field_error(const CsvColumn *column, int encoding,
  * The verdict on a measured value that is not NULL: CSV_ERROR_NONE or the
  * first error, in the order of CsvErrorCode.
  *
- * *doubtful is set where limits cannot be judged by the engine: beyond ASCII
- * in an encoding other than UTF-8, or longer than the type where max_chars
- * overrides the type's own limit; and instead of an error, if the layout says so.
+ * *doubtful is set if the engine cannot check the limits: the value has bytes beyond
+ * ASCII in an encoding other than UTF-8, or it is longer than the type allows, but
+ * max_chars overrides the type's limit.  If the layout has bad_is_doubtful, *doubtful
+ * is set also instead of an error.
  *
  * *cut_chars is the number of characters to keep (blanks beyond are cut), or
- * UINT64_MAX.  blanks_beyond tells whether everything beyond type_chars
- * characters is blank; it is asked for only if there is something.
+ * UINT64_MAX.  blanks_beyond tells whether all characters beyond type_chars are blanks;
+ * it is used only if there are such characters (CSV_NEEDS_BLANKS).
  */
 CSV_INLINE int
 csv_field_verdict(const CsvColumn *column, const CsvLayout *layout,
@@ -437,7 +440,7 @@ csv_field_verdict(const CsvColumn *column, const CsvLayout *layout,
 	return CSV_ERROR_NONE;
 }
 
-/* is an unquoted field with these bytes the null (or default) string? */
+/* to compare an unquoted field with the null (or default) string */
 CSV_INLINE bool
 csv_bytes_equal(const uint8_t *a, uint64_t a_length, const uint8_t *b,
 				uint64_t b_length)
@@ -469,8 +472,8 @@ csv_is_null_value(const CsvLayout *layout, const CsvColumn *column,
 }
 
 /*
- * Which fields may be NULL by their length: bit n % 64 where one of n bytes may, unquoted
- * and without force_not_null.
+ * Which lengths of fields may be NULL: bit n % 64 is set if a field of n bytes may be
+ * NULL, unquoted and without force_not_null.
  */
 CSV_INLINE uint64_t
 csv_null_lengths(const CsvLayout *layout, const CsvColumn *column)
@@ -492,7 +495,7 @@ csv_has_null_length(uint64_t null_lengths, uint64_t length)
 	return (null_lengths >> (length & 63) & 1) != 0;
 }
 
-/* do these bytes stand for NULL in the column: an unquoted field, or a quoted value? */
+/* is an unquoted field, or a quoted value, with these bytes NULL in the column? */
 CSV_INLINE bool
 csv_is_null(const CsvLayout *layout, const CsvColumn *column,
 			const uint8_t *bytes, uint64_t length)
@@ -501,9 +504,7 @@ csv_is_null(const CsvLayout *layout, const CsvColumn *column,
 		csv_is_null_value(layout, column, bytes, length);
 }
 
-/*
- * The header of a varlena of nbytes bytes (little-endian, 4-byte header).
- */
+/* the header of a varlena of nbytes bytes (little-endian, 4-byte header) */
 CSV_INLINE uint32_t
 csv_varlena_header(uint32_t nbytes)
 {

@@ -2,7 +2,7 @@
  * floats.h
  *		Floating point.
  *
- * See convert.h for what is taken.  This header is C and CUDA C++.
+ * convert.h lists the accepted texts.  This header is C and CUDA C++.
  */
 #ifndef CSV_FLOATS_H
 #define CSV_FLOATS_H
@@ -33,8 +33,8 @@ typedef struct CsvDecimal
 	uint64_t	digits;
 	int32_t		exponent;
 	bool		negative;
-	bool		truncated;		/* the number is a bit above, by less than one
-								 * unit of the last digit */
+	bool		truncated;		/* the number is larger, by less than one unit of
+								 * the last digit */
 } CsvDecimal;
 
 CSV_INLINE CsvPow5
@@ -56,14 +56,14 @@ csv_log2_pow10(int32_t exponent)
 
 /*
  * The bits of the double nearest to digits x 10^exponent, ties to even; false
- * where it is not a normal number, or not decided.
+ * if that is not a normal number, or 128 bits do not decide it.
  *
- * Small numbers and small powers of ten are exact doubles, and one division or
- * multiplication rounds right (Clinger, "How to read floating point numbers
- * accurately", PLDI 1990).  The others go by the 128-bit product with the
- * power of five (Eisel-Lemire; Lemire, "Number parsing at a gigabyte per
- * second", 2021).  On the device this is all of them: the lanes of a warp stay
- * together, and a division costs as much.
+ * Small numbers and small powers of ten are exact doubles, so one division or
+ * multiplication rounds correctly (Clinger, "How to read floating point numbers
+ * accurately", PLDI 1990).  For other numbers, the 128-bit product with the power
+ * of five is used (Eisel-Lemire; Lemire, "Number parsing at a gigabyte per second",
+ * 2021).  The device does that for all numbers: the lanes of a warp stay together,
+ * and a division costs as much.
  */
 CSV_INLINE bool
 csv_decimal_to_double(uint64_t digits, int32_t exponent, uint64_t *bits)
@@ -105,7 +105,7 @@ csv_decimal_to_double(uint64_t digits, int32_t exponent, uint64_t *bits)
 	digits <<= shift;
 	high = csv_multiply(digits, power.high, &low);
 
-	/* 55 bits are needed: 53, one to round, one that may be a leading zero */
+	/* 55 bits are needed: 53, one to round, and one because the first may be 0 */
 	if ((high & 0x1ff) == 0x1ff)
 	{
 		uint64_t	low_low;
@@ -125,8 +125,8 @@ csv_decimal_to_double(uint64_t digits, int32_t exponent, uint64_t *bits)
 		return false;
 
 	/*
-	 * Exactly between two doubles, which is possible for few powers only: to
-	 * the even one, that is, not up from an even one.
+	 * The number may be exactly between two doubles, but only for few powers.  Then
+	 * round to the even double: do not round up from an even double.
 	 */
 	if (low <= 1 && exponent >= -4 && exponent <= 23 && (mantissa & 3) == 1 &&
 		mantissa << (top_bit + 9) == high)
@@ -146,7 +146,7 @@ csv_decimal_to_double(uint64_t digits, int32_t exponent, uint64_t *bits)
 }
 
 /*
- * Append the digits from p[pos] on to *digits, modulo 2^64.  Returns the
+ * Append the digits from p[pos] on to the number *digits, modulo 2^64.  Returns the
  * position after them.
  */
 CSV_INLINE uint32_t
@@ -174,9 +174,7 @@ csv_take_digits(const uint8_t *p, uint32_t n, uint32_t pos, uint64_t *digits)
 	return pos;
 }
 
-/*
- * Read [+-] digits [separator digits] [e [+-] digits].
- */
+/* read [+-] digits [separator digits] [e [+-] digits] */
 CSV_INLINE bool
 csv_scan_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 				 CsvDecimal *decimal)
@@ -222,7 +220,7 @@ csv_scan_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 			negative = p[pos] == '-';
 			pos++;
 		}
-		/* more than four digits are for those with many leading zeros */
+		/* an exponent of more than four digits has leading zeros, or is too large */
 		if (pos == n || n - pos > 4)
 			return false;
 		for (; pos < n; pos++)
@@ -238,7 +236,7 @@ csv_scan_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 
 	if (ndigits > 19)
 	{
-		/* take the first 19 that count; far longer texts are nobody's */
+		/* take 19 digits, without leading zeros; a far longer text is doubtful */
 		uint32_t	taken = 0;
 
 		if (ndigits > 1000)
@@ -269,7 +267,7 @@ csv_scan_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 	return true;
 }
 
-/* NaN, Inf and Infinity, with the sign that makes sense; bits of a double */
+/* the bits of NaN, without a sign, and of Inf and Infinity, with or without one */
 CSV_INLINE bool
 csv_scan_special(const uint8_t *p, uint32_t n, uint64_t *bits)
 {
@@ -301,8 +299,8 @@ csv_scan_special(const uint8_t *p, uint32_t n, uint64_t *bits)
 }
 
 /*
- * The bits of the double that strtod() gives, rounding to nearest.  Where that
- * is finite, *decimal is the number as it is written.
+ * The bits of the double that strtod() returns, rounding to nearest.  If it is finite,
+ * *decimal is the number as written.
  */
 CSV_INLINE bool
 csv_scan_double(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
@@ -315,7 +313,7 @@ csv_scan_double(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 	if (!csv_decimal_to_double(decimal->digits, decimal->exponent, bits))
 		return false;
 
-	/* what lies between two that round alike rounds so, too */
+	/* the number is between two decimals; if both round alike, so does the number */
 	if (decimal->truncated &&
 		(!csv_decimal_to_double(decimal->digits + 1, decimal->exponent,
 								&above) ||
@@ -339,8 +337,8 @@ csv_parse_float8(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 }
 
 /*
- * The float that strtof() gives: rounded once.  A double rounded to a float is
- * rounded twice, which differs only where the double is exactly between two
+ * The float that strtof() returns, which is rounded once.  A double rounded to a float
+ * is rounded twice; the result differs only if the double is exactly between two
  * floats and the number is not.
  */
 CSV_INLINE bool
@@ -356,7 +354,7 @@ csv_parse_float4(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 	magnitude = bits & ~(UINT64_C(1) << 63);
 	if (magnitude != 0 && magnitude < UINT64_C(0x7ff) << 52)
 	{
-		/* a normal float, and one that does not round up to infinity */
+		/* a normal float, which does not round up to infinity */
 		if (magnitude < (uint64_t) (1023 - 126) << 52 ||
 			magnitude >= UINT64_C(0x47effffff0000000))
 			return false;
@@ -366,9 +364,8 @@ csv_parse_float4(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 			uint64_t	digits = decimal.digits;
 
 			/*
-			 * Is the number itself the double?  Where a power of ten divides
-			 * it, that takes all its fives; then the quotient, below 2^53, is
-			 * exact.
+			 * Is the number exactly the double?  Yes, if the fives of the power of
+			 * ten divide the digits: the quotient, below 2^53, is then exact.
 			 */
 			if (decimal.truncated || decimal.exponent > 0 ||
 				decimal.exponent < -22 || digits > UINT64_C(1) << 53)

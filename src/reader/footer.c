@@ -2,15 +2,15 @@
  * footer.c
  *		Finds where a file's footer begins.
  *
- * The CPU engine tells where records are, as it does for rows; it is asked for no
- * column, and all numbers of fields are right.  Where records begin, good and bad
- * ones, is in two lists.  They are gone through from the end.
+ * The CPU engine reads the records, without any column, and with any number of fields.
+ * Its batch has two lists of where records begin: good records and bad records.  Both
+ * lists are read from the end.
  */
 #include "footer.h"
 
 #include <string.h>
 
-/* how many bytes there are before the last records of a batch, of nbytes */
+/* the number of bytes before the last footer_rows records of a batch of nbytes */
 static uint64_t
 count_back(const CsvBatch *batch, uint32_t footer_rows, uint64_t nbytes)
 {
@@ -55,7 +55,7 @@ csv_footer_find(const CsvMemory *memory, const CsvDialect *dialect,
 	whole.output = 0;
 	memset(&batch, 0, sizeof(batch));
 
-	/* the CPU engine leaves nothing of an input that ends a file */
+	/* the CPU engine consumes all of an input that ends a file */
 	status = csv_cpu_engine.configure(engine, dialect, &layout);
 	if (status == CSV_OK)
 		status = csv_cpu_engine.parse(engine, &whole, &batch);

@@ -1,14 +1,14 @@
 /*
  * footer.h
- *		Records at the end of a file that are no data.
+ *		Records at the end of a file that are not data.
  *
- * A file with a footer is read as if it ended where the footer begins, which only
- * its end tells.  So readers stay CSV_FOOTER_BYTES away from the end of what they
- * know of a file.  When that is the file's end, they have what is left looked
- * through for the footer, and let engines read up to it.
+ * A file with a footer is read as if it ended where the footer begins.  Only the end of
+ * the file tells where that is.  So a reader does not parse the last CSV_FOOTER_BYTES
+ * of the bytes that it knows.  When it knows the end of the file, it searches the rest
+ * for the footer, and lets the engine read up to the footer.
  *
- * Engines know nothing of all that, and whoever reads in pieces goes on doing so;
- * the last piece has to be long enough.
+ * Engines do not know of footers.  A file can still be read in pieces, if the last
+ * piece is long enough.
  */
 #ifndef CSV_FOOTER_H
 #define CSV_FOOTER_H
@@ -20,21 +20,21 @@ extern "C" {
 #endif
 
 /*
- * A footer is no longer, whatever its records are: so much of a file is held
- * back, and read by one thread.
+ * Most bytes of a footer.  This many bytes at the end of a file are held back, and read
+ * by one thread.
  */
 #define CSV_FOOTER_BYTES	((uint64_t) 4 * 1024 * 1024)
 
-/* most records of one: 400 bytes for each */
+/* most records of a footer: 400 bytes for each */
 #define CSV_MAX_FOOTER_ROWS	10000
 
 /*
- * A piece ends where a record begins near its nominal end (piece.c): so far before
- * the end of the file that is for sure before the footer.
+ * A piece ends where a record begins near its nominal end (piece.c).  If the nominal
+ * end is this far before the end of the file, the piece surely ends before the footer.
  */
 #define CSV_FOOTER_MARGIN	(CSV_FOOTER_BYTES + 128 * 1024)
 
-/* how far a piece's nominal end is to stay from the end of the file; 0: anywhere */
+/* least distance of a piece's nominal end from the end of the file; 0: any */
 static inline uint64_t
 csv_footer_margin(const CsvDialectOptions *dialect)
 {
@@ -42,10 +42,10 @@ csv_footer_margin(const CsvDialectOptions *dialect)
 }
 
 /*
- * Where the footer begins in an input that reaches to the file's end: so many bytes
- * of it are data.  CSV_OK; CSV_FOOTER_TOO_LONG: longer than CSV_FOOTER_BYTES, or it
- * may begin before the input, as not all records are in it; CSV_NO_MEMORY; or
- * CSV_INTERRUPTED.
+ * Find the footer in an input that reaches to the end of the file: *data_bytes is the
+ * number of bytes before it.  has_all: the input has all records of the file.  Returns
+ * CSV_OK; CSV_FOOTER_TOO_LONG if the footer is longer than CSV_FOOTER_BYTES, or may
+ * begin before the input; CSV_NO_MEMORY; or CSV_INTERRUPTED.
  */
 extern CsvStatus csv_footer_find(const CsvMemory *memory,
 								 const CsvDialect *dialect,

@@ -1,28 +1,29 @@
 /*
  * lenient.h
- *		A line with quotes as no dialect has them.
+ *		A line whose quotes no dialect allows.
  *
- * With quoting 'lenient', a record with a quoting error is read once more: its first line,
- * by itself.  A quote at the start of a field opens a quoted one, which ends at the first
- * quote that a delimiter, the line's end, or blanks and one of these follow.  Other
- * quotes are data, doubled ones, too: whoever wrote the line has not doubled quotes.  If
- * no such quote follows, the one that opens is data as well.
+ * With quoting 'lenient', the first line of a record with a quoting error is read once
+ * more, by itself.  A quote at the start of a field opens a quoted field.  The field
+ * ends at the first quote before a delimiter, before the line's end, or before blanks
+ * and then one of these.  All other quotes are data, also doubled quotes: the program
+ * that wrote the line did not double quotes.  If no quote ends the field, its first
+ * quote is data, too.
  *
  *		line		"a "b", c" ,"5"", 6" pipe,"d
  *		fields		a "b	 c" 	5"	 6" pipe	"d
  *
- * (The first quote that a delimiter follows is the one behind b.)  An escape that is not
- * the quote keeps its meaning: with what it escapes it stands for that, and ends no field.
+ * (The quote behind b is the first quote before a delimiter.)  An escape that differs
+ * from the quote keeps its meaning: it makes the quote or escape behind it data.
  *
- * No byte is looked at more than a few times: if no quote ends one field, none ends a
- * later one of the line.  This header is C and CUDA C++.
+ * Each byte is read only a few times, because if no quote ends one field, no quote ends
+ * a later field of the line.  This header is C and CUDA C++.
  */
 #ifndef CSV_LENIENT_H
 #define CSV_LENIENT_H
 
 #include "dialect.h"
 
-/* may a quoted field of a line that ends at `end` be over here, behind a quote? */
+/* may a quoted field end here, behind a quote, in a line that ends at `end`? */
 CSV_INLINE bool
 csv_lenient_is_over(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
 					size_t end)
@@ -36,7 +37,7 @@ csv_lenient_is_over(const CsvDialectOptions *opt, const uint8_t *bytes, size_t p
 	return true;
 }
 
-/* does an escape other than the quote stand here, and what it escapes? */
+/* is there an escape here that differs from the quote, and escapes the next byte? */
 CSV_INLINE bool
 csv_lenient_is_escaped(const CsvDialectOptions *opt, const uint8_t *bytes, size_t pos,
 					   size_t end)
@@ -46,9 +47,10 @@ csv_lenient_is_escaped(const CsvDialectOptions *opt, const uint8_t *bytes, size_
 }
 
 /*
- * Look for the quote that ends a quoted field from *pos on, which is behind the quote
- * that opens it, in bytes before `until` of a line that ends at `end`.  If there is one,
- * *pos is left behind it; else where to look on, which is `end` if there is none.
+ * Look for the quote that ends a quoted field, from *pos on, in bytes before `until` of
+ * a line that ends at `end`.  At first, *pos is behind the quote that opens the field.
+ * Returns true and sets *pos behind the quote, if there is one.  Otherwise sets *pos to
+ * where the search continues; that is `end` if the line has no such quote.
  */
 CSV_INLINE bool
 csv_lenient_close(const CsvDialectOptions *opt, const uint8_t *bytes, size_t *pos,
@@ -71,8 +73,8 @@ csv_lenient_close(const CsvDialectOptions *opt, const uint8_t *bytes, size_t *po
 }
 
 /*
- * The dialect by which csv_field_value() has the values of such a line's fields.  A field
- * by itself is the same as in its line.
+ * The dialect with which csv_field_value() returns values of such a line.  (A field has
+ * the same value by itself as in its line.)
  */
 CSV_INLINE CsvDialect
 csv_lenient_dialect(const CsvDialect *dialect)

@@ -1,19 +1,19 @@
 /*
  * numbers.h
  *		Integers, and decimal numbers without an exponent: numeric, and integers
- *		that stand for one.
+ *		that stand for a numeric.
  *
- * See convert.h for what is taken.  This header is C and CUDA C++.
+ * convert.h lists the accepted texts.  This header is C and CUDA C++.
  */
 #ifndef CSV_NUMBERS_H
 #define CSV_NUMBERS_H
 
 #include "words.h"
 
-/* most base-10000 digits of a numeric: any value of up to 38 digits fits */
+/* most base-10000 digits of a numeric, enough for any value of up to 38 digits */
 #define CSV_NUMERIC_DIGITS	11
 
-/* the powers of ten of 64 bits */
+/* the powers of ten that fit into 64 bits */
 #define CSV_POWERS_OF_TEN \
 	UINT64_C(1), UINT64_C(10), UINT64_C(100), UINT64_C(1000), \
 	UINT64_C(10000), UINT64_C(100000), UINT64_C(1000000), \
@@ -48,9 +48,7 @@ csv_power_of_ten(uint32_t exponent)
 
 /* ---- integers ---- */
 
-/*
- * An integer between min and max, min <= 0 <= max.
- */
+/* an integer between min and max, min <= 0 <= max */
 CSV_INLINE bool
 csv_parse_int(const uint8_t *p, uint32_t n, int64_t min, int64_t max,
 			  int64_t *value)
@@ -72,10 +70,10 @@ csv_parse_int(const uint8_t *p, uint32_t n, int64_t min, int64_t max,
 	if (n == 0 || n > 19)
 		return false;
 
-	/* one to eight digits, and eights */
+	/* one to eight digits, then groups of eight */
 	head = ((n - 1) & 7) + 1;
 	word = csv_load_some(p, head) << (64 - 8 * head);
-	/* fill up with digits from below; in two shifts, as head may be 8 */
+	/* leading zeros; in two shifts, because head may be 8 */
 	word |= (CSV_EACH_BYTE('0') >> 4 * head) >> 4 * head;
 	if (csv_not_digits(word) != 0)
 		return false;
@@ -103,8 +101,8 @@ csv_parse_int(const uint8_t *p, uint32_t n, int64_t min, int64_t max,
 /* ---- decimal numbers ---- */
 
 /*
- * Two base-10000 digits of 16 bits, the first in the lower half, from eight
- * decimal digits; zero bytes count as zeros.
+ * Eight decimal digits as two base-10000 digits of 16 bits, the first in the lower
+ * half.  Zero bytes count as zeros.
  */
 CSV_INLINE uint32_t
 csv_two_groups(uint64_t word)
@@ -121,10 +119,10 @@ csv_two_groups(uint64_t word)
 }
 
 /*
- * A decimal number without sign and exponent, of up to eight digits on either
- * side of the separator: what most numbers in files are.  The digits before
- * it stand at the end of whole, those after it at the start of fraction, and
- * zero bytes fill both.
+ * A decimal number without sign and exponent, with up to eight digits on either side
+ * of the separator, as most numbers in files are.  `whole` ends with the digits before
+ * the separator, and `fraction` starts with the digits after it.  The other bytes of
+ * both are zero.
  */
 typedef struct CsvShortDecimal
 {
@@ -162,7 +160,7 @@ csv_scan_short_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 	return csv_leading_digits(decimal->fraction) == n;
 }
 
-/* one of any number of digits, some on either side of the separator */
+/* a decimal number of any length: the digits before and after the separator */
 typedef struct CsvLongDecimal
 {
 	const uint8_t *whole;
@@ -192,7 +190,7 @@ csv_scan_long_decimal(const uint8_t *p, uint32_t n, uint8_t separator,
 	return decimal->whole_length + decimal->fraction_length > 0;
 }
 
-/* are digits given up, so many of them that what is kept rounds up? */
+/* does the number round up, if only `kept` digits of the fraction are kept? */
 CSV_INLINE bool
 csv_rounds_up(const CsvLongDecimal *decimal, uint32_t kept)
 {
@@ -202,9 +200,9 @@ csv_rounds_up(const CsvLongDecimal *decimal, uint32_t kept)
 /* ---- numeric ---- */
 
 /*
- * Bytes of an array entry of numeric(precision, scale), or with precision -1
- * of numeric: header and digits, a multiple of 4, 28 at most.  That is enough
- * for every value with up to 38 digits; larger ones are doubtful.
+ * Bytes of an array entry of numeric(precision, scale), or of numeric if precision is
+ * -1: header and digits, a multiple of 4, 28 at most.  That is enough for any value of
+ * up to 38 digits; longer values are doubtful.
  */
 CSV_INLINE uint32_t
 csv_numeric_stride(int32_t precision, int32_t scale)
@@ -223,16 +221,15 @@ csv_numeric_stride(int32_t precision, int32_t scale)
 }
 
 /*
- * Up to 11 base-10000 digits, 16 bits each, the first in the lowest place.
- * Functions have constant indexes for the words: on the device these stay in
- * registers.
+ * Up to 11 base-10000 digits of 16 bits, the first in the lowest place.  Functions use
+ * only constant indexes into `words`, so that these stay in registers on the device.
  */
 typedef struct CsvNumericDigits
 {
 	uint64_t	words[3];
 	uint32_t	max_digits;
-	uint32_t	ndigits;		/* up to the last that is not zero */
-	int32_t		top;			/* weight of the first */
+	uint32_t	ndigits;		/* up to the last digit that is not zero */
+	int32_t		top;			/* weight of the first digit */
 } CsvNumericDigits;
 
 CSV_INLINE void
@@ -256,7 +253,7 @@ csv_numeric_digit(const CsvNumericDigits *digits, uint32_t index)
 	return (uint32_t) (word >> 16 * (index & 3)) & 0xffff;
 }
 
-/* append a digit, which has this weight; false: there is no room */
+/* append a digit of this weight; false if there is no room */
 CSV_INLINE bool
 csv_numeric_append(CsvNumericDigits *digits, int32_t weight, uint32_t digit)
 {
@@ -271,7 +268,7 @@ csv_numeric_append(CsvNumericDigits *digits, int32_t weight, uint32_t digit)
 	return true;
 }
 
-/* at most two digits before the point, and two after it */
+/* from a short decimal, with up to two base-10000 digits on each side of the point */
 CSV_ALWAYS_INLINE bool
 csv_numeric_of_short(const CsvShortDecimal *decimal, CsvNumericDigits *digits)
 {
@@ -289,7 +286,7 @@ csv_numeric_of_short(const CsvShortDecimal *decimal, CsvNumericDigits *digits)
 	return digits->ndigits <= digits->max_digits;
 }
 
-/* add one unit in the last of `kept` decimal places; false: there is no room */
+/* add one unit in the last of `kept` decimal places; false if there is no room */
 CSV_INLINE bool
 csv_numeric_round_up(CsvNumericDigits *digits, uint32_t kept)
 {
@@ -308,7 +305,7 @@ csv_numeric_round_up(CsvNumericDigits *digits, uint32_t kept)
 
 		if (weight > digits->top)
 		{
-			/* all were nines: what is left is a one above them */
+			/* all digits were nines: the result is a one above them */
 			digits->top = weight;
 			digits->ndigits = 1;
 			digits->words[0] = 1;
@@ -333,7 +330,7 @@ csv_numeric_of_long(const CsvLongDecimal *decimal, uint32_t kept,
 {
 	int32_t		weight = (int32_t) ((decimal->whole_length + 3) / 4) - 1;
 
-	/* those before the point, the first of them perhaps of fewer places */
+	/* before the point; the first group may have fewer than four digits */
 	for (uint32_t pos = 0; pos < decimal->whole_length; weight--)
 	{
 		uint32_t	length = ((decimal->whole_length - pos - 1) & 3) + 1;
@@ -344,7 +341,7 @@ csv_numeric_of_long(const CsvLongDecimal *decimal, uint32_t kept,
 			return false;
 		pos += length;
 	}
-	/* those after it, the last of them filled up with zeros */
+	/* after the point; the last group is filled with zeros */
 	for (uint32_t pos = 0; pos < kept; pos += 4, weight--)
 	{
 		uint32_t	length = kept - pos < 4 ? kept - pos : 4;
@@ -357,8 +354,8 @@ csv_numeric_of_long(const CsvLongDecimal *decimal, uint32_t kept,
 }
 
 /*
- * The header of a numeric as it is stored, NumericShort: 10, sign, dscale in 6
- * bits, weight in 7.  Digits of base 10,000 follow, without zeros at either end.
+ * The header of a stored numeric, NumericShort: the bits 10, the sign, dscale in 6
+ * bits, weight in 7.  Base-10000 digits follow, without zeros at either end.
  */
 CSV_INLINE uint32_t
 csv_numeric_header(bool negative, uint32_t dscale, int32_t weight)
@@ -368,8 +365,8 @@ csv_numeric_header(bool negative, uint32_t dscale, int32_t weight)
 }
 
 /*
- * Write an entry; false where the number does not fit its type, or this form.
- * See csv_parse_numeric().
+ * Write an entry; false if the number does not fit the type, or NumericShort.  See
+ * csv_parse_numeric().
  */
 CSV_ALWAYS_INLINE bool
 csv_store_numeric(const CsvNumericDigits *digits, bool negative,
@@ -405,10 +402,9 @@ csv_store_numeric(const CsvNumericDigits *digits, bool negative,
 }
 
 /*
- * Write a numeric as numeric_in would: its digits are grouped by four from the
- * point, groups of zeros at either end dropped, and a zero has no sign.
- * `entry` is aligned to 4 bytes; all of its stride bytes, those of
- * csv_numeric_stride(), are written.
+ * Write a numeric as numeric_in would: digits are grouped by four from the point,
+ * groups of zeros at either end are dropped, and zero has no sign.  `entry` is aligned
+ * to 4 bytes.  All its `stride` bytes are written; see csv_numeric_stride().
  */
 CSV_INLINE bool
 csv_parse_numeric(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
@@ -471,9 +467,8 @@ csv_append_digits(unsigned __int128 decimal, const uint8_t *p, uint32_t n)
 }
 
 /*
- * A numeric(precision, scale), 1 <= precision <= 38, as an integer times
- * 10^scale.  Takes and refuses the same as csv_parse_numeric(), and rounds as
- * it does: half away from zero.
+ * A numeric(precision, scale), 1 <= precision <= 38, as the integer numeric * 10^scale.
+ * Accepts the same texts as csv_parse_numeric(), and also rounds half away from zero.
  */
 CSV_INLINE bool
 csv_parse_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
@@ -527,9 +522,9 @@ csv_parse_decimal(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 }
 
 /*
- * Write an entry of SCALED: a numeric with its own scale.  Takes the same as
- * csv_parse_numeric() with precision -1, if there are no more than 36 digits.
- * `entry` is aligned to 8 bytes.
+ * Write an entry of SCALED: a numeric with its own scale.  Accepts the same texts as
+ * csv_parse_numeric() with precision -1, up to 36 digits.  `entry` is aligned to 8
+ * bytes.
  */
 CSV_INLINE bool
 csv_parse_scaled(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
@@ -568,7 +563,7 @@ csv_parse_scaled(const uint8_t *p, uint32_t n, uint8_t decimal_separator,
 	return true;
 }
 
-/* the number in such an entry, times 10^*scale */
+/* the number in an entry of SCALED, times 10^*scale */
 CSV_INLINE __int128
 csv_load_scaled(const uint8_t *entry, uint32_t *scale)
 {

@@ -1,7 +1,7 @@
 /*
  * pair.h
- *		Sixteen bytes side by side, as two words of 64 bits.  gcc and clang have
- *		such vectors on every processor.
+ *		Sixteen bytes as a vector of two 64-bit words, which gcc and clang have on
+ *		every processor.
  */
 #ifndef CSV_PAIR_H
 #define CSV_PAIR_H
@@ -26,8 +26,9 @@ csv_load_pair(const uint8_t *p)
 }
 
 /*
- * The high bits are 0 if all bytes are ASCII and none is zero; otherwise some of
- * them are 1, the lowest zero byte having borrowed its own.
+ * All high bits are 0 if all bytes are ASCII and not zero.  Otherwise some high bits
+ * are
+ * 1: the subtraction sets the high bit of the lowest zero byte by a borrow.
  */
 static inline CsvPair
 csv_pair_unplain(CsvPair pair)

@@ -2,16 +2,17 @@
  * patterns.h
  *		Dates and times by a pattern, and numbers with thousands separators.
  *
- * As in convert.h, what is taken is what PostgreSQL takes with the same result, and all
- * else is doubtful.  Patterns are those of to_date() and to_timestamp(), which are more
- * lenient: here a separator is the one of the pattern, a number has no more digits than
- * its element's name, but for YYYY and YY perhaps less where none follows, and there are
- * blanks around all of it only.
+ * As in convert.h, only texts that PostgreSQL reads with the same result are converted,
+ * and all others are doubtful.  Patterns are as for to_date() and to_timestamp(), but
+ * these functions are more lenient.  Here, a separator must be as in the pattern.  YYYY
+ * has four digits, and YY two.  Other numbers have two digits, and FF1 to FF6 as many
+ * as they say; they may have fewer digits if no digits follow in the pattern.  Blanks
+ * may stand only around the whole value.
  *
  *	grouped number	[+-] one to three digits, groups of a separator and three
- *					digits, and what may follow the digits of a number
+ *					digits, then a fraction or exponent, if the type has it
  *	epoch			[-] up to 12 digits (15 of milliseconds, 18 of microseconds) and a
- *					fraction of no more than microseconds
+ *					fraction down to microseconds
  *
  * This header is C and CUDA C++.
  */
@@ -34,8 +35,9 @@
 /* ---- thousands ---- */
 
 /*
- * The text of a number without its thousands separators, to `out`, which may be `p`.
- * Returns its length; 0 where there are none, or not between groups of three digits.
+ * Copy the text of a number without its thousands separators to `out`, which may be
+ * `p`.  Returns its length; 0 if there is no separator, or one is not between groups of
+ * three digits.
  */
 CSV_INLINE uint32_t
 csv_ungroup(const uint8_t *p, uint32_t n, uint8_t separator, uint8_t *out)
@@ -77,7 +79,7 @@ csv_ungroup(const uint8_t *p, uint32_t n, uint8_t separator, uint8_t *out)
 
 /* ---- dates and times ---- */
 
-/* what has been read, by its place in the pattern */
+/* the numbers that were read */
 typedef struct CsvClock
 {
 	uint32_t	year;
@@ -89,12 +91,12 @@ typedef struct CsvClock
 	uint32_t	microsecond;
 	uint32_t	nfraction;		/* digits */
 	uint32_t	zone;			/* minutes */
-	bool		west;			/* of Greenwich */
+	bool		west;			/* the zone is west of Greenwich */
 	bool		is_12_hours;
 	bool		pm;
 } CsvClock;
 
-/* is what comes next in the pattern a number without a sign? */
+/* does this step of the pattern stand for digits, without a sign? */
 CSV_INLINE bool
 csv_step_is_digits(uint8_t step)
 {
@@ -106,8 +108,8 @@ csv_step_is_digits(uint8_t step)
 }
 
 /*
- * The number of one or two digits at the start of the text, of two where the next step
- * is digits as well.  Returns how many there are; 0: it is doubtful.
+ * Read a number of one or two digits at the start of the text; two, if the next step
+ * stands for digits as well.  Returns the number of digits; 0 if it is doubtful.
  */
 CSV_ALWAYS_INLINE uint32_t
 csv_scan_pair(const uint8_t *p, uint32_t n, uint8_t next, uint32_t *number)
@@ -126,7 +128,7 @@ csv_scan_pair(const uint8_t *p, uint32_t n, uint8_t next, uint32_t *number)
 	return csv_step_is_digits(next) ? 0 : 1;
 }
 
-/* likewise, of four digits and no less */
+/* the same for a year, which must have four digits */
 CSV_ALWAYS_INLINE uint32_t
 csv_scan_year(const uint8_t *p, uint32_t n, uint32_t *year)
 {
@@ -137,7 +139,7 @@ csv_scan_year(const uint8_t *p, uint32_t n, uint32_t *year)
 	return high > 99 || low > 99 ? 0 : 4;
 }
 
-/* likewise, of a fraction's digits, `most` where the next step is digits as well */
+/* the same for a fraction; it must have `most` digits if the next step is digits */
 CSV_INLINE uint32_t
 csv_scan_fraction(const uint8_t *p, uint32_t n, uint32_t most, uint8_t next,
 				  uint32_t *microseconds)
@@ -154,12 +156,13 @@ csv_scan_fraction(const uint8_t *p, uint32_t n, uint32_t most, uint8_t next,
 	return ndigits != most && csv_step_is_digits(next) ? 0 : ndigits;
 }
 
-/* three letters, in small ones if they are letters at all */
+/* three letters as a number; the caller makes them small */
 #define CSV_THREE_LETTERS(a, b, c) \
 	((uint32_t) (a) | (uint32_t) (b) << 8 | (uint32_t) (c) << 16)
 
 /*
- * The name of a month at the start of the text, in any case; its length, or 0.
+ * Read the name of a month at the start of the text, in upper or lower case.  Returns
+ * its length, or 0.
  */
 CSV_INLINE uint32_t
 csv_scan_month(const uint8_t *p, uint32_t n, bool whole, uint32_t *month)
@@ -198,7 +201,7 @@ csv_scan_month(const uint8_t *p, uint32_t n, bool whole, uint32_t *month)
 	return length;
 }
 
-/* AM or PM at the start of the text, in any case; its length, or 0 */
+/* read AM or PM, in upper or lower case; returns its length, or 0 */
 CSV_INLINE uint32_t
 csv_scan_am_pm(const uint8_t *p, uint32_t n, bool dots, bool *pm)
 {
@@ -212,8 +215,8 @@ csv_scan_am_pm(const uint8_t *p, uint32_t n, bool dots, bool *pm)
 }
 
 /*
- * A number or name of the pattern, at the start of the text; `next` is the step after it.
- * Returns how much of the text it takes; 0: it is doubtful.
+ * Read the number or name of a step at the start of the text; `next` is the next step.
+ * Returns the number of bytes read; 0 if it is doubtful.
  */
 CSV_INLINE uint32_t
 csv_take_number(uint8_t step, uint8_t next, const uint8_t *p, uint32_t n,
@@ -275,7 +278,7 @@ csv_take_number(uint8_t step, uint8_t next, const uint8_t *p, uint32_t n,
 	}
 }
 
-/* read all of the text by the pattern; false: it is doubtful */
+/* read the whole text by the pattern; false if it is doubtful */
 CSV_INLINE bool
 csv_scan_pattern(const uint8_t *pattern, const uint8_t *p, uint32_t n,
 				 CsvClock *clock)
@@ -299,7 +302,7 @@ csv_scan_pattern(const uint8_t *pattern, const uint8_t *p, uint32_t n,
 	return n == 0;
 }
 
-/* microseconds since 2000-01-01 of the time, in UTC where there is a zone */
+/* microseconds since 2000-01-01, in UTC if there is a zone */
 CSV_INLINE bool
 csv_clock_time(CsvClock clock, int64_t *microseconds)
 {
@@ -322,8 +325,8 @@ csv_clock_time(CsvClock clock, int64_t *microseconds)
 }
 
 /*
- * A number of seconds, or of the parts of them that have so many digits less of a
- * fraction, since 1970: microseconds since 2000-01-01.
+ * Convert a number of seconds, milliseconds or microseconds since 1970 to microseconds
+ * since 2000-01-01.  most_fraction tells the unit: 6, 3 or 0 digits of a fraction.
  */
 CSV_INLINE bool
 csv_parse_epoch(const uint8_t *p, uint32_t n, uint32_t most_fraction,
@@ -360,8 +363,9 @@ csv_parse_epoch(const uint8_t *p, uint32_t n, uint32_t most_fraction,
 }
 
 /*
- * A date or timestamp of a column with a pattern; `microseconds` are those of a date
- * at midnight or later, and it has digits of a fraction that the type can hold.
+ * Read a date or timestamp by the column's pattern.  For a date, *microseconds may be
+ * any time of that day.  Returns false also if the fraction has more digits than the
+ * type.
  */
 CSV_INLINE bool
 csv_parse_by_pattern(const CsvColumn *column, const uint8_t *p, uint32_t n,
@@ -378,7 +382,7 @@ csv_parse_by_pattern(const CsvColumn *column, const uint8_t *p, uint32_t n,
 		if (!csv_parse_epoch(p, n, most, microseconds))
 			return false;
 
-		/* of microseconds, less the zeros at their end */
+		/* digits of a fraction, without zeros at the end */
 		nfraction = 6;
 		for (int64_t part = *microseconds; nfraction > 0 && part % 10 == 0; part /= 10)
 			nfraction--;
@@ -402,7 +406,7 @@ csv_parse_by_pattern(const CsvColumn *column, const uint8_t *p, uint32_t n,
 
 /* ---- by column ---- */
 
-/* has the column a form of its own: a pattern, or a thousands separator? */
+/* does the column have its own form: a pattern, or a thousands separator? */
 CSV_INLINE bool
 csv_has_form(const CsvColumn *column)
 {
@@ -410,8 +414,8 @@ csv_has_form(const CsvColumn *column)
 }
 
 /*
- * csv_convert_value() of a column with a form of its own, and of text in that form: by
- * its pattern, or with separators.
+ * csv_convert_value() for a column with its own form, and a text in that form: by its
+ * pattern, or with separators.
  */
 CSV_INLINE bool
 csv_convert_form(const CsvColumn *column, uint8_t decimal_separator,
@@ -437,7 +441,7 @@ csv_convert_form(const CsvColumn *column, uint8_t decimal_separator,
 		microseconds = 0;
 	if (column->kind == CSV_KIND_DATE)
 	{
-		/* before 2000 the time of day counts from the midnight before, too */
+		/* round down, also before 2000 */
 		int64_t		days = (microseconds -
 							(microseconds < 0 ? CSV_MICROSECONDS_A_DAY - 1 : 0)) /
 			CSV_MICROSECONDS_A_DAY;
@@ -449,7 +453,10 @@ csv_convert_form(const CsvColumn *column, uint8_t decimal_separator,
 	return ok;
 }
 
-/* csv_convert_value() of any column, in its own form or in the type's where it may be */
+/*
+ * csv_convert_value() for any column.  With a pattern, the text must have that form;
+ * with a thousands separator, it may have the column's form or the type's.
+ */
 CSV_INLINE bool
 csv_convert_any(const CsvColumn *column, uint8_t decimal_separator,
 				const uint8_t *p, uint32_t n, uint8_t *entry, uint32_t stride)

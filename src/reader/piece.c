@@ -1,15 +1,15 @@
 /*
  * piece.c
- *		Reads a file at any place, a piece at a time.
+ *		Reads a file at any offset, a piece at a time.
  *
- * A piece's bytes are kept in a window onto the file, which grows as more of them
- * are needed, and moves on with the next piece.
+ * The bytes of a piece are in a window onto the file.  The window grows as more bytes
+ * are needed, and moves to the next piece.
  *
- * The guess.  Whether a place is inside quotes depends on all that comes before
- * it, but what follows tells mostly: the first quote opens a field if it stands
- * behind a delimiter or a line break, and closes one if it stands before.  So the
- * bytes are read as both, by the dialect's table, until one reading meets a quote
- * where a well-formed file has none.
+ * The guess.  Whether a byte is inside quotes depends on all bytes before it.  But
+ * usually the bytes behind it are enough to tell: the first quote opens a field if it
+ * is behind a delimiter or a line break, and closes a field if it is before one.  So
+ * the bytes are read both as outside and as inside quotes, through the dialect's table,
+ * until one of these readings finds a quote where a well-formed file has none.
  */
 #include "clock.h"
 #include "footer.h"
@@ -18,29 +18,29 @@
 #include <errno.h>
 #include <string.h>
 
-/* bytes after a place that may tell whether it is inside quotes */
+/* bytes behind an offset that are examined to tell whether it is inside quotes */
 #define EVIDENCE_BYTES	4096
 
-/* in which a record must begin for its place to be guessed */
+/* a record must begin within this many bytes, or none is found */
 #define GUESS_BYTES		(64 * 1024)
 
-/* the window grows by so much at least */
+/* the window grows by at least this many bytes */
 #define LEAST_READ_BYTES	(64 * 1024)
 
 struct CsvPieceReader
 {
 	CsvPieceOptions options;
-	uint64_t	file_bytes;		/* less than the option's once the file is found
+	uint64_t	file_bytes;		/* less than in `options` if the file turned out
 								 * to be shorter */
 
 	/* the window: bytes [from, from + filled) of the file */
 	uint8_t    *allocation;		/* with both margins */
-	uint64_t	capacity;		/* without them */
+	uint64_t	capacity;		/* without the margins */
 	uint64_t	from;
 	uint64_t	filled;
 	double		read_seconds;
 
-	/* where the footer of a file of data_file_bytes begins; 0: it is not known */
+	/* where the footer begins, in a file of data_file_bytes; 0: not known */
 	uint64_t	data_end;
 	uint64_t	data_file_bytes;
 };
@@ -90,7 +90,7 @@ byte_at(const CsvPieceReader *reader, uint64_t offset)
 	return reader->allocation + CSV_MARGIN + (offset - reader->from);
 }
 
-/* room for the window to reach `to`; what it has stays */
+/* make room for a window up to `to`; its bytes are kept */
 static CsvStatus
 make_room(CsvPieceReader *reader, uint64_t to)
 {
@@ -117,8 +117,8 @@ make_room(CsvPieceReader *reader, uint64_t to)
 }
 
 /*
- * Have bytes [from, to) in the window, as far as the file has them; what comes
- * before may go.
+ * Read bytes [from, to) of the file, as far as it has them, into the window.  Bytes
+ * before `from` may be dropped.
  */
 static CsvStatus
 window_reach(CsvPieceReader *reader, uint64_t from, uint64_t to)
@@ -139,7 +139,7 @@ window_reach(CsvPieceReader *reader, uint64_t from, uint64_t to)
 	}
 	else if (to - reader->from > reader->capacity)
 	{
-		/* what is behind is not needed any more */
+		/* drop the bytes before `from` */
 		memmove(reader->allocation + CSV_MARGIN, byte_at(reader, from),
 				end - from);
 		reader->filled = end - from;
@@ -171,15 +171,15 @@ window_reach(CsvPieceReader *reader, uint64_t from, uint64_t to)
 
 /* ---- the guess ---- */
 
-/* one way to read bytes from a place on */
+/* bytes read from an offset on, with an assumed state at its begin */
 typedef struct Reading
 {
 	uint8_t		state;
-	bool		is_odd;			/* it has met what a well-formed file has not */
-	uint64_t	start;			/* of the first record; 0: none yet */
+	bool		is_odd;			/* a quote where a well-formed file has none */
+	uint64_t	start;			/* of the first record; 0: not found yet */
 } Reading;
 
-/* read one byte more */
+/* read one more byte */
 static void
 read_byte(Reading *reading, const CsvDialect *dialect, int class,
 		  uint64_t offset)
@@ -198,8 +198,8 @@ read_byte(Reading *reading, const CsvDialect *dialect, int class,
 }
 
 /*
- * The first record that begins at or after `at`, which is not 0; false if none
- * does soon.  Bytes from `kept` on stay in the window.
+ * Guess the first record that begins at or after `at`, which must not be 0.  *found is
+ * false if no record begins soon.  Bytes from `kept` on stay in the window.
  */
 static CsvStatus
 guess_start(CsvPieceReader *reader, uint64_t kept, uint64_t at, bool *found,
@@ -215,12 +215,12 @@ guess_start(CsvPieceReader *reader, uint64_t kept, uint64_t at, bool *found,
 	/* without a quote nothing is inside quotes; escaped line breaks are rare */
 	if (dialect->opt.quote == 0 || !dialect->opt.multiline)
 		right = &outside;
-	/* a break right before `at` makes that a start */
+	/* begin one byte early: a record begins at `at` if a break is right before it */
 	for (uint64_t pos = at - 1; pos < at + GUESS_BYTES; pos++)
 	{
 		int			class;
 
-		/* a byte is known by those after it, an LF by the one before */
+		/* the class depends on the bytes behind a byte; of an LF, on the byte before */
 		if (pos + CSV_CLASS_BYTES > there)
 		{
 			CsvStatus	status = window_reach(reader, kept,
@@ -272,7 +272,7 @@ csv_piece_guess(CsvPieceReader *reader, CsvPiece *piece)
 		return status;
 	if (piece->to <= piece->from)
 	{
-		/* a header is longer than this piece: no record begins in it */
+		/* the header is longer than this piece: no record begins in it */
 		piece->end = piece->from;
 		return CSV_OK;
 	}
@@ -288,8 +288,8 @@ csv_piece_guess(CsvPieceReader *reader, CsvPiece *piece)
 /* ---- parsing ---- */
 
 /*
- * Can there be no record before this place?  One that was guessed is given as if none
- * were: in its line.
+ * Is it certain that no record is before this place?  A guessed place has records == 0
+ * and lines == 0, although there may be records before it.
  */
 static bool
 is_first_place(const CsvFilePlace *place)
@@ -298,8 +298,9 @@ is_first_place(const CsvFilePlace *place)
 }
 
 /*
- * Have bytes from a place up to *end in the window, less what the file has not; of
- * one with a footer, up to the footer, if the end is near the file's.
+ * Make an input of the bytes from a place up to *end.  If the file ends before, *end
+ * moves to its end.  In a file with a footer, if *end is near the end of the file, *end
+ * moves to the begin of the footer.
  */
 static CsvStatus
 reach_data(CsvPieceReader *reader, CsvInput *input, const CsvFilePlace *place,
@@ -351,7 +352,7 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 				CsvBatch *batch, bool *at_end)
 {
 	const CsvPieceOptions *options = &reader->options;
-	/* with these the engine always goes on */
+	/* of this many bytes, the engine always consumes some */
 	uint64_t	enough = options->max_record_bytes + CSV_BREAK_CRS + 1;
 
 	memset(batch, 0, sizeof(*batch));
@@ -381,7 +382,7 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 		end += input.nbytes + LEAST_READ_BYTES;
 		if (end - place->offset > enough && input.nbytes < enough)
 			end = place->offset + enough;
-		/* does a stream end there? */
+		/* with a footer, find out whether a stream ends there */
 		if (options->dialect->opt.footer_rows > 0)
 			status = window_reach(reader, place->offset, end + CSV_FOOTER_BYTES);
 		if (status != CSV_OK)
@@ -402,7 +403,7 @@ csv_piece_parse_guess(CsvPieceReader *reader, CsvPiece *piece,
 	CsvStatus	status = csv_piece_parse(reader, place, piece->end, batch,
 										 at_end);
 
-	/* how many records are before it is known only then */
+	/* at a guessed place, it is not known how many records are before it */
 	if (status != CSV_FOOTER_TOO_LONG || piece->is_first)
 		return status;
 	memset(batch, 0, sizeof(*batch));

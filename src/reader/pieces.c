@@ -2,31 +2,31 @@
  * pieces.c
  *		Several threads parse a file, a piece each.
  *
- * A thread takes a piece through everything, so that its bytes and arrays stay in
- * that processor's caches:
+ * One thread does all steps for a piece, so that its bytes and arrays stay in the
+ * caches of one processor:
  *
- *	1. It reads the piece, guesses where the first record in it begins, and parses
- *	   from there (piece.c).
- *	2. In the order of the file, pieces join the chain: where the one before ends,
- *	   and how many records and lines are before it, is known then.  A piece whose
- *	   guess was wrong is parsed again, from where the chain ends.
- *	3. What is in the chain counts: the hook evaluates a query over it.
+ *	1. The thread reads the piece, guesses where the first record in it begins, and
+ *	   parses from there (piece.c).
+ *	2. Pieces join the chain in the order of the file.  When a piece joins, the end of
+ *	   the piece before it is known, and the number of records and lines before it.
+ *	   If the guess was wrong, the piece is parsed again, from the end of the chain.
+ *	3. The hook evaluates a query over each piece in the chain.
  *	4. The consumer (the thread that calls csv_pieces_next) gets the batches in
- *	   order.  It alone may call PostgreSQL.
+ *	   order.  Only the consumer may call PostgreSQL.
  *
- * Nobody waits for a piece of somebody else's, but for the consumer: a thread
- * whose piece cannot join yet begins another one, and whoever comes next sees to
- * what has joined.
+ * Only the consumer waits for pieces of other threads.  A thread whose piece cannot
+ * join yet begins another piece, and the next free thread continues with pieces that
+ * have joined.
  *
- * A hand is an engine of its own and the bytes it has read; one belongs to each
- * batch that somebody has to look at, until the consumer lets go of it.  A batch of
- * which the hook says that nobody has to look at it lets go of its hand at once.
- * So there are not many, and those used last are used first.
+ * A hand is an engine and the bytes that were read for it.  Each batch that is still
+ * needed has a hand, until the consumer releases the batch.  If the hook says that the
+ * batch is not needed, its hand is released at once.  So there are few hands, and
+ * the hand that was used last is used next.
  *
- * Of a stream, the consumer reads ahead of the threads while it has to wait for a
- * batch, or where they have no whole piece before them (stock.h).
+ * The consumer reads a stream ahead of the threads, while it has to wait for a batch,
+ * or if there is no whole piece for the threads (stock.h).
  *
- * One mutex guards it all; it is held for moments only.
+ * One mutex guards all members; it is held only for short times.
  */
 #include "clock.h"
 #include "footer.h"
@@ -39,12 +39,12 @@
 #include <string.h>
 #include <time.h>
 
-/* of a stream, bytes behind a piece that are there before anybody begins it */
+/* bytes of a stream that must be there behind a piece before a thread begins it */
 #define LOOKAHEAD_BYTES	((uint64_t) 16 * 1024)
 
 /*
- * One for each thread, one with the consumer, and some that wait: for the consumer,
- * or for a piece before theirs.
+ * Hands: one for each thread, one for the consumer, and some for batches that wait for
+ * the consumer or for an earlier piece.
  */
 #define HANDS_FOR(nthreads)	((nthreads) + (nthreads) / 2 + 2)
 
@@ -56,9 +56,9 @@ typedef struct Hand
 
 typedef enum EntryState
 {
-	BUSY,						/* some thread is at work on it */
+	BUSY,						/* a thread works on it */
 	PARSED,
-	WRONG,						/* and has to be parsed again */
+	WRONG,						/* the guess was wrong: must be parsed again */
 	CHAINED,					/* the hook comes next */
 	DONE,
 	FAILED
@@ -68,11 +68,11 @@ typedef struct PieceEntry
 {
 	EntryState		state;
 	CsvPiece	piece;
-	Hand	   *hand;			/* NULL: nobody looks at the batch */
+	Hand	   *hand;			/* NULL: the batch is not needed */
 	CsvBatch	batch;
-	CsvFilePlace begin;			/* where it was parsed from, */
-	bool		is_exact;		/* which is not a guess, */
-	CsvFilePlace place;			/* and where it ends */
+	CsvFilePlace begin;			/* where parsing began */
+	bool		is_exact;		/* `begin` is known, not guessed */
+	CsvFilePlace place;			/* where the piece ends */
 	bool		at_end;
 	CsvStatus	status;
 } PieceEntry;
@@ -85,12 +85,12 @@ struct CsvPieces
 	pthread_cond_t for_consumer;	/* a batch, or the end */
 	pthread_t	threads[CSV_MAX_THREADS];
 	uint32_t	nthreads;
-	uint32_t	nrunning;		/* that have begun: so each has a number */
+	uint32_t	nrunning;		/* threads that run; gives each its number */
 	atomic_bool stop;
 
 	Hand		hands[HANDS_FOR(CSV_MAX_THREADS)];
-	uint32_t	nhands;			/* that are made, */
-	uint32_t	most_hands;		/* and may be */
+	uint32_t	nhands;			/* hands that were made */
+	uint32_t	most_hands;		/* most hands */
 	Hand	   *free_hands[HANDS_FOR(CSV_MAX_THREADS)];
 	double		read_seconds[HANDS_FOR(CSV_MAX_THREADS)];
 	uint32_t	nfree;
@@ -99,21 +99,21 @@ struct CsvPieces
 	PieceEntry		entries[CSV_BATCH_SLOTS];
 	uint64_t	nbegun;
 	uint64_t	nchained;
-	uint64_t	ntaken;			/* by the consumer, */
-	CsvFilePlace taken;			/* up to here */
-	CsvFilePlace chain;			/* its end */
+	uint64_t	ntaken;			/* entries that the consumer has taken */
+	CsvFilePlace taken;			/* where these end */
+	CsvFilePlace chain;			/* where the chain ends */
 	uint64_t	next_offset;	/* of the next piece */
 	uint64_t	next_bytes;
-	bool		is_last;		/* no further piece is to begin */
+	bool		is_last;		/* begin no further piece */
 	bool		is_wound_up;
-	bool		ended;			/* the chain has come to its end, */
-	CsvStatus	why;			/* which is this */
-	Hand	   *held;			/* by the consumer */
+	bool		ended;			/* no further piece joins the chain */
+	CsvStatus	why;			/* the reason */
+	Hand	   *held;			/* the hand of the consumer's batch */
 
-	/* of a stream */
+	/* for a stream */
 	bool		has_stock;
 	CsvStock	stock;
-	double		stock_seconds;	/* spent reading it */
+	double		stock_seconds;	/* time to read it */
 };
 
 static bool
@@ -132,7 +132,7 @@ entry_of(CsvPieces *pieces, uint64_t number)
 
 /* ---- the file's bytes; the mutex is held ---- */
 
-/* how long the file is, as far as is known */
+/* length of the file; UINT64_MAX if it is not known yet */
 static uint64_t
 file_bytes(const CsvPieces *pieces)
 {
@@ -141,14 +141,14 @@ file_bytes(const CsvPieces *pieces)
 	return pieces->stock.at_end ? pieces->stock.end : UINT64_MAX;
 }
 
-/* what is to be known of a file behind a piece, before it is begun */
+/* bytes of the file that must be known behind a piece before it begins */
 static uint64_t
 footer_margin(const CsvPieces *pieces)
 {
 	return csv_footer_margin(&pieces->options.dialect->opt);
 }
 
-/* is so much of a stream there that the next piece can be begun? */
+/* are there enough bytes of a stream to begin the next piece? */
 static bool
 next_piece_is_there(const CsvPieces *pieces)
 {
@@ -160,8 +160,8 @@ next_piece_is_there(const CsvPieces *pieces)
 }
 
 /*
- * Does the stream end before so many further pieces do, or does a thread wait for
- * its bytes, so that the consumer is to read more?
+ * Should the consumer read more of the stream?  Yes, if there are not enough bytes for
+ * npieces further pieces, or a thread waits for bytes.
  */
 static bool
 is_short_of(const CsvPieces *pieces, uint32_t npieces)
@@ -176,7 +176,7 @@ is_short_of(const CsvPieces *pieces, uint32_t npieces)
 								   LOOKAHEAD_BYTES + footer_margin(pieces));
 }
 
-/* nobody reads what is before the next batch to be taken, and its piece */
+/* release bytes of the stream before the next batch to take, and before its piece */
 static void
 let_go_of_bytes(CsvPieces *pieces)
 {
@@ -248,7 +248,7 @@ end_chain(CsvPieces *pieces, CsvStatus why)
 	pieces->why = why;
 }
 
-/* is there something to take, or nothing to come?  The mutex is held. */
+/* is there a batch to take, or will none come any more?  The mutex is held. */
 static bool
 is_ready(CsvPieces *pieces)
 {
@@ -256,7 +256,7 @@ is_ready(CsvPieces *pieces)
 		entry_of(pieces, pieces->ntaken)->state == DONE;
 }
 
-/* let pieces join that can */
+/* let all pieces join the chain that can */
 static void
 advance_chain(CsvPieces *pieces)
 {
@@ -306,13 +306,13 @@ advance_chain(CsvPieces *pieces)
 		end_chain(pieces, CSV_OK);
 }
 
-/* ---- threads; the mutex is held but for the work itself ---- */
+/* ---- threads; the mutex is held except during the work itself ---- */
 
-/* may the next piece be begun? */
+/* can a thread begin the next piece? */
 static bool
 may_begin(const CsvPieces *pieces)
 {
-	/* what the last piece has left is parsed when it has joined */
+	/* records that the last piece has not parsed wait until it has joined */
 	bool		is_behind = pieces->next_offset >= file_bytes(pieces) &&
 		pieces->nchained < pieces->nbegun;
 
@@ -322,7 +322,7 @@ may_begin(const CsvPieces *pieces)
 		(pieces->nfree > 0 || pieces->nhands < pieces->most_hands);
 }
 
-/* a piece that has been begun, and that somebody has to go on with, or NULL */
+/* a piece that has begun and needs a thread to continue it, or NULL */
 static PieceEntry *
 unfinished(CsvPieces *pieces)
 {
@@ -336,8 +336,8 @@ unfinished(CsvPieces *pieces)
 }
 
 /*
- * Wake a thread if there is something to do, one: it wakes the next.  Whoever
- * takes something up calls this, and whoever makes room.
+ * Wake one thread if there is work; that thread wakes the next.  Must be called after
+ * taking work, and after making room.
  */
 static void
 call_another(CsvPieces *pieces)
@@ -346,7 +346,7 @@ call_another(CsvPieces *pieces)
 		pthread_cond_signal(&pieces->for_threads);
 }
 
-/* deal the next piece */
+/* begin the next piece */
 static PieceEntry *
 begin_piece(CsvPieces *pieces)
 {
@@ -394,7 +394,7 @@ parse_piece(CsvPieces *pieces, PieceEntry *entry)
 		status = CSV_NO_MEMORY;
 	else
 		csv_piece_set_file_bytes(hand->reader, nbytes);
-	/* the second time it is known where it begins */
+	/* when a piece is parsed again, its begin is known */
 	if (status == CSV_OK && piece->end == 0)
 	{
 		status = csv_piece_guess(hand->reader, piece);
@@ -438,7 +438,7 @@ call_hook(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
 		let_go(pieces, &entry->hand);
 }
 
-/* parse it, and see what becomes of it while it is in this processor's caches */
+/* parse a piece, and call the hook while the piece is in this processor's caches */
 static void
 work_on(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
 {
@@ -448,7 +448,7 @@ work_on(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
 		call_hook(pieces, thread, entry);
 }
 
-/* do what there is to be done; false: nothing */
+/* do a piece of work; false if there is none */
 static bool
 do_work(CsvPieces *pieces, uint32_t thread)
 {
@@ -466,7 +466,7 @@ do_work(CsvPieces *pieces, uint32_t thread)
 	else if (may_begin(pieces))
 	{
 		entry = begin_piece(pieces);
-		/* before the threads have nothing to do, and not for every piece */
+		/* early enough that threads do not run out of work, but not for every piece */
 		if (is_short_of(pieces, (pieces->nthreads + 1) / 2))
 			pthread_cond_signal(&pieces->for_consumer);
 		work_on(pieces, thread, entry);
@@ -539,7 +539,7 @@ csv_pieces_take_left(CsvPieces *pieces, uint64_t offset, uint8_t *buffer,
 	}
 }
 
-/* read more of a stream; the consumer does, without the mutex */
+/* read more of a stream, in the consumer; the mutex is not held while it reads */
 static CsvStatus
 read_more(CsvPieces *pieces)
 {
@@ -569,13 +569,13 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 	pthread_mutex_lock(&pieces->mutex);
 	while (!found && status == CSV_OK)
 	{
-		/* there is room for one more */
+		/* make room for another piece */
 		let_go(pieces, &pieces->held);
 		let_go_of_bytes(pieces);
 		call_another(pieces);
 		while (!is_ready(pieces) || !next_piece_is_there(pieces))
 		{
-			/* a piece for every thread */
+			/* read a piece for every thread */
 			if (is_short_of(pieces, pieces->nthreads))
 			{
 				status = read_more(pieces);
@@ -629,7 +629,7 @@ csv_pieces_read_seconds(CsvPieces *pieces)
 
 /* ---- start and stop ---- */
 
-/* what has been read of a stream already */
+/* put the bytes of a stream that were read already into the stock */
 static bool
 stock_first_bytes(CsvPieces *pieces)
 {

@@ -1,8 +1,8 @@
 /*
  * pieces.h
- *		Several threads parse a file, a piece each, ahead of whoever takes its
- *		batches.  They read it themselves, or, where it can only be read in its
- *		order, that one reads for them.
+ *		Several threads parse a file, a piece each, ahead of the thread that takes
+ *		the batches (the consumer).  The threads read the file themselves, except a
+ *		stream: the consumer reads that for them.
  *
  * Private to the reader (stream.c).
  */
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* of pieces that several threads take, when they have grown */
+/* the size to which pieces grow */
 #define CSV_PIECE_BYTES	((size_t) 512 * 1024)
 
 typedef struct CsvPiecesOptions
@@ -27,32 +27,32 @@ typedef struct CsvPiecesOptions
 	CsvMemory	memory;			/* usable in any thread */
 	CsvBatchHook hook;			/* function NULL: none */
 	CsvFilePlace place;			/* where to start */
-	CsvReadAhead ahead;			/* read_at NULL: it is a stream, */
-	CsvReadFn	read;			/* of which csv_pieces_next() reads on here, */
+	CsvReadAhead ahead;			/* read_at NULL: the file is a stream */
+	CsvReadFn	read;			/* csv_pieces_next() reads the stream with it */
 	void	   *read_arg;
-	const uint8_t *bytes;		/* behind these, which are read already */
+	const uint8_t *bytes;		/* the stream's bytes that are read already */
 	size_t		nbytes;
-	uint64_t	piece_bytes;	/* of the first piece; each is 4 times as long ... */
-	uint64_t	most_piece_bytes;	/* ... as the one before, up to this */
+	uint64_t	piece_bytes;	/* of the first piece; each next piece is 4 times */
+	uint64_t	most_piece_bytes;	/* as long, up to this */
 	uint64_t	max_record_bytes;
 	uint32_t	nthreads;
 } CsvPiecesOptions;
 
 typedef struct CsvPieces CsvPieces;
 
-/* Start the threads.  NULL where there is no memory, or no thread to be had. */
+/* Start the threads.  NULL if there is no memory, or no thread can be started. */
 extern CsvPieces *csv_pieces_start(const CsvPiecesOptions *options);
 
-/* from now on, for batches that no thread is through with */
+/* set the hook, for batches that threads have not finished yet */
 extern void csv_pieces_set_hook(CsvPieces *pieces, const CsvBatchHook *hook);
 
-/* begin no more pieces: those that are begun are the last */
+/* begin no more pieces, but finish those that have begun */
 extern void csv_pieces_wind_up(CsvPieces *pieces);
 
 /*
- * What has been read of a stream from an offset on, which is not before the end of
- * the batch taken last: the number of bytes, and are they the last ones?  Then
- * the bytes.
+ * The number of bytes of a stream that were read from an offset on, and whether they
+ * are the last.  csv_pieces_take_left() copies them.  The offset must not be before the
+ * end of the last batch that was taken.
  */
 extern uint64_t csv_pieces_left(CsvPieces *pieces, uint64_t offset,
 								bool *at_end);
@@ -60,10 +60,10 @@ extern void csv_pieces_take_left(CsvPieces *pieces, uint64_t offset,
 								 uint8_t *buffer, uint64_t nbytes);
 
 /*
- * Let go of the batch taken last, and take the next one, with the place where
- * it ends.  CSV_OK; CSV_INTERRUPTED or CSV_NO_MEMORY, after which the call may be
- * repeated; CSV_END where there is no further one.  *why says why: CSV_END at the end of the
- * file, CSV_OK after csv_pieces_wind_up(), or what has failed.
+ * Release the last batch, and take the next batch, with the place where it ends.
+ * Returns CSV_OK; CSV_INTERRUPTED or CSV_NO_MEMORY, after which the call may be
+ * repeated; or CSV_END if there is no further batch.  Then *why is CSV_END at the end
+ * of the file, CSV_OK after csv_pieces_wind_up(), or the failure.
  */
 extern CsvStatus csv_pieces_next(CsvPieces *pieces,
 								 bool (*interrupted) (void *arg), void *arg,
@@ -73,7 +73,7 @@ extern CsvStatus csv_pieces_next(CsvPieces *pieces,
 /* seconds spent reading, of all threads together */
 extern double csv_pieces_read_seconds(CsvPieces *pieces);
 
-/* stop the threads, wait for them, and give everything back */
+/* stop the threads, wait for them, and free everything */
 extern void csv_pieces_stop(CsvPieces *pieces);
 
 #ifdef __cplusplus

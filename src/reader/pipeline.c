@@ -1,35 +1,34 @@
 /*
  * pipeline.c
- *		Reads and parses a file ahead of whoever takes its batches.
+ *		Reads and parses a file ahead of the thread that takes its batches.
  *
- * Three kinds of threads work on three stretches of the file at once:
+ * Three kinds of threads work on three parts of the file at the same time:
  *
  *	1. Readers fill pieces of the file into the slots of a ring, block by block,
  *	   as soon as a slot is free.
- *	2. The driver takes filled pieces in order, moves the incomplete record at
- *	   the end of the one before in front of each, and has the engine parse
- *	   them.  Batches go into a short queue.
+ *	2. The driver takes filled pieces in order.  It moves the incomplete record at
+ *	   the end of the previous piece in front of each piece, and lets the engine
+ *	   parse both.  Batches go into a short queue.
  *	3. The consumer (the thread that calls csv_pipeline_next) takes batches out
- *	   of the queue.  It alone may call PostgreSQL.
+ *	   of the queue.  Only the consumer may call PostgreSQL.
  *
  * A slot:
  *
  *	 margin | headroom ... rest of the piece before | piece ... | margin
  *													^ bytes
  *
- * A slot is free again when the driver is done with its piece and the last
- * batch that was read from it is let go.  The engine has `noutputs` sets of
- * arrays; the driver waits while all belong to batches that are in the queue or
- * with the consumer.  So memory is bounded by slots and outputs, and whoever is
- * fast waits for whoever is slow.
+ * A slot is free again when the driver has finished its piece, and the last batch
+ * that was read from it is released.  The engine has `noutputs` sets of arrays.  The
+ * driver waits while all of them belong to batches in the queue or at the consumer.
+ * So slots and outputs bound the memory, and fast threads wait for slow threads.
  *
- * What does not fit this scheme ends the pipeline: the reader knows the place
- * in the file that the last batch led to, and goes on from there.  That holds
- * for a read error as well, which is met again, and reported, when all that
- * comes before it has been handed out.
+ * Anything that does not fit this scheme ends the pipeline.  The reader knows where
+ * the last batch ended in the file, and continues there.  This includes a read
+ * error: when all batches before it were taken, the reader gets the same error again,
+ * and reports it.
  *
- * One mutex guards it all; it is held for moments only, never while something
- * is read, parsed, or allocated.
+ * One mutex guards all members; it is held only for short times, never while
+ * a thread reads, parses, or allocates.
  */
 #include "clock.h"
 #include "pipeline.h"
@@ -42,14 +41,14 @@
 #include <time.h>
 
 /*
- * One slot is with the consumer, one with the driver, and two are being
- * filled, so that readers need not wait for a slot to be let go.
+ * One slot for the consumer, one for the driver, and two that are filled, so that
+ * readers need not wait for a free slot.
  */
 #define NSLOTS			4
 #define MAX_OUTPUTS		4
 #define MAX_READERS		64
 
-/* pieces end at multiples of it, in the file: the page cache's pages */
+/* in the file, pieces end at multiples of the page cache's page size */
 #define PAGE_BYTES		4096
 
 /* the engine's inputs stay below 2 GB */
@@ -61,13 +60,13 @@ typedef struct Slot
 	uint64_t	allocated_bytes;
 	uint8_t    *bytes;			/* of the piece */
 	uint64_t	offset;			/* of the piece in the file */
-	uint64_t	dealt;			/* bytes of it that readers have taken on */
-	uint64_t	end;			/* its length, or what could be read */
-	int			nreading;		/* readers at work on it */
+	uint64_t	dealt;			/* bytes that readers have read or are reading */
+	uint64_t	end;			/* its length, less if reading ended early */
+	int			nreading;		/* readers that work on it */
 	int			nusers;			/* the driver, and batches; 0: free */
 	bool		at_end;			/* the file ends in it */
-	bool		failed;			/* no memory, or a read error; or there is nothing
-								 * for it to read */
+	bool		failed;			/* no memory, a read error, or the pipeline must
+								 * not read further */
 } Slot;
 
 typedef struct Entry
@@ -84,7 +83,7 @@ struct CsvPipeline
 	int			noutputs;
 
 	pthread_mutex_t mutex;
-	pthread_cond_t for_readers; /* a slot may be free, or blocks are to be read */
+	pthread_cond_t for_readers; /* a slot may be free, or a block can be read */
 	pthread_cond_t for_driver;	/* a piece may be full, or an output free */
 	pthread_cond_t for_consumer;	/* a batch, or the end */
 	pthread_t	driver;
@@ -99,18 +98,18 @@ struct CsvPipeline
 	uint64_t	ntaken;			/* by the driver */
 	uint64_t	next_offset;	/* of the next piece */
 	uint64_t	next_bytes;
-	bool		is_beginning;	/* a reader makes the next slot ready */
-	bool		is_last;		/* no further piece is to begin */
+	bool		is_beginning;	/* a reader prepares the next slot */
+	bool		is_last;		/* begin no further piece */
 
-	int			nactive;		/* readers at work ... */
-	double		active_since;
-	double		read_seconds;	/* ... and how long there were any before */
+	int			nactive;		/* readers that read now, */
+	double		active_since;	/* since when, */
+	double		read_seconds;	/* and the time of all reading before */
 
-	/* the queue; the consumer's batch is the one before `first` */
+	/* the queue; the consumer's batch is in the entry before `first` */
 	Entry		queue[MAX_OUTPUTS];
 	int			first;
 	int			nready;
-	bool		is_held;		/* the consumer has one */
+	bool		is_held;		/* the consumer has a batch */
 	bool		ended;
 	CsvPipelineEnd end;
 };
@@ -146,7 +145,7 @@ free_slot(CsvPipeline *pipeline, Slot *slot)
 	slot->allocated_bytes = 0;
 }
 
-/* room for a piece of nbytes; false where there is no memory */
+/* room for a piece of nbytes; false if there is no memory */
 static bool
 make_room(CsvPipeline *pipeline, Slot *slot, uint64_t nbytes)
 {
@@ -168,7 +167,7 @@ make_room(CsvPipeline *pipeline, Slot *slot, uint64_t nbytes)
 	return true;
 }
 
-/* one user less; the mutex is held */
+/* remove a user of the slot; the mutex is held */
 static void
 let_go(CsvPipeline *pipeline, Slot *slot)
 {
@@ -178,7 +177,7 @@ let_go(CsvPipeline *pipeline, Slot *slot)
 
 /* ---- readers ---- */
 
-/* make the next slot ready; the mutex is held, but for the allocation */
+/* prepare the next slot; the mutex is held except during the allocation */
 static void
 begin_piece(CsvPipeline *pipeline, Slot *slot)
 {
@@ -213,7 +212,7 @@ begin_piece(CsvPipeline *pipeline, Slot *slot)
 		pthread_cond_signal(&pipeline->for_driver);
 }
 
-/* read the next block of a slot; the mutex is held, but for the reading */
+/* read the next block of a slot; the mutex is held except during the reading */
 static void
 read_block(CsvPipeline *pipeline, Slot *slot)
 {
@@ -247,9 +246,9 @@ read_block(CsvPipeline *pipeline, Slot *slot)
 	slot->nreading--;
 	if (start < end && start < slot->end)
 	{
-		/* the first of several ends counts, and what it is */
+		/* if several blocks end early, the first counts, with its reason */
 		slot->end = start;
-		/* before what the pipeline was to leave */
+		/* with options.end, the file must not end here */
 		failed |= pipeline->options.end != UINT64_MAX;
 		slot->failed = failed;
 		slot->at_end = !failed;
@@ -284,7 +283,7 @@ run_reader(void *arg)
 
 /* ---- the driver ---- */
 
-/* what the driver has before it */
+/* the bytes that the driver has not parsed yet */
 typedef struct Window
 {
 	Slot	   *slot;			/* NULL before the first piece */
@@ -304,7 +303,7 @@ end_pipeline(CsvPipeline *pipeline, CsvStatus status, uint64_t headroom_bytes)
 	pthread_mutex_unlock(&pipeline->mutex);
 }
 
-/* wait until an output is free; false: stop */
+/* wait until an output is free; false if the driver must stop */
 static bool
 wait_for_output(CsvPipeline *pipeline)
 {
@@ -320,8 +319,8 @@ wait_for_output(CsvPipeline *pipeline)
 }
 
 /*
- * Put the next piece behind what is left of the one before, which fits into
- * the headroom.  False: stop, or the pipeline has ended.
+ * Put the rest of the previous piece, which fits into the headroom, in front of the
+ * next piece.  Returns false if the driver must stop, or the pipeline has ended.
  */
 static bool
 take_piece(CsvPipeline *pipeline, Window *window)
@@ -360,7 +359,7 @@ take_piece(CsvPipeline *pipeline, Window *window)
 	return true;
 }
 
-/* what comes after the window, if it is there already */
+/* tell the engine about the bytes after the window, if they are there already */
 static void
 look_ahead(CsvPipeline *pipeline, CsvInput *input)
 {
@@ -395,9 +394,9 @@ hand_over(CsvPipeline *pipeline, const CsvBatch *batch, const CsvFilePlace *plac
 }
 
 /*
- * The window begins with a record that is not complete in it, and what is there
- * of it is too long to be moved.  Most likely the whole of it is shorter than a
- * piece, and more headroom helps; else it is not for this pipeline.
+ * The window begins with an incomplete record that is too long to be moved.  Most
+ * likely the whole record is shorter than a piece, and more headroom helps.  Otherwise
+ * the pipeline cannot read it.
  */
 static void
 end_at_long_record(CsvPipeline *pipeline, const Window *window)
@@ -474,8 +473,8 @@ run_driver(void *arg)
 		window.nbytes -= batch.consumed;
 
 		/*
-		 * A short rest is the beginning of a record, most likely; of a long
-		 * one, the engine may have left some for another call.
+		 * A short rest is most likely an incomplete record.  In a long rest, the
+		 * engine may have left whole records for another call.
 		 */
 		need_more = batch.consumed == 0 ||
 			window.nbytes <= pipeline->headroom_bytes;

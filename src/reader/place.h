@@ -1,8 +1,6 @@
 /*
  * place.h
- *		A place in a file between two records.
- *
- * Reading can go on from it, whoever read what comes before.
+ *		A place in a file between two records, from which any reader can continue.
  */
 #ifndef CSV_PLACE_H
 #define CSV_PLACE_H
@@ -12,17 +10,17 @@
 /* bytes that an engine may read before and after its input */
 #define CSV_MARGIN				64
 
-/* where in a file reading goes on, and what is known there */
+/* a place, and all that a reader must know to continue there */
 typedef struct CsvFilePlace
 {
-	uint64_t	offset;			/* bytes before it, BOM included */
-	uint64_t	records;		/* after the header */
-	uint64_t	lines;			/* line breaks */
-	uint64_t	alone_until;	/* as in CsvInput, from here */
-	bool		skip_line;		/* likewise */
+	uint64_t	offset;			/* bytes before the place, including a BOM */
+	uint64_t	records;		/* records before it, without the header */
+	uint64_t	lines;			/* line breaks before it */
+	uint64_t	alone_until;	/* as in CsvInput, from the place on */
+	bool		skip_line;		/* as in CsvInput */
 } CsvFilePlace;
 
-/* on to where the batch ends */
+/* move the place to the end of the batch */
 static inline void
 csv_place_pass_batch(CsvFilePlace *place, const CsvBatch *batch)
 {

@@ -2,9 +2,9 @@
  * record.c
  *		Reads single records through the dialect's table.
  *
- * The engines read records by the million; this file reads one, for a header,
- * for an error message, for a value that an engine was not sure of, and where
- * a fast path meets something irregular.
+ * Engines read millions of records.  This file reads one record: a header, the
+ * record of an error message or of a doubtful value, or an irregular record that a
+ * fast path cannot read.
  */
 #include "field.h"
 #include "lenient.h"
@@ -15,7 +15,7 @@
 #include <emmintrin.h>
 #endif
 
-/* the first of sixteen bytes that is one of these; 16 if none is */
+/* the index of the first of sixteen bytes that equals a wanted byte; 16 if none does */
 static inline uint32_t
 first_of(const uint8_t *p, const uint8_t wanted[4])
 {
@@ -45,8 +45,8 @@ is_any(uint8_t byte, const uint8_t wanted[4])
 }
 
 /*
- * The first of the bytes [p, end) that is one of these; end if none is.  Fields
- * may be megabytes, most of which are none.
+ * The first of the bytes [p, end) that equals a wanted byte; end if none does.  It must
+ * be fast, because fields may have megabytes without such a byte.
  */
 static inline const uint8_t *
 find_any(const uint8_t *p, const uint8_t *end, const uint8_t wanted[4])
@@ -65,8 +65,8 @@ find_any(const uint8_t *p, const uint8_t *end, const uint8_t wanted[4])
 }
 
 /*
- * The same, and copy the bytes before it to *to, which moves.  What is behind
- * them, up to to_end, may be written as well.
+ * The same, but also copy the bytes before it to *to, and advance *to.  Bytes behind
+ * them, up to to_end, may be overwritten.
  */
 static inline const uint8_t *
 copy_until_any(const uint8_t *p, const uint8_t *end, uint8_t **to,
@@ -89,7 +89,7 @@ copy_until_any(const uint8_t *p, const uint8_t *end, uint8_t **to,
 
 /* ---- records ---- */
 
-/* work of so many bytes is done without a look for interrupts */
+/* interrupts are checked after this many bytes */
 #define ASK_BYTES	(1024 * 1024)
 
 static bool
@@ -147,8 +147,8 @@ add_separator(CsvScan *scan, const CsvMemory *memory, uint64_t pos)
 }
 
 /*
- * The first byte from p on that may be more than data in a field, in this state;
- * all before it leave the state as it is.
+ * Skip bytes that are data of a field in this state, and do not change it.  Returns the
+ * first byte that may be something else.
  */
 static inline const uint8_t *
 skip_data(const CsvDialect *dialect, uint8_t state, const uint8_t *p,
@@ -267,7 +267,7 @@ csv_look_for_lf(CsvBoundaryLook *look, const CsvDialect *dialect, const uint8_t 
 		}
 		if (bytes[look->pos] == '\r' && class == CSV_CLASS_OTHER && !inside)
 		{
-			/* it may end records: a quote behind it opens a field then */
+			/* it may end records; then a quote behind it opens a field */
 			look->lone_cr = true;
 			class = CSV_CLASS_BREAK;
 		}
@@ -310,8 +310,8 @@ csv_find_break(const CsvDialect *dialect, const uint8_t *bytes, uint64_t start,
 }
 
 /*
- * Where the field at *pos of a line that ends at `end` has its separator, into *pos.
- * *closes: may a quote that ends a field still follow?
+ * Move *pos from the start of a field to its separator, in a line that ends at `end`.
+ * *closes: may a quote that ends a field still follow in the line?
  */
 static CsvStatus
 pass_lenient_field(const CsvScan *scan, const CsvDialectOptions *opt,
@@ -421,7 +421,7 @@ csv_scan_field(const CsvScan *scan, const CsvDialect *dialect,
 
 /* ---- values ---- */
 
-/* is there a quote that opens, perhaps, or an escape in text? */
+/* may there be a quote that opens, or, in text format, an escape? */
 static inline bool
 may_be_quoted(const CsvDialect *dialect, const uint8_t *field, uint64_t length)
 {
@@ -436,8 +436,8 @@ may_be_quoted(const CsvDialect *dialect, const uint8_t *field, uint64_t length)
 }
 
 /*
- * Unquote a field, to `to` or, where that is NULL, only count.  The same as
- * csv_unquoter_next() byte by byte.
+ * Unquote a field to `to`; if that is NULL, only count.  The result is the same as with
+ * csv_unquoter_next(), byte by byte.
  */
 static inline uint64_t
 unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
@@ -494,9 +494,7 @@ unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
 	return length - ndropped;
 }
 
-/*
- * The same of text.  *is_odd: see csv_unescape().
- */
+/* the same for text format.  *is_odd: see csv_unescape(). */
 static uint64_t
 unescape(const CsvDialect *dialect, const uint8_t *field, uint64_t length, uint8_t *to,
 		 uint64_t room, bool *is_odd)
@@ -532,7 +530,8 @@ unescape(const CsvDialect *dialect, const uint8_t *field, uint64_t length, uint8
 }
 
 /*
- * The same of a line that is read leniently: what stands between the two quotes, or all.
+ * The same for a line that is read leniently: the bytes between the two quotes, or, if
+ * there are none, the whole field.
  */
 static uint64_t
 unquote_leniently(const CsvDialectOptions *opt, const uint8_t *field, uint64_t length,
@@ -568,7 +567,7 @@ uint64_t
 csv_field_value(const CsvDialect *dialect, const uint8_t *field,
 				uint64_t length, uint8_t *value, uint64_t room, bool *quoted)
 {
-	bool		is_odd;			/* of no concern here */
+	bool		is_odd;			/* not used here */
 
 	if (dialect->opt.quoting == CSV_QUOTING_LENIENT)
 		return unquote_leniently(&dialect->opt, field, length, value, quoted);
@@ -629,7 +628,7 @@ csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
 								  &measure->quoted);
 	if (is_odd || !csv_check_text(field, length, &nchars))
 	{
-		/* what is wrong with it, and where, is for the bytes to say */
+		/* go byte by byte to find all that is wrong */
 		csv_field_measure(dialect, field, length, measure);
 		return;
 	}

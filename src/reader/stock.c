@@ -1,6 +1,6 @@
 /*
  * stock.c
- *		Bytes of a stream, for threads that read them at any place.
+ *		Bytes of a stream, for threads that read them at any offset.
  */
 #include "stock.h"
 
@@ -36,7 +36,7 @@ csv_stock_free(CsvStock *stock)
 	pthread_cond_destroy(&stock->for_readers);
 }
 
-/* one block more */
+/* add a block */
 static bool
 add_block(CsvStock *stock)
 {
@@ -154,7 +154,7 @@ csv_stock_read(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 	}
 	pthread_mutex_unlock(stock->mutex);
 
-	/* nobody lets go of bytes that are read, nor writes them */
+	/* no mutex: bytes that a thread reads are not released, and do not change */
 	if (nread > 0 && (size_t) nread > nbytes)
 		nread = (ssize_t) nbytes;
 	if (bytes != NULL)

@@ -1,13 +1,13 @@
 /*
  * stock.h
- *		Bytes of a stream, for threads that read them at any place.
+ *		Bytes of a stream, for threads that read them at any offset.
  *
- * A stream can be read in its order only, and by one thread: the writer, who adds
- * what it reads.  Others read what is there, and wait for what is not.  Bytes stay
- * until the writer lets go of them.
+ * A stream can only be read in order, and by one thread, the writer, which adds the
+ * bytes that it reads.  Other threads read bytes that are there, and wait for bytes
+ * that are not.  Bytes stay until the writer releases them.
  *
- * Private to pieces.c, whose mutex guards it: held by whoever calls, but for
- * csv_stock_read().
+ * Private to pieces.c, whose mutex guards the stock.  Callers must hold the mutex,
+ * except for csv_stock_read().
  */
 #ifndef CSV_STOCK_H
 #define CSV_STOCK_H
@@ -20,18 +20,18 @@ typedef struct CsvStock
 {
 	CsvMemory	memory;
 	pthread_mutex_t *mutex;
-	pthread_cond_t *for_writer; /* signalled when somebody waits for bytes */
+	pthread_cond_t *for_writer; /* signalled when a thread waits for bytes */
 	pthread_cond_t for_readers;
 	uint32_t	nwaiting;
 	uint64_t	begin;			/* offsets in the stream: of the first byte ever, */
 	uint64_t	from;			/* of the first block, */
-	uint64_t	end;			/* and behind the last byte; blocks are full but
-								 * for the last */
-	bool		at_end;			/* that is the stream's end */
+	uint64_t	end;			/* and behind the last byte; only the last block
+								 * may not be full */
+	bool		at_end;			/* `end` is the stream's end */
 	bool		is_closed;
 	uint8_t   **blocks;
 	uint32_t	nblocks;
-	uint32_t	nspare;			/* behind these */
+	uint32_t	nspare;			/* unused blocks, behind the nblocks blocks */
 	uint32_t	capacity;
 } CsvStock;
 
@@ -40,22 +40,22 @@ extern void csv_stock_init(CsvStock *stock, const CsvMemory *memory,
 						   uint64_t begin);
 extern void csv_stock_free(CsvStock *stock);
 
-/* room for the next *nbytes bytes, which may be few; NULL: there is no memory */
+/* room for the next *nbytes bytes, which may be few; NULL if there is no memory */
 extern uint8_t *csv_stock_room(CsvStock *stock, size_t *nbytes);
 
-/* so many were written there; 0: there are no more */
+/* nbytes bytes were written to the room; 0: the stream has ended */
 extern void csv_stock_add(CsvStock *stock, size_t nbytes);
 
-/* bytes before this offset are not read any more */
+/* release bytes before this offset; they must not be read any more */
 extern void csv_stock_let_go(CsvStock *stock, uint64_t offset);
 
-/* from now on nobody gets anything */
+/* from now on, every read fails */
 extern void csv_stock_close(CsvStock *stock);
 
 /*
- * As pread(2), of a CsvStock: waits for at least one byte; 0 at the stream's end,
- * -1 where it is closed, or the bytes are gone.  What was before the first byte
- * ever is read as zero bytes.
+ * As pread(2), for a CsvStock.  Waits for at least one byte.  Returns 0 at the stream's
+ * end, and -1 if the stock is closed, or the bytes were released.  Bytes before the
+ * first byte ever are read as zero.
  */
 extern ssize_t csv_stock_read(void *stock, uint8_t *buffer, size_t nbytes,
 							  uint64_t offset);

@@ -2,32 +2,31 @@
  * stream.c
  *		Cuts a file into inputs for an engine.
  *
- * There are three ways.  Where the engine can parse in several threads, each
- * takes pieces of the file (pieces.c).  Where it can parse while its last batch is
- * in use, and the file can be read at any place, the pipeline (pipeline.c) does
- * both ahead of the caller.  Both begin after some chunks: a query that wants a
- * few rows starts no threads.  All else is done here, in the calling thread, chunk
- * by chunk; so are records that the pipeline has no room for.  All ways end and
- * begin at a CsvFilePlace, so that one can take over from the other between any two
- * batches.
+ * There are three ways.  If the engine can parse in several threads, each thread takes
+ * pieces of the file (pieces.c).  If the engine can parse while its last batch is in
+ * use, and the file can be read at any offset, the pipeline (pipeline.c) reads and
+ * parses ahead of the caller.  Both begin after some chunks, so that a query that needs
+ * a few rows starts no threads.  Otherwise the calling thread does the work here, chunk
+ * by chunk, also for records that are too long for the pipeline.  Every way begins and
+ * ends at a CsvFilePlace, so that it can be changed between any two batches.
  *
- * The calling thread's way: one buffer, with room for a margin of CSV_MARGIN
- * bytes before and after that engines may read without meaning:
+ * The calling thread has one buffer, with a margin of CSV_MARGIN bytes before and
+ * after it that engines may read; margins have no meaning:
  *
  *	 margin | bytes of the file, starting at a record ... | free | margin
  *			^ start									  ^ filled
  *
- * It is topped up to the size of a chunk, and the engine reads the records in
- * it.  The engine says how much it consumed; the rest, an incomplete record,
- * stays where it is and moves to the front when room is needed.  While no
- * record is complete the target doubles, so that a record of any length is read
- * in time linear in its length; the engine ends that at max_record_bytes.
+ * The buffer is filled to the size of a chunk, and the engine reads the records in
+ * it.  The engine says how many bytes it consumed.  The rest, an incomplete record,
+ * stays in its place and moves to the front when room is needed.  While no record is
+ * complete, the target size doubles, so that the time to read a record is linear in
+ * its length.  The engine ends that at max_record_bytes.
  *
  * An engine that has the file's bytes itself (CsvOwnBytes) needs no buffer.
  *
- * A new file is looked at through the table byte by byte until its header is
- * passed and, for record_boundary 'auto', its first LF outside quotes is seen.  A file
- * with CRs, but without a LF, in its first CSV_BOUNDARY_BYTES has CR boundaries.
+ * The top of a new file is read through the table byte by byte, until the end of its
+ * header and, for record_boundary 'auto', until its first LF outside quotes.  A file
+ * whose first CSV_BOUNDARY_BYTES have CRs outside quotes, but no LF, has CR boundaries.
  */
 #include "clock.h"
 #include "footer.h"
@@ -36,15 +35,15 @@
 
 #include <string.h>
 
-/* most chunks that are read without the pipeline where it came to its end */
+/* most chunks that are read without threads after these have ended */
 #define MAX_DETOUR				16
 
 #define CSV_HEADER_READ_BYTES	(64 * 1024)
 
-/* how far csv_reader_open() has come */
+/* the next step of csv_reader_open() */
 typedef enum CsvOpening
 {
-	CSV_OPENING_NOTHING,		/* no file, or one that is open */
+	CSV_OPENING_NOTHING,		/* no file, or an open file */
 	CSV_OPENING_MARK,			/* the byte-order mark comes next */
 	CSV_OPENING_BOUNDARY,
 	CSV_OPENING_HEADER
@@ -58,26 +57,26 @@ struct CsvReader
 	const CsvEngine *engine;
 	void	   *engine_state;
 	const CsvLayout *layout;
-	CsvDialectOptions choices;	/* of this file; 'auto' decided */
-	CsvDialect	dialect;		/* the same, compiled */
+	CsvDialectOptions choices;	/* of this file; 'auto' is resolved */
+	CsvDialect	dialect;		/* `choices`, compiled */
 
 	CsvReadFn	read;
 	void	   *read_arg;
 
 	uint8_t    *allocation;		/* buffer with both margins */
-	const CsvEngine *allocated_by;	/* whose input memory it is, or NULL */
+	const CsvEngine *allocated_by;	/* the engine that allocated it, or NULL */
 	void	   *allocated_by_state;
 	uint64_t	capacity;		/* without the margins */
-	uint64_t	start;			/* of what is not consumed yet */
+	uint64_t	start;			/* of the bytes that are not consumed yet */
 	uint64_t	filled;
-	bool		at_end;			/* the callback has said so */
-	bool		in_tail;		/* it has, and what is left may be a footer, */
-	uint64_t	data_end;		/* which begins here in the file; UINT64_MAX: it was
-								 * not looked for yet */
+	bool		at_end;			/* the callback has returned 0 */
+	bool		in_tail;		/* at_end, and the remaining bytes may be a footer */
+	uint64_t	data_end;		/* the footer's offset in the file; UINT64_MAX: not
+								 * searched yet */
 
 	uint64_t	target_bytes;	/* size of the next chunk */
-	uint64_t	next_chunk_bytes;	/* the size it goes back to */
-	uint32_t	chunk_times;	/* the engine's size, so many times, is the most */
+	uint64_t	next_chunk_bytes;	/* the size it returns to */
+	uint32_t	chunk_times;	/* chunks grow to the engine's size times this */
 
 	CsvFilePlace place;			/* of bytes[start] */
 	double		read_seconds;
@@ -85,17 +84,17 @@ struct CsvReader
 	/* threads */
 	CsvReadAhead ahead;			/* read_at NULL: the file is a stream */
 	CsvPipeline *pipeline;		/* NULL: not running */
-	CsvPieces  *pieces;			/* likewise */
+	CsvPieces  *pieces;			/* NULL: not running */
 	CsvBatchHook hook;
-	uint32_t	nthreads;		/* most that have taken pieces */
+	uint32_t	nthreads;		/* the most threads that have taken pieces */
 	uint64_t	headroom_bytes; /* as in CsvPipelineOptions */
-	uint32_t	nahead;			/* batches that this pipeline has delivered */
-	uint32_t	ndetour;		/* chunks to read without it where it ended */
-	uint32_t	nwithout;		/* chunks left to read without it */
-	bool		must_seek;		/* the buffer is empty, and the callback is
-								 * elsewhere */
-	CsvOwnBytes own;			/* await NULL: the engine has none */
-	uint32_t	output;			/* of its next batch of those */
+	uint32_t	nahead;			/* batches that these threads have delivered */
+	uint32_t	ndetour;		/* chunks to read without threads after they end */
+	uint32_t	nwithout;		/* such chunks that are left */
+	bool		must_seek;		/* the buffer is empty, and the callback is at
+								 * another offset */
+	CsvOwnBytes own;			/* await NULL: the engine has no bytes itself */
+	uint32_t	output;			/* with `own`: output of the next batch */
 
 	CsvOpening	opening;
 	uint32_t	npassed;		/* header records */
@@ -128,8 +127,8 @@ buffer_release(CsvReader *reader)
 }
 
 /*
- * Make room for `wanted` bytes from start on, in the engine's kind of memory.
- * Bytes that are there are kept.
+ * Make room for `wanted` bytes from `start` on, in the engine's kind of memory.
+ * Buffered bytes are kept.
  */
 static CsvStatus
 buffer_reserve(CsvReader *reader, uint64_t wanted)
@@ -149,7 +148,7 @@ buffer_reserve(CsvReader *reader, uint64_t wanted)
 		reader->allocated_by_state == owner_state && wanted <= reader->capacity;
 	if (fits)
 	{
-		/* moved only when it must be: a small rest costs little */
+		/* move bytes only if necessary: usually the rest is small */
 		if (reader->start + wanted > reader->capacity)
 		{
 			memmove(buffer_bytes(reader), buffer_bytes(reader) + reader->start,
@@ -185,8 +184,8 @@ buffer_reserve(CsvReader *reader, uint64_t wanted)
 }
 
 /*
- * Read until `wanted` bytes are there from start on, or the end.  What must be read
- * for that may come with `more` bytes at once.
+ * Read until there are `wanted` bytes from `start` on, or until the end.  If anything
+ * must be read, up to `more` bytes may be read in addition.
  */
 static CsvStatus
 buffer_fill_more(CsvReader *reader, uint64_t wanted, uint64_t more)
@@ -237,10 +236,7 @@ has_footer(const CsvReader *reader)
 
 /* ---- the top of a file ---- */
 
-/*
- * The table that header records are read by: the dialect's, but blank lines
- * are records.
- */
+/* compile the dialect.  For header records, blank lines are records. */
 static void
 compile_dialect(CsvReader *reader, bool blank_is_record)
 {
@@ -269,7 +265,7 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 			return status;
 		bytes = buffer_bytes(reader) + reader->start;
 		available = reader->filled - reader->start;
-		/* what follows may decide what a byte is */
+		/* the class of a byte may depend on the bytes behind it */
 		until = reader->at_end ? available :
 			available < CSV_CLASS_BYTES ? 0 : available - CSV_CLASS_BYTES;
 		if (until > CSV_BOUNDARY_BYTES)
@@ -298,8 +294,8 @@ advance(CsvReader *reader, uint64_t nbytes)
 }
 
 /*
- * As buffer_fill(), for a line at the top of the file.  Where one was passed there may
- * be a million: they are not to cost a read each, and a move of what is in the buffer.
+ * As buffer_fill(), for a line at the top of the file.  After the first line there may
+ * be a million; these must not each cost a read and a move of the buffered bytes.
  */
 static CsvStatus
 fill_for_line(CsvReader *reader, uint64_t wanted)
@@ -308,7 +304,7 @@ fill_for_line(CsvReader *reader, uint64_t wanted)
 							reader->place.lines > 0 ? CSV_HEADER_READ_BYTES : 0);
 }
 
-/* pass over the rest of a line: a comment, or a header's that is longer than any record */
+/* skip the rest of a line: a comment, or a header that is longer than any record */
 static CsvStatus
 pass_rest_of_line(CsvReader *reader)
 {
@@ -340,7 +336,7 @@ pass_rest_of_line(CsvReader *reader)
 	}
 }
 
-/* pass over the comments before a header record */
+/* skip the comments before a header record */
 static CsvStatus
 pass_comments(CsvReader *reader)
 {
@@ -358,10 +354,9 @@ pass_comments(CsvReader *reader)
 }
 
 /*
- * Pass over one header record.  It is checked for nothing, but a quoting error
- * or an excess of length costs no more lines than it would further down: then
- * its first line is the header record.  Where quoting is lenient, so are lines with
- * quoting errors.
+ * Skip one header record.  It is not checked for errors.  But, as for any record, a
+ * quoting error or too many bytes skip only a line: then the first line is the header
+ * record.  If quoting is lenient, a line with a quoting error is read leniently.
  */
 static CsvStatus
 pass_header_record(CsvReader *reader, bool *found)
@@ -372,8 +367,8 @@ pass_header_record(CsvReader *reader, bool *found)
 	uint64_t	available;
 	bool		at_end;
 	uint64_t	wanted = CSV_HEADER_READ_BYTES;
-	uint64_t	whole = 0;		/* bytes in which lines are read alone, */
-	bool		has_breaks = false; /* if there are several lines */
+	uint64_t	whole = 0;		/* lines that begin before it are read alone, */
+	bool		has_breaks = false; /* if the record has several lines */
 	CsvMode		mode = CSV_NORMAL;
 	CsvStatus	status = pass_comments(reader);
 
@@ -389,7 +384,7 @@ pass_header_record(CsvReader *reader, bool *found)
 		bytes = buffer_bytes(reader) + reader->start;
 		available = reader->filled - reader->start;
 		at_end = reader->at_end && available <= wanted;
-		/* what a line longer than any record is does not depend on what is there */
+		/* the result for a line that is too long must not depend on how much is read */
 		if (available > wanted)
 			available = wanted;
 		mode = reader->place.alone_until > 0 ? CSV_ALONE : CSV_NORMAL;
@@ -424,7 +419,7 @@ pass_header_record(CsvReader *reader, bool *found)
 			return status;
 	}
 
-	/* kept: the buffer moves on.  What can fail comes before what is changed. */
+	/* copy the header, because the buffer moves on; do first all that can fail */
 	if (reader->header_bytes != NULL)
 		reader->memory.free(reader->memory.owner, reader->header_bytes);
 	reader->header_length = scan->end - scan->start;
@@ -440,7 +435,7 @@ pass_header_record(CsvReader *reader, bool *found)
 		reader->place.alone_until = whole;
 	if (!scan->complete)
 	{
-		/* a line without end: the rest of it is passed over later */
+		/* an endless line: the rest of it is skipped later */
 		reader->place.skip_line = true;
 		scan->next = available - csv_crs_at_end(bytes, available);
 	}
@@ -451,7 +446,7 @@ pass_header_record(CsvReader *reader, bool *found)
 	return CSV_OK;
 }
 
-/* stop threads that are ahead; what they have not handed out is lost */
+/* stop the threads that are ahead; batches that were not taken are lost */
 static void
 stop_threads(CsvReader *reader)
 {
@@ -469,7 +464,7 @@ stop_threads(CsvReader *reader)
 	reader->pieces = NULL;
 }
 
-/* the same, but that it is read again: a stream's bytes go into the buffer */
+/* the same, but the bytes will be read again: bytes of a stream go into the buffer */
 static CsvStatus
 withdraw_threads(CsvReader *reader)
 {
@@ -588,7 +583,7 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		begin_opening(reader, read, arg);
 	if (reader->opening == CSV_OPENING_MARK)
 	{
-		/* of four bytes at once, the source tells what is no CSV */
+		/* given four bytes at once, the source recognizes files that are not CSV */
 		status = buffer_fill(reader, 4);
 		if (status != CSV_OK)
 			return status;
@@ -644,7 +639,7 @@ void
 csv_reader_open_at(CsvReader *reader, CsvReadFn read, void *arg,
 				   const CsvFilePlace *place, const CsvDialect *dialect)
 {
-	CsvFilePlace from = *place; /* which may be this reader's */
+	CsvFilePlace from = *place; /* it may be this reader's place */
 
 	begin_opening(reader, read, arg);
 	reader->place = from;
@@ -725,7 +720,7 @@ csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
 	reader->target_bytes = 0;
 	reader->nwithout = 1;
 
-	/* what is in the buffer moves to the new engine's memory at once */
+	/* move the buffered bytes to the new engine's memory now */
 	if (reader->allocation != NULL && reader->allocated_by != NULL &&
 		reader->allocated_by_state != state)
 	{
@@ -748,7 +743,7 @@ csv_reader_set_layout(CsvReader *reader, const CsvLayout *layout)
 									 layout);
 }
 
-/* chunks grow from a small first one up to the engine's choice */
+/* chunks grow from a small first chunk up to the engine's size */
 static void
 grow_chunk(CsvReader *reader)
 {
@@ -764,8 +759,8 @@ grow_chunk(CsvReader *reader)
 }
 
 /*
- * The input reaches as far as the buffer does, by CSV_FOOTER_BYTES farther than the
- * engine is to read: up to there, or at the end of the file up to the footer.
+ * The input has all buffered bytes, CSV_FOOTER_BYTES more than the engine may read.
+ * Cut those off, or, at the end of the file, the footer.
  */
 static CsvStatus
 leave_footer(CsvReader *reader, CsvInput *input)
@@ -796,7 +791,7 @@ leave_footer(CsvReader *reader, CsvInput *input)
 	return CSV_OK;
 }
 
-/* what the engine is to read next, of the chunk's size if there is as much */
+/* the engine's next input, of the chunk's size if there are enough bytes */
 static CsvStatus
 next_input(CsvReader *reader, CsvInput *input)
 {
@@ -831,7 +826,7 @@ next_input(CsvReader *reader, CsvInput *input)
 	return has_footer(reader) ? leave_footer(reader, input) : CSV_OK;
 }
 
-/* the next batch, in the calling thread's way */
+/* the next batch, in the calling thread */
 static CsvStatus
 read_chunk(CsvReader *reader, CsvBatch *batch)
 {
@@ -864,10 +859,10 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 
 		if (batch->consumed == 0 && !input.at_end)
 		{
-			/* with so many bytes the engine always goes on */
+			/* of this many bytes, the engine always consumes some */
 			uint64_t	enough = reader->options.max_record_bytes + CSV_BREAK_CRS + 1;
 
-			/* what a footer may be is in the way */
+			/* the bytes that may be a footer are needed, too */
 			reader->in_tail |= reader->at_end && has_footer(reader);
 			reader->target_bytes = input.nbytes * 2 + 1;
 			if (reader->target_bytes > enough)
@@ -891,7 +886,7 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 	}
 }
 
-/* threads that can take pieces of what is left of the file, if it is worth it */
+/* the number of threads that are useful for the rest of the file */
 static uint32_t
 piece_threads(const CsvReader *reader, uint64_t most_bytes)
 {
@@ -906,7 +901,7 @@ piece_threads(const CsvReader *reader, uint64_t most_bytes)
 	{
 		uint32_t	most = reader->options.stream_threads;
 
-		/* nobody knows how long a stream is: it has to grow first */
+		/* the length of a stream is not known: wait until chunks have grown */
 		if (reader->next_chunk_bytes < reader->engine->default_chunk_bytes &&
 			reader->options.chunk_bytes == 0)
 			return 0;
@@ -980,7 +975,7 @@ start_pipeline(CsvReader *reader, uint64_t most_bytes)
 	return reader->pipeline != NULL;
 }
 
-/* start threads where they are of use; without them, all goes on as well */
+/* start threads if they are useful; without them, the calling thread continues */
 static void
 start_ahead(CsvReader *reader)
 {
@@ -1006,14 +1001,14 @@ start_ahead(CsvReader *reader)
 		return;
 	}
 
-	/* what is in the buffer is read once more, or has gone to the threads */
+	/* threads read the buffered bytes again, or have copied them */
 	reader->must_seek = reader->ahead.read_at != NULL;
 	reader->start = 0;
 	reader->filled = 0;
 	reader->target_bytes = 0;
 }
 
-/* the next batch of threads that are ahead; CSV_END: *end says why */
+/* the next batch of the threads that are ahead; after CSV_END, *end says why */
 static CsvStatus
 next_ahead(CsvReader *reader, CsvBatch *batch, CsvPipelineEnd *end)
 {
@@ -1062,14 +1057,14 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 			reader->at_end = true;
 			reader->data_end = reader->place.offset;
 		}
-		/* what cannot be read is met again, by the callback */
+		/* if reading failed, the callback reads the same bytes again */
 		if (end.status != CSV_OK && end.status != CSV_UNREADABLE)
 			return end.status;
 		if (end.headroom_bytes > 0)
 			reader->headroom_bytes = end.headroom_bytes;
 		else
 		{
-			/* threads that are soon stopped again are not worth starting */
+			/* do not start threads that soon end again */
 			reader->ndetour = reader->nahead >= MAX_DETOUR ? 1 :
 				reader->ndetour * 2;
 			if (reader->ndetour > MAX_DETOUR)

@@ -1,6 +1,6 @@
 /*
  * thread.c
- *		Threads beside the caller's.
+ *		Threads beside the caller's thread.
  */
 #include "thread.h"
 
@@ -22,7 +22,7 @@ csv_thread_start(pthread_t *thread, void *(*run) (void *arg), void *arg)
 		atomic_fetch_sub(&nthreads, 1);
 		return false;
 	}
-	/* a new thread starts with the mask of the one that makes it */
+	/* a new thread inherits the signal mask */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	started = pthread_create(thread, NULL, run, arg) == 0;

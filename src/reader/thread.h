@@ -1,10 +1,9 @@
 /*
  * thread.h
- *		Threads beside the caller's.
+ *		Threads beside the caller's thread.
  *
- * All signals are blocked in them.  A process has no more than
- * CSV_MAX_PROCESS_THREADS at a time, however many scans it has open: whoever gets
- * none does the work itself.
+ * All signals are blocked in them.  A process has at most CSV_MAX_PROCESS_THREADS
+ * at a time, in all its open scans.  A caller that gets no thread does the work itself.
  */
 #ifndef CSV_THREAD_H
 #define CSV_THREAD_H
@@ -12,10 +11,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* a scan with as many threads as a scan may have needs three quarters of them */
+/* a scan with the most threads that a scan may have needs three quarters of these */
 #define CSV_MAX_PROCESS_THREADS	256
 
-/* as pthread_create(); false where there is no thread to be had */
+/* as pthread_create(); false if no thread can be started */
 extern bool csv_thread_start(pthread_t *thread, void *(*run) (void *arg),
 							 void *arg);
 extern void csv_thread_join(pthread_t thread);

@@ -1,9 +1,9 @@
 /*
  * utf16.c
- *		UTF-16 as UTF-8.
+ *		Conversion of UTF-16 to UTF-8.
  *
- * Where there is nothing but ASCII, 16 code units are taken at a time, by loops
- * that compilers make vector instructions of.
+ * Blocks of ASCII are converted 16 code units at a time, by loops that compilers
+ * turn into vector instructions.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define BLOCK_UNITS		16
 
-/* a code unit of ASCII, as it is in memory, has none of these bits */
+/* a code unit of ASCII, as the bytes are in memory, has none of these bits */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define BEYOND_ASCII(big_endian)	((big_endian) ? 0xFF80 : 0x80FF)
 #define SHIFT(big_endian)			((big_endian) ? 0 : 8)
@@ -20,7 +20,7 @@
 #define SHIFT(big_endian)			((big_endian) ? 8 : 0)
 #endif
 
-/* what no UTF-8 has */
+/* never part of UTF-8 */
 #define INVALID_BYTE	0xFF
 
 static inline bool
@@ -42,7 +42,7 @@ unit_at(const uint8_t *input, bool big_endian)
 		(uint32_t) input[1] << 8 | input[0];
 }
 
-/* the blocks of ASCII that come next; returns how many code units they have */
+/* convert the blocks of ASCII that come next; returns their number of code units */
 static inline size_t
 convert_ascii(const uint8_t *input, size_t nunits, bool big_endian,
 			  uint8_t *output)
@@ -67,7 +67,7 @@ convert_ascii(const uint8_t *input, size_t nunits, bool big_endian,
 	return done;
 }
 
-/* put one character; returns behind it */
+/* write one character; returns the position behind it */
 static inline uint8_t *
 put_character(uint8_t *output, uint32_t character)
 {
@@ -109,7 +109,7 @@ convert(const uint8_t *input, size_t nbytes, bool big_endian, bool at_end,
 		size_t		nascii = convert_ascii(input + 2 * at, nunits - at,
 										   big_endian, output);
 
-		/* a block with other characters, and then look for ASCII again */
+		/* convert a block with other characters, then look for ASCII again */
 		at += nascii;
 		output += nascii;
 		stop = nunits - at < BLOCK_UNITS ? nunits : at + BLOCK_UNITS;
@@ -146,7 +146,7 @@ size_t
 csv_utf16_to_utf8(const uint8_t *input, size_t nbytes, bool big_endian,
 				  bool at_end, uint8_t *output, size_t *produced)
 {
-	/* the order as a constant, for the compiler */
+	/* the byte order as a constant, so that the compiler can optimize */
 	return big_endian ?
 		convert(input, nbytes, true, at_end, output, produced) :
 		convert(input, nbytes, false, at_end, output, produced);

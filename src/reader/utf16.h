@@ -1,6 +1,6 @@
 /*
  * utf16.h
- *		UTF-16 as UTF-8.
+ *		Conversion of UTF-16 to UTF-8.
  */
 #ifndef CSV_UTF16_H
 #define CSV_UTF16_H
@@ -9,19 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* what nbytes of UTF-16 become at most */
+/* most bytes of UTF-8 for nbytes of UTF-16 */
 #define CSV_UTF16_GROWTH(nbytes)	(((nbytes) + 1) / 2 * 3)
 
 /*
- * Convert nbytes of UTF-16 to UTF-8, and say in *produced how many bytes that
- * makes: output has room for CSV_UTF16_GROWTH(nbytes).  Returns how many bytes of
- * input are done: all of them at_end of the text, else all but what may be half
- * of a character, which is less than four.
+ * Convert nbytes of UTF-16 to UTF-8.  `output` must have room for
+ * CSV_UTF16_GROWTH(nbytes) bytes; *produced is set to how many were written.  Returns
+ * the number of input bytes that were converted: all if at_end, otherwise all except an
+ * incomplete character of less than four bytes.
  *
- * What is no text becomes bytes that are no UTF-8, so that it is found where
- * text is checked: a surrogate without its other half the three bytes that would
- * be its own, and half a code unit, at the end, 0xFF.  A byte-order mark is a
- * character like any other.
+ * Invalid UTF-16 becomes invalid UTF-8, so that the check of the text finds it.  A
+ * surrogate without its other half becomes the three bytes that encode its number, and
+ * half a code unit at the end becomes 0xFF.  A byte-order mark is converted like any
+ * other character.
  */
 extern size_t csv_utf16_to_utf8(const uint8_t *input, size_t nbytes,
 								bool big_endian, bool at_end,

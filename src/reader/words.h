@@ -1,11 +1,11 @@
 /*
  * words.h
- *		Text as words, and the digits in them.
+ *		Text as 64-bit words, and the digits in them.
  *
- * Text is looked at eight bytes at a time, as the 64-bit word in which byte i
- * of the text has the weight 2^(8i) (Lamport, "Multiple byte processing with
- * full-word instructions", CACM 18, 1975).  On the device, which loads aligned
- * words only, it is put together from two or three of them.
+ * Text is processed eight bytes at a time, as a 64-bit word in which byte i of the
+ * text has the weight 2^(8i) (Lamport, "Multiple byte processing with full-word
+ * instructions", CACM 18, 1975).  The device loads only aligned words of 32 bits; a
+ * 64-bit word is made of two or three of them.
  *
  * This header is C and CUDA C++.
  */
@@ -21,8 +21,8 @@
 
 #ifdef __CUDA_ARCH__
 /*
- * The n bytes at p, 1 <= n <= 8, in the low bytes of the result; those above
- * have no meaning.  Only aligned words with a byte of these are read.
+ * The n bytes at p, 1 <= n <= 8, in the low bytes of the result; the bytes above have
+ * no meaning.  Only aligned words that contain one of the n bytes are read.
  */
 static __device__ __forceinline__ uint64_t
 csv_load_words(const uint8_t *p, uint32_t n)
@@ -63,7 +63,7 @@ csv_load_some(const uint8_t *p, uint32_t n)
 	if (n > 0)
 		word = csv_load_words(p, n) & (~UINT64_C(0) >> (64 - 8 * n));
 #else
-	/* two loads that overlap, where there is no load of that size */
+	/* two loads that overlap, if there is no load of that size */
 	if (n >= 8)
 		memcpy(&word, p, 8);
 	else if (n >= 4)
@@ -118,9 +118,7 @@ csv_not_digits(uint64_t word)
 	return (((digits & CSV_EACH_BYTE(0x7f)) + CSV_EACH_BYTE(0x76)) | digits) &
 		CSV_EACH_BYTE(0x80);
 }
-/*
- * Store four bytes at an address aligned to 4.
- */
+/* store four bytes at an address aligned to 4 */
 CSV_INLINE void
 csv_store4(uint8_t *p, uint32_t value)
 {
@@ -130,9 +128,8 @@ csv_store4(uint8_t *p, uint32_t value)
 /*
  * Store an entry of `stride` bytes, 8 to 28 and a multiple of 4.
  *
- * There is no loop over the stride: its counter would be the same in all lanes
- * of a warp, and ptxas 13.0 was seen to keep it in a uniform register that
- * other lanes, still busy elsewhere, needed.
+ * There is no loop over the stride: its counter would be the same in all lanes of a
+ * warp, and ptxas 13.0 kept it in a uniform register that other lanes still needed.
  */
 CSV_INLINE void
 csv_store_words(uint8_t *entry, uint32_t stride, const uint32_t words[7])
@@ -162,7 +159,7 @@ csv_trailing_zeros(uint64_t mask)
 #endif
 }
 
-/* how many digits the word starts with */
+/* the number of digits at the start of the word */
 CSV_INLINE uint32_t
 csv_leading_digits(uint64_t word)
 {
@@ -190,8 +187,8 @@ csv_leading_zeros(uint64_t word)
 }
 
 /*
- * The number written as eight digits, the first of them in the lowest byte.
- * Zero bytes count as zeros: a shorter number is shifted up.
+ * The number of eight digits, the first in the lowest byte.  Zero bytes count as
+ * zeros, so a shorter number must be shifted up.
  */
 CSV_INLINE uint32_t
 csv_eight_digits(uint64_t word)
@@ -222,7 +219,7 @@ csv_four_digits(uint32_t word)
 	return (word & 0xff) * 100 + (word >> 16);
 }
 
-/* how many digits the text starts with */
+/* the number of digits at the start of the text */
 CSV_INLINE uint32_t
 csv_digit_run(const uint8_t *p, uint32_t n)
 {
@@ -233,7 +230,7 @@ csv_digit_run(const uint8_t *p, uint32_t n)
 		uint32_t	rest = n - run;
 		uint32_t	count;
 
-		/* the zero bytes above a short rest stop it, too */
+		/* a short rest ends with zero bytes, which are not digits */
 		count = csv_leading_digits(csv_load_some(p + run, rest < 8 ? rest : 8));
 		run += count;
 		if (count < 8)
@@ -241,7 +238,7 @@ csv_digit_run(const uint8_t *p, uint32_t n)
 	}
 }
 
-/* does a number start with a minus?  Passes over its sign, of n bytes >= 1. */
+/* does a number, of n >= 1 bytes, start with a minus?  Skips its sign. */
 CSV_INLINE bool
 csv_take_sign(const uint8_t **p, uint32_t *n)
 {
@@ -257,7 +254,7 @@ csv_take_sign(const uint8_t **p, uint32_t *n)
 
 /* ---- bits of numbers ---- */
 
-/* the 128-bit product of two 64-bit numbers */
+/* the 128-bit product of two 64-bit numbers; returns the high half */
 CSV_INLINE uint64_t
 csv_multiply(uint64_t a, uint64_t b, uint64_t *low)
 {
