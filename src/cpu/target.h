@@ -9,9 +9,9 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define CSV_TARGET_AVX2		"avx2,popcnt,bmi,bmi2,lzcnt,pclmul"
+#define CSV_TARGET_AVX2		"avx2,popcnt,bmi,bmi2,pclmul"
 #define CSV_TARGET_AVX512 \
-	"avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,popcnt,bmi,bmi2,lzcnt,pclmul"
+	"avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,popcnt,bmi,bmi2,pclmul"
 
 #define CSV_PRAGMA(text)	_Pragma(#text)
 #ifdef __clang__
