@@ -1,7 +1,7 @@
 /*
  * answer.cu
  *		The query that batches should answer, and a batch's answer: the steps of
- *		evaluate.h over the arrays of a call, and groups that stay.
+ *		query_steps.h over the arrays of a call, and groups that stay.
  */
 #include "call.h"
 

@@ -25,7 +25,7 @@
 #ifndef CSV_CUDA_CALL_H
 #define CSV_CUDA_CALL_H
 
-#include "evaluate.h"
+#include "query_steps.h"
 #include "group_table.cuh"
 #include "parse.cuh"
 #include "../src/reader/convert.h"

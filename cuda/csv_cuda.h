@@ -19,7 +19,7 @@
  *				windows.cu, layout.cu, output.cu, answer.cu, detour.cu), groups
  *				that it holds (held.cu), and loading the kernels (warm.cu).
  *				resident.cu: columns that stay; files.cu: files that stay.
- *	query		evaluate.h: the steps of a query on the device, for batches and for
+ *	query		query_steps.h: the steps of a query on the device, for batches and for
  *				columns that stay
  *	work		work.h: how a host call launches, copies, waits and fails (TRY)
  *	block		structure.cuh, field.cuh: the work of a block, a warp or a thread;

@@ -8,7 +8,7 @@
  * not asked for longest, or all of it when something else needs memory.  Columns that
  * are being asked stay.
  */
-#include "evaluate.h"
+#include "query_steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

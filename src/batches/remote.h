@@ -3,7 +3,7 @@
  *		Batches that csv_gpu_service makes of a file on a GPU.
  *
  * The session opens the file and reads its header.  csv_gpu_service continues from
- * there (service/scan.c).  If the file is not a regular file, or is a program's
+ * there (service/gpu_scan.c).  If the file is not a regular file, or is a program's
  * output, the session passes the bytes on.  Both processes map the memory of the
  * batches.
  */

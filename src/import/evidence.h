@@ -5,7 +5,7 @@
 #ifndef CSV_EVIDENCE_H
 #define CSV_EVIDENCE_H
 
-#include "import/value.h"
+#include "import/recognize.h"
 
 /* the values of one form */
 typedef struct CsvSeen

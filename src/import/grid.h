@@ -6,7 +6,7 @@
 #define CSV_GRID_H
 
 #include "import/sample.h"
-#include "import/value.h"
+#include "import/recognize.h"
 
 /* records of a sample that a grid has */
 #define CSV_GRID_RECORDS	1000

@@ -16,7 +16,7 @@
 
 #include "import/findings.h"
 #include "import/sample.h"
-#include "scan/run.h"
+#include "scan/row_run.h"
 #include "scan/scan.h"
 #include "table/text.h"
 

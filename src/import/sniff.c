@@ -4,7 +4,7 @@
  *
  *	1. The beginning and the end of the file tell the dialect, the header and the
  *	   footer (guess.c).
- *	2. Further files of a pattern are compared with it (files.c).
+ *	2. Further files of a pattern are compared with it (file_heads.c).
  *	3. The names of the columns are made (names.c).
  *	4. All values of the whole file are evidence for the type of their column (observe.c).
  *	5. All columns together decide types and options (types.c), and NOTICEs tell where
@@ -19,7 +19,7 @@
 #include "nodes/makefuncs.h"
 #include "utils/memutils.h"
 
-#include "import/files.h"
+#include "import/file_heads.h"
 #include "import/guess.h"
 #include "import/lines.h"
 #include "import/names.h"

@@ -9,7 +9,7 @@
 #ifndef CSV_TYPES_H
 #define CSV_TYPES_H
 
-#include "import/numbers.h"
+#include "import/separators.h"
 
 /*
  * Decide type, typmod, pattern, missing, null_values and force_null of each column, and

@@ -18,7 +18,7 @@
 #include "utils/rel.h"
 
 #include "load/indexes.h"
-#include "scan/run.h"
+#include "scan/row_run.h"
 #include "settings.h"
 
 typedef struct CsvInsert CsvInsert;

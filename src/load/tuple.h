@@ -10,7 +10,7 @@
 #include "access/tupdesc.h"
 
 #include "query/crew.h"
-#include "scan/run.h"
+#include "scan/row_run.h"
 
 /* the common properties of a relation's tuples; in the current memory context */
 typedef struct CsvTupleForm CsvTupleForm;

@@ -28,7 +28,7 @@
 #include "scan/fetch.h"
 #include "scan/file_values.h"
 #include "scan/progress.h"
-#include "scan/run.h"
+#include "scan/row_run.h"
 #include "scan/scan.h"
 #include "scan/surplus.h"
 #include "table/counts.h"

@@ -13,7 +13,7 @@
 
 #include "answer.h"
 #include "device.h"
-#include "scan.h"
+#include "gpu_scan.h"
 #include "serve.h"
 #include "wire/store.h"
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "check.h"
+#include "sound.h"
 
 /* no record, nor chunk, is longer: see CsvInput */
 #define MOST_INPUT_BYTES	(1024 * 1024 * 1024)

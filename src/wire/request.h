@@ -5,7 +5,7 @@
  * Both ends are of one build and on one machine, so structs are as in memory.
  *
  * The program need not trust the sender: it decodes only requests that the library can
- * work with (check.h).
+ * work with (sound.h).
  */
 #ifndef CSV_WIRE_REQUEST_H
 #define CSV_WIRE_REQUEST_H

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../reader/convert.h"
-#include "check.h"
+#include "sound.h"
 #include "store.h"
 
 /* arrays begin at multiples of a cache line */

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "../../src/service/device.h"
-#include "../../src/service/scan.h"
+#include "../../src/service/gpu_scan.h"
 #include "../../src/wire/request.h"
 #include "../../src/wire/store.h"
 #include "../differential/case.h"

@@ -23,7 +23,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "scan/run.h"
+#include "scan/row_run.h"
 #include "scan/scan.h"
 #include "server.h"
 #include "import/import.h"

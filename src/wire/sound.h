@@ -1,5 +1,5 @@
 /*
- * check.h
+ * sound.h
  *		Checks input from other processes, so that the library can work with it.
  *
  * Engines and evaluation do not check their input for indexes out of range, or for
@@ -8,8 +8,8 @@
  *
  * The functions trust counts and pointers, and expect each bool to be 0 or 1.
  */
-#ifndef CSV_WIRE_CHECK_H
-#define CSV_WIRE_CHECK_H
+#ifndef CSV_WIRE_SOUND_H
+#define CSV_WIRE_SOUND_H
 
 #include "../query/query.h"
 
@@ -19,4 +19,4 @@ extern bool csv_layout_is_sound(const CsvLayout *layout);
 /* over a sound layout */
 extern bool csv_query_is_sound(const CsvQuery *query, const CsvLayout *layout);
 
-#endif							/* CSV_WIRE_CHECK_H */
+#endif							/* CSV_WIRE_SOUND_H */

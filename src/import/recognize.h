@@ -1,13 +1,13 @@
 /*
- * value.h
+ * recognize.h
  *		The form of a value: reads its text once, in all forms that are usual anywhere.
  *
  * A value has exactly one form.  Some forms have several readings: 1.234 is a number
  * with a decimal point, or with a point between its thousands.  A column's evidence
  * counts forms (evidence.h), and all values together decide how to read them (types.h).
  */
-#ifndef CSV_VALUE_FORM_H
-#define CSV_VALUE_FORM_H
+#ifndef CSV_RECOGNIZE_H
+#define CSV_RECOGNIZE_H
 
 #include "import/form.h"
 #include "table/option.h"
@@ -73,4 +73,4 @@ extern const char *const csv_missing_words[CSV_MISSING_WORDS];
 /* the number of the word that a text is, among the words of the rules; -1: it is not */
 extern int8 csv_missing_word(const CsvReadingRules *rules, const char *text, uint32 nbytes);
 
-#endif							/* CSV_VALUE_FORM_H */
+#endif							/* CSV_RECOGNIZE_H */

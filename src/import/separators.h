@@ -1,9 +1,9 @@
 /*
- * numbers.h
+ * separators.h
  *		How the numbers of a table are read: decimal and thousands separators.
  */
-#ifndef CSV_IMPORT_NUMBERS_H
-#define CSV_IMPORT_NUMBERS_H
+#ifndef CSV_SEPARATORS_H
+#define CSV_SEPARATORS_H
 
 #include "import/findings.h"
 
@@ -48,4 +48,4 @@ extern bool csv_is_number_otherwise(const CsvFindings *findings, const CsvEviden
 /* the forms of the reading by which most values are numbers */
 extern uint64 csv_likely_number_forms(const CsvEvidence *evidence);
 
-#endif							/* CSV_IMPORT_NUMBERS_H */
+#endif							/* CSV_SEPARATORS_H */

@@ -1,5 +1,5 @@
 /*
- * evaluate.h
+ * query_steps.h
  *		A query's steps on the device, for the rows of a batch or of columns that
  *		stay.
  *
@@ -13,8 +13,8 @@
  *
  * After each step the caller may stop; then there is no answer.
  */
-#ifndef CSV_CUDA_EVALUATE_H
-#define CSV_CUDA_EVALUATE_H
+#ifndef CSV_CUDA_QUERY_STEPS_H
+#define CSV_CUDA_QUERY_STEPS_H
 
 #include "query.cuh"
 #include "work.h"
@@ -90,4 +90,4 @@ extern CsvStatus csv_ask_fetch(const CsvAsk *ask, uint32_t ngroups,
 extern CsvStatus csv_ask_upload(const CsvAsk *ask);
 extern CsvStatus csv_ask_count(CsvAsk *ask);
 
-#endif							/* CSV_CUDA_EVALUATE_H */
+#endif							/* CSV_CUDA_QUERY_STEPS_H */

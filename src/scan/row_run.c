@@ -1,10 +1,10 @@
 /*
- * run.c
+ * row_run.c
  *		Rows of a scan, many at a time, for threads.
  */
 #include "postgres.h"
 
-#include "scan/run.h"
+#include "scan/row_run.h"
 
 /* a row whose values were made ahead */
 static void

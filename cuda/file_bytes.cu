@@ -1,5 +1,5 @@
 /*
- * files.cu
+ * file_bytes.cu
  *		Bytes of files that stay on the device, and copying them.
  */
 #include "call.h"

@@ -1,5 +1,5 @@
 /*
- * run.c
+ * bind.c
  *		A query as it is run: with the values of its constants, over the columns of
  *		a file.
  */

@@ -1,5 +1,5 @@
 /*
- * scan.h
+ * gpu_scan.h
  *		Scans on a GPU, for sessions.
  *
  * Each scan has a thread, and a socket to its session.  The scan chooses its device
@@ -8,8 +8,8 @@
  * batches.  The batches stay where the engine has left them: in blocks of memory that
  * the session maps, too.  The scan ends when the session closes the socket.
  */
-#ifndef CSV_SCAN_THREAD_H
-#define CSV_SCAN_THREAD_H
+#ifndef CSV_GPU_SCAN_H
+#define CSV_GPU_SCAN_H
 
 #include "wire/message.h"
 
@@ -19,4 +19,4 @@ extern bool csv_scan_start(const CsvScanMessage *message, int socket);
 /* the number of scans */
 extern int	csv_scan_count(void);
 
-#endif							/* CSV_SCAN_THREAD_H */
+#endif							/* CSV_GPU_SCAN_H */

@@ -1,5 +1,5 @@
 /*
- * scan.c
+ * gpu_scan.c
  *		The thread of a scan.
  */
 #ifndef _GNU_SOURCE
@@ -17,8 +17,8 @@
 #include "files.h"
 #include "outlet.h"
 #include "reader/place.h"
-#include "scan.h"
-#include "wire/check.h"
+#include "gpu_scan.h"
+#include "wire/sound.h"
 
 /* of the block for a stream's bytes */
 #define STREAM_BYTES	((size_t) 8 << 20)

@@ -1,9 +1,9 @@
 /*
- * files.h
+ * file_heads.h
  *		What the files of one table have in common: header, footer, names of columns.
  */
-#ifndef CSV_FILES_H
-#define CSV_FILES_H
+#ifndef CSV_FILE_HEADS_H
+#define CSV_FILE_HEADS_H
 
 #include "import/findings.h"
 #include "table/source.h"
@@ -83,4 +83,4 @@ extern List *csv_files_names(const CsvFiles *files, CsvTable *table, bool may_ch
 extern void csv_files_tell(const CsvFiles *files, const CsvFindings *findings,
 						   bool may_choose);
 
-#endif							/* CSV_FILES_H */
+#endif							/* CSV_FILE_HEADS_H */

@@ -1,5 +1,5 @@
 /*
- * value.c
+ * recognize.c
  *		The form of a value.
  */
 #include "postgres.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "import/value.h"
+#include "import/recognize.h"
 #include "import/when.h"
 #include "reader/patterns.h"
 

@@ -1,5 +1,5 @@
 /*
- * files.c
+ * file_heads.c
  *		What the files of one table have in common: header, footer, names of columns.
  *
  * The options header_rows and footer_rows hold for each file.  So they are taken from the
@@ -21,7 +21,7 @@
 #include "utils/formatting.h"
 #include "utils/memutils.h"
 
-#include "import/files.h"
+#include "import/file_heads.h"
 #include "import/names.h"
 #include "import/types.h"
 

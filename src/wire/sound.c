@@ -1,12 +1,12 @@
 /*
- * check.c
- *		Checks what the library takes for granted: see check.h.
+ * sound.c
+ *		Checks what the library takes for granted: see sound.h.
  *
  * A register of a query has a type: a lane, or one of two more, as some operations
  * take only some values of a lane.  An INT may be a BOOL.  A DECIMAL constant beyond
  * 38 digits may only be compared: it is above, or below, all values.
  */
-#include "check.h"
+#include "sound.h"
 
 #include <string.h>
 

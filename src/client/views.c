@@ -1,5 +1,5 @@
 /*
- * listing.c
+ * views.c
  *		What all sessions share, for SQL: csv_gpu_stat, csv_gpu_devices(),
  *		csv_gpu_resident(), csv_gpu_forget().
  */

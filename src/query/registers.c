@@ -1,5 +1,5 @@
 /*
- * load.c
+ * registers.c
  *		Fills registers from a batch's columns and a query's constants.
  *
  * An array is used where it lies, if its entries have the format of a register.

@@ -1,8 +1,8 @@
 /*
- * evaluate.cu
- *		A query's steps on the device: see evaluate.h.
+ * query_steps.cu
+ *		A query's steps on the device: see query_steps.h.
  */
-#include "evaluate.h"
+#include "query_steps.h"
 
 #include <string.h>
 

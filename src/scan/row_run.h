@@ -1,13 +1,13 @@
 /*
- * run.h
+ * row_run.h
  *		Rows of a scan, many at a time, for threads.
  *
  * A run (from csv_table_scan_run()) is a number of rows in the arrays of one batch.
  * No record between them is skipped, and only a few rows have values that an input
  * function must make.
  */
-#ifndef CSV_RUN_H
-#define CSV_RUN_H
+#ifndef CSV_ROW_RUN_H
+#define CSV_ROW_RUN_H
 
 #include "program/program.h"
 #include "scan/fetch.h"
@@ -46,4 +46,4 @@ typedef union CsvRowRoom
 extern bool csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places,
 							  Datum *values, bool *isnull, CsvRowRoom *room);
 
-#endif							/* CSV_RUN_H */
+#endif							/* CSV_ROW_RUN_H */

@@ -1,5 +1,5 @@
 /*
- * numbers.c
+ * separators.c
  *		How the numbers of a table are read.
  *
  * A table has one decimal separator, and one separator of thousands or none.  All
@@ -12,7 +12,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-#include "import/numbers.h"
+#include "import/separators.h"
 
 /* whole numbers, and forms that are equal with any separators */
 #define WHOLE_FORMS		(CSV_FORM_BIT(CSV_FORM_INTEGER) | CSV_FORM_BIT(CSV_FORM_DAYS))
