@@ -224,7 +224,7 @@ extern CsvStatus csv_answer_fetch(CsvCall *call, uint8_t *block,
 extern CsvStatus csv_answer_hold(CsvCall *call);
 
 /*
- * files.cu: a file's bytes on the device; and copy nbytes of an input from there to a
+ * file_bytes.cu: a file's bytes on the device; and copy nbytes of an input from there to a
  * pinned block, behind a margin.  Wait for the work before you read them.
  */
 extern const uint8_t *csv_file_bytes(const CsvCuda *cuda, uint64_t offset);

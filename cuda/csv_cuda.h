@@ -18,7 +18,7 @@
  *	host call	call.h: an engine (engine.cu), the steps of its parse (input.cu,
  *				windows.cu, layout.cu, output.cu, answer.cu, detour.cu), groups
  *				that it holds (held.cu), and loading the kernels (warm.cu).
- *				resident.cu: columns that stay; files.cu: files that stay.
+ *				resident.cu: columns that stay; file_bytes.cu: files that stay.
  *	query		query_steps.h: the steps of a query on the device, for batches and for
  *				columns that stay
  *	work		work.h: how a host call launches, copies, waits and fails (TRY)

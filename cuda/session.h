@@ -148,7 +148,7 @@ struct CsvSession
 	CsvCudaColumns *asked;		/* the columns being asked, or NULL */
 	void		(*drop_columns) (CsvSession *session);	/* gives their memory back */
 
-	/* bytes of files (files.cu): the file used last in front */
+	/* bytes of files (file_bytes.cu): the file used last in front */
 	CsvCudaFile *files;
 	size_t		file_bytes;		/* of all files */
 	size_t		used_file_bytes;	/* of files in use */

@@ -16,6 +16,7 @@
 
 #include "batches/kept.h"
 #include "compat.h"
+#include "table/option_list.h"
 #include "table/source.h"
 
 struct CsvKept

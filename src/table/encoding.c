@@ -9,7 +9,7 @@
 
 #include "mb/pg_wchar.h"
 
-#include "table/option.h"
+#include "table/encoding.h"
 
 static const char *const utf16_names[] = {
 	[CSV_UTF16_ANY] = "UTF16",

@@ -34,6 +34,7 @@
 
 #include "compat.h"
 #include "reader/footer.h"
+#include "table/option.h"
 #include "table/option_list.h"
 #include "table/threads.h"
 

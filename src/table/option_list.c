@@ -21,6 +21,7 @@
 
 #include "compat.h"
 #include "reader/footer.h"
+#include "table/encoding.h"
 #include "table/option_list.h"
 #include "table/option_value.h"
 
@@ -526,4 +527,3 @@ csv_option_has_meaning(const char *name, bool of_column)
 
 	return option == NULL || (option->traits & CSV_WITHOUT_MEANING) == 0;
 }
-

@@ -5,8 +5,8 @@
 #ifndef CSV_OPTION_LIST_H
 #define CSV_OPTION_LIST_H
 
-#include "table/option.h"
 #include "table/option_value.h"
+#include "table/table.h"
 
 /* the options of a table while they are parsed: the table's defaults follow from them */
 typedef struct CsvTableOptions
@@ -71,5 +71,11 @@ extern const CsvOption *csv_option_get(const char *name, Oid catalog);
 
 /* read its value into the struct that belongs to the catalog; ERROR if it is wrong */
 extern void csv_option_parse(const CsvOption *option, void *target, DefElem *def);
+
+/*
+ * May the value of an option shape the batches of a table?  True also for a name that is
+ * not an option's.
+ */
+extern bool csv_option_has_meaning(const char *name, bool of_column);
 
 #endif							/* CSV_OPTION_LIST_H */

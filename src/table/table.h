@@ -1,0 +1,177 @@
+/*
+ * table.h
+ *		A foreign table and its columns, with all options, as option.c resolves them.
+ */
+#ifndef CSV_TABLE_H
+#define CSV_TABLE_H
+
+#include "access/attnum.h"
+#include "nodes/bitmapset.h"
+#include "nodes/pg_list.h"
+
+#include "reader/reader.h"
+#include "settings.h"
+#include "table/pattern.h"
+
+typedef enum CsvVerbosity
+{
+	CSV_VERBOSITY_DEFAULT,
+	CSV_VERBOSITY_VERBOSE,
+	CSV_VERBOSITY_SILENT
+} CsvVerbosity;
+
+/* how files are compressed */
+typedef enum CsvCompression
+{
+	CSV_COMPRESSION_AUTO,		/* the file's suffix decides */
+	CSV_COMPRESSION_NONE,
+	CSV_COMPRESSION_GZIP,
+	CSV_COMPRESSION_ZSTD,
+	CSV_COMPRESSION_LZ4
+} CsvCompression;
+
+/* is a file in UTF-16? */
+typedef enum CsvUtf16
+{
+	CSV_UTF16_NO,				/* the option "encoding" names another encoding */
+	CSV_UTF16_BY_MARK,			/* not given: UTF-16 if a byte-order mark says so */
+	CSV_UTF16_ANY,				/* yes: little-endian, unless a mark contradicts */
+	CSV_UTF16_LITTLE,
+	CSV_UTF16_BIG
+} CsvUtf16;
+
+/* a column that is not read from the file's text */
+typedef enum CsvVirtual
+{
+	CSV_VIRTUAL_NONE,
+	CSV_VIRTUAL_FILENAME,		/* text or varchar */
+	CSV_VIRTUAL_PATH,			/* any type; the key is path_key */
+	CSV_VIRTUAL_RECORD,			/* this and the next two: bigint or integer */
+	CSV_VIRTUAL_LINE,
+	CSV_VIRTUAL_BYTE_OFFSET,
+	CSV_VIRTUAL_SURPLUS			/* text[]; read from the file's text after all */
+} CsvVirtual;
+
+/* an attribute of the table; csv_table_check() has checked the types named above */
+typedef struct CsvTableColumn
+{
+	AttrNumber	attnum;
+	char	   *name;			/* empty for a dropped attribute */
+	bool		dropped;
+	bool		generated;
+	uint8_t		virtual_kind;	/* CsvVirtual */
+	char	   *path_key;		/* of CSV_VIRTUAL_PATH */
+	bool		field_given;	/* by the option "column" */
+	bool		force_null;
+	bool		force_not_null;
+
+	/*
+	 * 0-based field of the file, or -1 if the attribute has no field (dropped,
+	 * generated or virtual) or is found by header_name.
+	 */
+	int32		field;
+	char	   *header_name;	/* NULL: found by number */
+	int32		max_chars;		/* -1: no limit */
+	int32		byte_width;		/* -1: none; if not given, from max_chars */
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	const char *pattern_option; /* the column's own option; NULL: none */
+	const CsvPattern *pattern;	/* of dates and timestamps; NULL: the type's own */
+	uint8_t		thousands;		/* separator that engines accept in numbers; 0: none */
+	bool		null_values_given;
+	List	   *null_values;	/* NULL values besides null_string: C strings */
+	List	   *options;		/* DefElems, as declared */
+} CsvTableColumn;
+
+typedef struct CsvTable
+{
+	Oid			relid;
+	char	   *name;			/* the relation's, without its schema */
+	List	   *options;		/* DefElems, as declared; the server's first */
+
+	/* the input; either filename or program is NULL */
+	char	   *filename;		/* a path or a pattern; messages call it FILE */
+	char	   *program;
+	CsvReadFn	read;			/* NULL, or delivers the bytes instead, once */
+	void	   *read_arg;
+	bool		from_frontend;	/* `read` reads from the client */
+	bool		prefers_pattern;	/* set by csv_prefer_pattern() */
+	bool		all_files;		/* every file that matches the pattern must exist */
+	char	  **files;			/* the list, if it was already made; otherwise NULL */
+	int			nfiles;
+	bool	   *left_out;		/* for each file: it is not read.  NULL: all are
+								 * read */
+	bool		left_out_varies;	/* may change at a rewind */
+	CsvCompression compression;
+
+	/*
+	 * For csv_reader_create(), except the interrupt callback.  dialect.blank_is_record
+	 * is valid if nfields is known.
+	 */
+	CsvReaderOptions reader;
+
+	/* the header's names must equal the columns' */
+	bool		header_match;
+
+	/*
+	 * Columns are found by the header's names: each has a header_name, and is
+	 * NULL in files that lack it.
+	 */
+	bool		by_name;
+
+	/*
+	 * The encoding of the file, and the encoding of the bytes that its CsvSource
+	 * delivers.  The two differ if the source converts (PG_ENCODING_IS_CLIENT_ONLY).
+	 * A source delivers UTF-16 as UTF-8, so both fields treat it as UTF-8.
+	 */
+	CsvUtf16	utf16;
+	int			file_encoding;
+	int			encoding;
+	uint8_t		engine_encoding;	/* CsvEncoding, for CsvLayout */
+
+	char	   *delimiter;
+	char	   *comment;		/* begins comments; NULL: no comments */
+	char	   *null_string;	/* never NULL */
+	char	   *default_string; /* NULL: none */
+	char		decimal_separator;
+	char	   *thousands_separator;	/* a character; NULL: none */
+
+	/* for columns without their own; NULL or NIL: none */
+	const CsvPattern *date_pattern;
+	const CsvPattern *timestamp_pattern;
+	List	   *null_values;
+
+	/* fields of a record; 0 if the header's number applies (nfields_from_header) */
+	uint32_t	nfields;
+	bool		nfields_from_header;
+	bool		pad;			/* ragged 'pad' */
+
+	bool		stop;			/* on_error 'stop' */
+	bool		set_null;		/* on_error 'set_null' */
+	int64		reject_count;	/* bad records allowed; -1: no limit */
+	double		reject_percent; /* bad records allowed, in percent; -1: no limit */
+	CsvVerbosity verbosity;
+	int			notice_limit;
+	CsvSettings settings;		/* at this time, with the option "engine" */
+	List	   *server_options; /* DefElems, at this time */
+
+	int			natts;
+	CsvTableColumn *columns;	/* natts entries, indexed by attnum - 1 */
+} CsvTable;
+
+/* the options of IMPORT FOREIGN SCHEMA */
+typedef struct CsvImportOptions
+{
+	char	   *directory;		/* NULL: the schema's name */
+	int64		sample_records; /* read to infer types; -1: all */
+	bool		all_text;		/* all columns are text */
+	bool		limits;			/* values may not be longer than the longest found */
+	char	   *pattern;		/* of one table's files; NULL: each file becomes a
+								 * table */
+	char	   *table;			/* the table's name; NULL if pattern is NULL */
+	char	   *suffixes;		/* of files; NULL: not given */
+	List	   *table_options;	/* for each table, DefElems */
+} CsvImportOptions;
+
+#endif							/* CSV_TABLE_H */
