@@ -212,14 +212,6 @@ extern void csv_cuda_columns_free(CsvCudaColumns *columns);
 /* device memory that the columns take, in bytes */
 extern uint64_t csv_cuda_columns_bytes(const CsvCudaColumns *columns);
 
-/*
- * The columns of a grouping of rows that is kept, into `places`; returns their number,
- * at most CSV_MAX_KEYS.  Groupings are numbered from 0; returns 0 if there are no
- * more.
- */
-extern uint32_t csv_cuda_columns_grouping(const CsvCudaColumns *columns,
-										  uint32_t number, uint32_t *places);
-
 /* the number of rows of a part that are there, from the first on */
 extern uint32_t csv_cuda_columns_filled(const CsvCudaColumns *columns,
 										uint32_t part);

@@ -110,8 +110,12 @@ release_spare(CsvSession *session, CsvDeviceMemory which)
 	csv_device_drop_kept(session);
 }
 
-bool
-csv_device_make_way(CsvSession *session, size_t nbytes, size_t limit)
+/*
+ * Drop unused files until they fit below the limit beside nbytes, which are all other
+ * memory that is held or wanted.  False: nbytes are more than the limit.
+ */
+static bool
+make_way(CsvSession *session, size_t nbytes, size_t limit)
 {
 	if (nbytes > limit)
 		return false;
@@ -128,7 +132,7 @@ csv_device_trim(CsvSession *session, size_t limit)
 		csv_device_release(session);
 	if (csv_device_held(session) > limit)
 		csv_device_drop_kept(session);
-	(void) csv_device_make_way(session, csv_device_held(session), limit);
+	(void) make_way(session, csv_device_held(session), limit);
 }
 
 /* if a call has the device, the next call trims it */
@@ -194,7 +198,7 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 	}
 	if (keep == 0)
 		release_block(session, which);
-	(void) csv_device_make_way(session, others + wanted, limit);
+	(void) make_way(session, others + wanted, limit);
 	error = allocate(session, &bytes, wanted);
 	if (error == cudaErrorMemoryAllocation && which != CSV_DEVICE_NEXT)
 	{
@@ -240,7 +244,7 @@ csv_device_take(CsvSession *session, size_t nbytes, size_t limit,
 	CsvTaken   *taken;
 	cudaError_t error;
 
-	if (!csv_device_make_way(session, csv_device_held(session) + nbytes, limit))
+	if (!make_way(session, csv_device_held(session) + nbytes, limit))
 		return NULL;
 	taken = (CsvTaken *) malloc(sizeof(*taken));
 	if (taken == NULL)

@@ -237,29 +237,6 @@ csv_cuda_columns_bytes(const CsvCudaColumns *columns)
 }
 
 uint32_t
-csv_cuda_columns_grouping(const CsvCudaColumns *columns, uint32_t number,
-						  uint32_t *places)
-{
-	sigset_t	signals;
-	uint32_t	nkeys = 0;
-
-	if (!enter(columns->session, &signals))
-		return 0;
-	for (uint32_t i = 0; i < columns->ngroupings && nkeys == 0; i++)
-	{
-		const RowGrouping *grouping = &columns->groupings[i];
-
-		if (grouping->classes == NULL || number-- > 0)
-			continue;
-		nkeys = grouping->nkeys;
-		for (uint32_t key = 0; key < nkeys; key++)
-			places[key] = grouping->sources[key].place;
-	}
-	csv_session_leave(columns->session, &signals);
-	return nkeys;
-}
-
-uint32_t
 csv_cuda_columns_filled(const CsvCudaColumns *columns, uint32_t part)
 {
 	uint32_t	nfilled;

@@ -346,8 +346,9 @@ check_start(const CsvSession *session, int device, char *message)
 	return false;
 }
 
-bool
-csv_session_open(CsvSession *session, int device, char *message)
+/* start the session if it is asleep; false with a message */
+static bool
+open_session(CsvSession *session, int device, char *message)
 {
 	sigset_t	signals;
 	bool		missing = false;
@@ -379,7 +380,7 @@ csv_cuda_wake(CsvSession *session, int device, char *reason,
 			  size_t reason_size)
 {
 	char		message[CSV_MESSAGE_BYTES] = "";
-	bool		good = csv_session_open(session, device, message);
+	bool		good = open_session(session, device, message);
 
 	if (!good)
 		snprintf(reason, reason_size, "%s", message);

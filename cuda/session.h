@@ -208,9 +208,6 @@ extern void csv_session_say(char *message, const char *format,...)
 extern void csv_signals_block(sigset_t *old);
 extern void csv_signals_unblock(const sigset_t *old);
 
-/* start the session if it is asleep; false with a message */
-extern bool csv_session_open(CsvSession *session, int device, char *message);
-
 /* may the session be used?  False with a message, if it has failed or ended */
 extern bool csv_session_check(const CsvSession *session, char *message);
 
@@ -245,13 +242,6 @@ extern bool csv_device_reserve(CsvSession *session, CsvDeviceMemory which,
 extern void csv_device_release(CsvSession *session);
 extern size_t csv_device_held(const CsvSession *session);	/* with taken memory */
 extern size_t csv_device_taken(const CsvSession *session);
-
-/*
- * Drop unused files until they fit below the limit beside nbytes, which are all other
- * memory that is held or wanted.  False: nbytes are more than the limit.
- */
-extern bool csv_device_make_way(CsvSession *session, size_t nbytes,
-								size_t limit);
 
 /*
  * Give back memory above the limit, which may have been lowered: first the blocks for

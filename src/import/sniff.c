@@ -52,8 +52,9 @@ typedef struct Sniffing
 
 /* ---- the beginning ---- */
 
-bool
-csv_is_given(List *options, const char *name)
+/* is an option of this name among them? */
+static bool
+is_given(List *options, const char *name)
 {
 	ListCell   *cell;
 
@@ -125,7 +126,7 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 
 	sniffing->guessed = NULL;
 	sniffing->may_guess = false;
-	if (!csv_is_given(options, "encoding"))
+	if (!is_given(options, "encoding"))
 	{
 		/* the client's may be one that is converted: no mark is left then */
 		CsvTable   *utf8_table = make_table(server_options, options, "UTF8");
@@ -267,14 +268,14 @@ static CsvGiven
 what_is_given(List *options)
 {
 	return (CsvGiven) {
-		.format = csv_is_given(options, "format"),
-		.delimiter = csv_is_given(options, "delimiter"),
-		.trim = csv_is_given(options, "trim"),
-		.quote = csv_is_given(options, "quote"),
-		.escape = csv_is_given(options, "escape"),
-		.comment = csv_is_given(options, "comment"),
-		.footer = csv_is_given(options, "footer_rows"),
-		.header = csv_is_given(options, "header") || csv_is_given(options, "header_rows")
+		.format = is_given(options, "format"),
+		.delimiter = is_given(options, "delimiter"),
+		.trim = is_given(options, "trim"),
+		.quote = is_given(options, "quote"),
+		.escape = is_given(options, "escape"),
+		.comment = is_given(options, "comment"),
+		.footer = is_given(options, "footer_rows"),
+		.header = is_given(options, "header") || is_given(options, "header_rows")
 	};
 }
 
@@ -310,7 +311,7 @@ find_format(Sniffing *sniffing)
 			break;
 	}
 	sniffing->may_choose = !sniffing->table->header_match &&
-		!csv_is_given(sniffing->options, "by_name");
+		!is_given(sniffing->options, "by_name");
 	if (sniffing->guess.nfields == 0 && !sample->at_end)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -391,7 +392,7 @@ decide_types(CsvFindings *findings, const CsvReadingRules *rules,
 	}
 	if (!import->all_text)
 		csv_decide_types(findings, rules, (CsvGivenTypes) {
-			.decimal = csv_is_given(import->table_options, "decimal_separator"),
+			.decimal = is_given(import->table_options, "decimal_separator"),
 			.thousands = findings->table->thousands_separator != NULL
 		});
 }
@@ -427,7 +428,7 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 	make_columns(&sniffing, findings);
 
 	csv_reading_rules_init(&rules, findings->table);
-	if (csv_is_given(options, "null_values"))
+	if (is_given(options, "null_values"))
 		rules.missing = 0;
 	csv_observe_values(findings, &rules, import->sample_records);
 	if (findings->ninvalid > 0 && findings->table->file_encoding == PG_UTF8)

@@ -15,7 +15,4 @@
 extern CsvFindings *csv_sniff(const char *filename, List *server_options,
 							  const CsvImportOptions *import);
 
-/* is an option of this name among them? */
-extern bool csv_is_given(List *options, const char *name);
-
 #endif							/* CSV_SNIFF_H */

@@ -51,8 +51,9 @@ add_carry(CsvGroups *groups, uint32_t group, uint32_t field, CsvInt128 carry)
 	return true;
 }
 
-CsvInt128
-csv_get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
+/* the carry of a field of a group */
+static CsvInt128
+get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
 {
 	const CsvKeyed *table = &groups->carries;
 	CsvValue	key = carry_key(group, field);
@@ -81,7 +82,7 @@ csv_groups_count(const CsvGroups *groups, uint32_t group, uint32_t counter)
 		   groups->counters[counter], 4);
 	return count < COUNTER_UNIT ? count :
 		count + (int64_t) COUNTER_UNIT *
-		(int64_t) csv_get_carry(groups, group, COUNTER_FIELD(counter));
+		(int64_t) get_carry(groups, group, COUNTER_FIELD(counter));
 }
 
 CsvWideSum
@@ -105,7 +106,7 @@ csv_groups_sum(const CsvGroups *groups, uint32_t group, uint32_t aggregate)
 	sum = csv_wide_sum_of(kept);
 	return groups->carries.nrows == 0 ? sum :
 		csv_wide_sum_add(sum,
-						 csv_wide_sum_shifted(csv_get_carry(groups, group,
+						 csv_wide_sum_shifted(get_carry(groups, group,
 															aggregate),
 											  accumulator->nbytes == 16));
 }

@@ -35,10 +35,6 @@ extern CsvWideSum csv_groups_sum(const CsvGroups *groups, uint32_t group,
 extern uint32_t csv_distinct_value(const CsvAccumulator *accumulator,
 								   uint32_t row, CsvValue *value);
 
-/* the carry of a field of a group */
-extern CsvInt128 csv_get_carry(const CsvGroups *groups, uint32_t group,
-							   uint32_t field);
-
 /* add n to a counter of the run's group */
 extern bool csv_add_count(CsvGroups *groups, uint32_t counter,
 						  const CsvRun *run, uint32_t n);

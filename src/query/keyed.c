@@ -56,8 +56,8 @@ csv_arena_alloc(CsvArena *arena, size_t nbytes)
 	return result;
 }
 
-void
-csv_arena_free(CsvArena *arena)
+static void
+free_arena(CsvArena *arena)
 {
 	while (arena->blocks != NULL)
 	{
@@ -200,7 +200,7 @@ csv_keyed_free(CsvKeyed *table)
 		memory->free(memory->owner, table->chunks);
 	if (table->slots != NULL)
 		memory->free(memory->owner, table->slots);
-	csv_arena_free(&table->arena);
+	free_arena(&table->arena);
 	table->chunks = NULL;
 	table->slots = NULL;
 	table->nchunks = 0;

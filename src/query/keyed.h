@@ -33,7 +33,6 @@ typedef struct CsvArena
 } CsvArena;
 
 extern uint8_t *csv_arena_alloc(CsvArena *arena, size_t nbytes);
-extern void csv_arena_free(CsvArena *arena);
 
 /* ---- values in rows ---- */
 

@@ -41,8 +41,9 @@ csv_plan_has_order(const ForeignScan *plan)
 	return list_nth(plan->fdw_private, CSV_PLAN_ORDER) != NIL;
 }
 
-List *
-csv_plan_clauses(const ForeignScan *plan)
+/* of a finished plan: clauses on the table, as the executor evaluates them */
+static List *
+plan_clauses(const ForeignScan *plan)
 {
 	if (plan->scan.scanrelid == 0)
 		return list_concat_copy(list_nth(plan->fdw_private, CSV_PLAN_QUALS),
@@ -193,7 +194,7 @@ begin_aggregation(ForeignScanState *node)
 	state->aggregation =
 		csv_aggregation_create(node, state->pushdown.program,
 							   CreateTupleDescCopy(RelationGetDescr(relation)),
-							   copyObject(csv_plan_clauses(plan)),
+							   copyObject(plan_clauses(plan)),
 							   linitial(lists), lsecond(lists));
 	table_close(relation, NoLock);
 }
@@ -214,7 +215,7 @@ begin_lookup(ForeignScanState *node)
 
 	if (equalities == NIL || plan->scan.plan.parallel_aware)
 		return;
-	clauses = copyObject(csv_plan_clauses(plan));
+	clauses = copyObject(plan_clauses(plan));
 	fix_opfuncids((Node *) clauses);
 	state->lookup = csv_lookup_create(&node->ss.ps, row->tts_tupleDescriptor,
 									  clauses, equalities);

@@ -87,9 +87,6 @@ extern CsvAwaitedScan *csv_awaited_scan;
 extern Bitmapset *csv_plan_set(const ForeignScan *plan, CsvPlanItem item);
 extern bool csv_plan_has_order(const ForeignScan *plan);
 
-/* of a finished plan: clauses on the table, as the executor evaluates them */
-extern List *csv_plan_clauses(const ForeignScan *plan);
-
 /* the wrapper's callbacks: execute.c */
 extern void csv_begin_scan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *csv_iterate_scan(ForeignScanState *node);

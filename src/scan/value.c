@@ -307,8 +307,9 @@ csv_value_null(CsvValueInput *input, Datum *value, CsvValueError *error)
 
 #define INVALID_FOR	"an invalid byte sequence for"
 
-char *
-csv_invalid_bytes(int encoding, const uint8_t *bytes, uint64_t length)
+/* the bytes of an invalid sequence, as PostgreSQL shows them: 0xc3 0x28 */
+static char *
+invalid_bytes(int encoding, const uint8_t *bytes, uint64_t length)
 {
 	int			nbytes = pg_encoding_mblen(encoding, (const char *) bytes);
 	StringInfoData text;
@@ -338,7 +339,7 @@ set_invalid(const CsvValueInput *input, const char *what, int as_to,
 							  pg_encoding_to_char(as_to));
 	if (csv_may_quote(input->table, input->column))
 		error->message = psprintf("%s: %s", error->message,
-								  csv_invalid_bytes(encoding, bytes, length));
+								  invalid_bytes(encoding, bytes, length));
 }
 
 /*

@@ -91,8 +91,4 @@ extern bool csv_is_about_value(int sqlerrcode, bool pure);
 extern bool csv_needs_subtransaction(Oid type);
 extern bool csv_may_open_subtransaction(void);
 
-/* the bytes of an invalid sequence, as PostgreSQL shows them: 0xc3 0x28 */
-extern char *csv_invalid_bytes(int encoding, const uint8_t *bytes,
-							   uint64_t length);
-
 #endif							/* CSV_VALUE_H */

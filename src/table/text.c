@@ -217,12 +217,3 @@ csv_find_conversion(int from, int to)
 						pg_encoding_to_char(from), pg_encoding_to_char(to))));
 	return proc;
 }
-
-bool
-csv_is_ascii(const char *text, uint64 nbytes)
-{
-	for (uint64 i = 0; i < nbytes; i++)
-		if (IS_HIGHBIT_SET(text[i]))
-			return false;
-	return true;
-}

@@ -53,8 +53,6 @@ extern char *csv_visible_text(const char *text, size_t nbytes, bool keep_lines);
 /* like csv_visible_text(), in double quotes, unless the text itself has some */
 extern char *csv_quoted_text(const char *text);
 
-extern bool csv_is_ascii(const char *text, uint64 nbytes);
-
 /* the server's conversion from one encoding to another; ERROR if there is none */
 extern Oid	csv_find_conversion(int from, int to);
 
