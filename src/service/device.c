@@ -210,7 +210,7 @@ csv_devices_state(int32_t number, const char **name)
 	for (int i = 0; i < count_devices(); i++)
 		if (is_meant(devices[i].number, number))
 		{
-			CsvDeviceState its = device_state(&devices[i]);
+			CsvDeviceState its = csv_device_state(&devices[i]);
 
 			if (**name == '\0')
 				*name = devices[i].name;
@@ -231,7 +231,7 @@ csv_devices_wake(int32_t number)
 		CsvDevice  *device = &devices[i];
 
 		if (!is_meant(device->number, number) ||
-			device_state(device) != CSV_DEVICE_ASLEEP ||
+			csv_device_state(device) != CSV_DEVICE_ASLEEP ||
 			(any_awake && device->woken_at != 0 &&
 			 now - device->woken_at < WAKE_AGAIN_SECONDS))
 			continue;
@@ -258,7 +258,7 @@ csv_devices_awake(int32_t number, CsvDevice *awake[CSV_MOST_DEVICES])
 
 	for (int i = 0; i < count_devices(); i++)
 		if (is_meant(devices[i].number, number) &&
-			device_state(&devices[i]) == CSV_DEVICE_AWAKE)
+			csv_device_state(&devices[i]) == CSV_DEVICE_AWAKE)
 			awake[n++] = &devices[i];
 	return n;
 }
@@ -286,7 +286,7 @@ find_best(const CsvDeviceWish *wish, uint64_t among)
 	for (int i = 0; i < ndevices; i++)
 	{
 		CsvDevice  *device = &devices[i];
-		CsvDeviceState state = device_state(device);
+		CsvDeviceState state = csv_device_state(device);
 		int			n;
 
 		if (!is_meant(device->number, wish->number) ||
@@ -320,7 +320,7 @@ csv_device_take(const CsvDeviceWish *wish, char *reason, size_t reason_size)
 		if (device != NULL)
 			device->nusers++;
 		pthread_mutex_unlock(&mutex);
-		if (device == NULL || device_state(device) == CSV_DEVICE_AWAKE ||
+		if (device == NULL || csv_device_state(device) == CSV_DEVICE_AWAKE ||
 			csv_cuda_wake(device->session, device->number, reason, reason_size))
 			return device;
 		csv_device_leave(device);
@@ -338,8 +338,8 @@ csv_device_leave(CsvDevice *device)
 
 /* ---- a device ---- */
 
-static CsvDeviceState
-device_state(CsvDevice *device)
+CsvDeviceState
+csv_device_state(CsvDevice *device)
 {
 	switch (csv_cuda_state(device->session))
 	{

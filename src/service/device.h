@@ -62,6 +62,8 @@ extern int	csv_devices_awake(int32_t number, CsvDevice *devices[CSV_MOST_DEVICES
 
 /* ---- a device ---- */
 
+extern CsvDeviceState csv_device_state(CsvDevice *device);
+
 /* a number below CSV_MOST_DEVICES, different for each device; and the same as a set */
 extern int	csv_device_place(const CsvDevice *device);
 
