@@ -445,7 +445,7 @@ may_stand_on(const CsvOption *option, Oid catalog)
 
 /* NULL: it cannot stand there */
 static const CsvOption *
-find_option(const char *name, Oid catalog)
+look_up(const char *name, Oid catalog)
 {
 	for (size_t i = 0; i < lengthof(valid_options); i++)
 		if (may_stand_on(&valid_options[i], catalog) &&
@@ -476,7 +476,7 @@ our_name(const char *name, Oid catalog)
 	{
 		if (strcmp(names[i][0], name) != 0)
 			continue;
-		if (find_option(names[i][1], catalog) != NULL)
+		if (look_up(names[i][1], catalog) != NULL)
 			return names[i][1];
 	}
 	return NULL;
@@ -486,7 +486,7 @@ our_name(const char *name, Oid catalog)
 const CsvOption *
 csv_option_get(const char *name, Oid catalog)
 {
-	const CsvOption *option = find_option(name, catalog);
+	const CsvOption *option = look_up(name, catalog);
 	ClosestMatchState match_state;
 	const char *match;
 	StringInfoData valid_names;
@@ -523,7 +523,7 @@ bool
 csv_option_has_meaning(const char *name, bool of_column)
 {
 	const CsvOption *option =
-		find_option(name, of_column ? AttributeRelationId : ForeignTableRelationId);
+		look_up(name, of_column ? AttributeRelationId : ForeignTableRelationId);
 
 	return option == NULL || (option->traits & CSV_WITHOUT_MEANING) == 0;
 }

@@ -260,6 +260,15 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SQL
 
+sub comparison
+{
+	my ($file) = @_;
+	my @both = qw(filename format header delimiter quote escape null encoding);
+
+	return sprintf "SELECT compare(%s, %s, %s, %s);\n", map { literal($_) } $file->{columns}, $file->{wanted},
+	  options($file, @both), options($file, @both, qw(quoting chunk_size log_verbosity record_boundary));
+}
+
 my %count = (same => 0, start => 0, refused => 0, DIFFERENT => 0);
 my $nrows = 0;
 my $end = time() + seconds_to_run(15);
@@ -278,11 +287,7 @@ while ((time() < $end || (time() < $end + 120 && ($count{same} <= 100 || $count{
 		$file->{log_verbosity} = 'silent';
 		# where file_fdw goes by the first line break, "auto" looks for a LF
 		$file->{record_boundary} = 'cr' if $file->{eol} eq "\r" && $file->{text} =~ /\n/;
-		my @both = qw(filename format header delimiter quote escape null encoding);
-		$sql .= sprintf "SELECT compare(%s, %s, %s, %s);\n",
-		  map { literal($_) } $file->{columns}, $file->{wanted},
-		  options($file, @both),
-		  options($file, @both, qw(quoting chunk_size log_verbosity record_boundary));
+		$sql .= comparison($file);
 	}
 
 	# each answer may have several lines; all but the first are indented here
@@ -295,6 +300,13 @@ while ((time() < $end || (time() < $end + 120 && ($count{same} <= 100 || $count{
 	{
 		my ($verdict, $rows) = $answers[$i] =~ /^(\w+)(?: (\d+))?/;
 
+		# so it does where a carriage return stands alone before the first line break
+		if ($verdict eq 'DIFFERENT' && $files[$i]{text} =~ /\r(?!\n)/)
+		{
+			$files[$i]{record_boundary} = 'cr';
+			($answers[$i]) = $session->query(comparison($files[$i]));
+			($verdict, $rows) = $answers[$i] =~ /^(\w+)(?: (\d+))?/;
+		}
 		$count{$verdict}++;
 		$nrows += $rows || 0;
 		next if $verdict ne 'DIFFERENT';
