@@ -225,8 +225,12 @@ add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bo
 		return;
 	}
 	for (uint32_t row = 0; row < run->nrows; row++)
+	{
+		if (row % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (csv_row_run_fetch(run, row, observer->places, values, isnull, NULL))
 			add_row(observer, values, isnull, first + row);
+	}
 }
 
 /* the reset callback of the context in which the scan is */
