@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "ask.h"
-#include "ask.h"
 #include "register.h"
 #include "wire/store.h"
 
