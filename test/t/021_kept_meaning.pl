@@ -1,7 +1,8 @@
 # What kept columns depend on: all that may be declared of a table, and settings.
 # One thing is changed at a time; then a session that uses kept columns must see what
 # one that uses none sees, and must have read the file again, unless it is
-# known that it need not.
+# known that it need not.  So must a session that reads the file with the other engine:
+# everything that is declared reaches the GPU.
 #
 # Options are those that the extension itself names, settings those that the
 # server lists: one for which there is no change below fails the test.
@@ -16,9 +17,12 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $directory = PostgreSQL::Test::Utils::tempdir;
+my ($other_engine) = grep { $_ ne engine() } 'cuda', 'cpu';
+engines();	# a stand-in where there is no GPU
 my $node = csv_server('kept_meaning', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '64MB');
 my $session = new_session($node);
 my $other = new_session($node);	# reads files
+my $elsewhere = new_session($node);	# reads files with the other engine
 my $query = 'SELECT t FROM t';	# as rows, in which NULL is no empty text
 
 # reading again would be of no use
@@ -26,13 +30,13 @@ my %without_meaning = map { $_ => 1 } qw(reject_limit log_verbosity notice_limit
   qw(engine device gpu_memory_limit io_threads cpu_threads enable_pushdown resident resident_memory load_method);
 
 write_file("$directory/a.csv", "a,d,s\n1,01/02/2003,x\n\n2,2003-04-05,\"y, \xc3\xa4\"\n3,04/05/2006,'z;' \r\n4;5,6\n4,,\"\"\n7,,\n8\n" .
-	"10,,\"more\nlines\"\n11,,in\"side\"\n");
+	"10,,\"more\nlines\"\n11,,in\"side\"\n1_000,,\n\"1,5\",,\n13,,\"a\\\"b\"\n");
 write_file("$directory/b.csv", "b,c\n9,01/02/2003,x\n");
 settle();
 
 sub create
 {
-	$other->value("DROP FOREIGN TABLE IF EXISTS t; CREATE FOREIGN TABLE t (a bigint, d date, s text) SERVER csv OPTIONS (filename '$directory/a.csv')");
+	$other->value("DROP FOREIGN TABLE IF EXISTS t; CREATE FOREIGN TABLE t (a numeric, d date, s text) SERVER csv OPTIONS (filename '$directory/a.csv')");
 }
 
 # what is held of the table as it is now
@@ -53,6 +57,8 @@ sub is_same
 
 		is("$found[0]$found[1]", "$plain[0]$plain[1]", "$name: the same, $round");
 	}
+	my @found = $elsewhere->query($query);
+	is("$found[0]$found[1]", "$plain[0]$plain[1]", "$name: the same, $other_engine");
 	return "@plain";
 }
 
@@ -143,7 +149,7 @@ my %column_changes = (
 	timestamp_format => 'epoch');
 
 # options that rows and NOTICEs here do not tell
-my %silent = map { $_ => 1 } qw(compression escape decimal_separator thousands_separator timestamp_format engine chunk_size);
+my %silent = map { $_ => 1 } qw(compression timestamp_format engine chunk_size);
 
 sub try_option
 {
@@ -157,8 +163,10 @@ sub try_option
 	ok($shows != ($silent{$name} // 0), "$name: shows in the results, or is known not to");
 }
 
-$other->value('SET csv_gpu_fdw.resident = off');
+$_->value('SET csv_gpu_fdw.resident = off') for $other, $elsewhere;
+$elsewhere->value("SET csv_gpu_fdw.engine = $other_engine");
 create();
+like($elsewhere->value("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query"), qr/Engine: $other_engine/, 'another engine');
 for my $object ('SERVER csv', 'FOREIGN TABLE t')
 {
 	for my $name (options_of($object))
@@ -176,6 +184,7 @@ for my $name (options_of('FOREIGN TABLE t ALTER a'))
 
 	ok(exists $column_changes{$name}, "a change of $name") or next;
 	$other->value("ALTER FOREIGN TABLE t ALTER d TYPE $1") if $name =~ /(date|timestamp)_format/;
+	$other->value('ALTER FOREIGN TABLE t ALTER a TYPE bigint') if $name eq 'virtual';
 	try_option("FOREIGN TABLE t ALTER $column", $name, $column_changes{$name});
 }
 
@@ -232,7 +241,7 @@ for my $setting (split /\n/, $session->value(q{
 {
 	my ($name, @how) = split /\|/, $setting;
 	my $value = other_value($name, @how);
-	my @sessions = ($session, $other);
+	my @sessions = ($session, $other, $name eq 'csv_gpu_fdw.engine' ? () : $elsewhere);
 
 	ok(defined $value, "a change of $name") or next;
 	try_change($name,
@@ -240,7 +249,6 @@ for my $setting (split /\n/, $session->value(q{
 		sub { $_->value("SET $name = '$how[1]'") for @sessions });
 }
 
-$session->quit;
-$other->quit;
+$_->quit for $session, $other, $elsewhere;
 $node->stop;
 done_testing();
