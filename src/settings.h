@@ -42,4 +42,7 @@ typedef struct CsvSettings
 /* the current settings */
 extern CsvSettings csv_settings;
 
+/* when the module is loaded */
+extern void csv_settings_define(void);
+
 #endif							/* CSV_SETTINGS_H */

@@ -16,6 +16,7 @@ failed()
 	status=1
 }
 
+"${MAKE:-make}" -s all >/dev/null || exit 1
 test/format.sh --check || failed 'make format'
 test/rooms.sh || failed test/rooms.sh
 test/sizes.sh || failed test/sizes.sh
@@ -36,7 +37,6 @@ queue=$(echo '#include <sys/queue.h>' | "${CC:-cc}" -E -M -x c - | grep -o '/[^ 
 	--template='{file}:{line}: {message} [{id}]' src/reader src/cpu src/query src/wire src/service test/bench test/stress ||
 	failed "$CPPCHECK"
 
-"${MAKE:-make}" -s build/sonames.h || exit 1
 # shellcheck disable=SC2206
 flags=(-Isrc -Ibuild -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11
 	-Wcast-qual ${COMPRESSION_FLAGS-})

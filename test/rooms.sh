@@ -5,11 +5,12 @@
 # A room is a folder.  The table below says which others it may look into; a
 # room that is not named there may look into none.  settings.h and compat.h are
 # for all rooms on the server's side.  Files must not include each other in a
-# circle.  csv_cuda.h has the layers of cuda/.
+# circle, nor call each other, as far as they are built.  csv_cuda.h has the layers
+# of cuda/.
 #
-# One of our settings is looked at where the tables' options are resolved and nowhere
-# below; what is of no table, in client/.  No two types have one name, not even in files of their own.  Prints which rooms
-# each one does look into.
+# Our settings are looked at where the options of tables are resolved, and in client/
+# settings that are of no table.  No two types have one name, not even in files of their
+# own.  Prints which rooms each room does look into.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -94,10 +95,34 @@ done < <(grep -l __global__ cuda/*.cu |
 circles=$(tsort <<<"$edges" 2>&1 >/dev/null) ||
 	finding "files that include each other in a circle:"$'\n'"$circles"
 
+# called FILE...: pairs of objects, of which the first calls the second
+called()
+{
+	nm -A "$@" | awk -F: '
+		{ n = split($2, symbol, " "); file = $1; type = symbol[n - 1]; name = symbol[n] }
+		type == "U" { uses[file, name] }
+		type ~ /^[TDBR]$/ { in_file[name] = file }
+		END {
+			for (use in uses) {
+				split(use, part, SUBSEP)
+				if (part[2] in in_file && in_file[part[2]] != part[1])
+					print part[1], in_file[part[2]]
+			}
+		}'
+}
+
+objects=()
+for file in "${files[@]}"; do
+	[ ! -f "build/obj/${file%.*}.o" ] || objects+=("build/obj/${file%.*}.o")
+done
+mapfile -t objects < <(printf '%s\n' "${objects[@]}" | sort -u)
+circles=$(called "${objects[@]}" | tsort 2>&1 >/dev/null) ||
+	finding "files that call each other in a circle:"$'\n'"$circles"
+
 while read -r place; do
 	finding "$place: a setting is looked at outside of csv_table_get()"
 done < <(grep -n "\<csv_settings\>" "${files[@]}" |
-	grep -vE '^src/(csv_gpu_fdw\.c|settings\.h|table/option(_list)?\.c|client/(worker|views)\.c):')
+	grep -vE '^src/(settings\.[ch]|table/option(_list)?\.c|client/(worker|views)\.c):')
 
 # "typedef struct X X;" declares what "struct X" defines
 while read -r name; do

@@ -1,7 +1,6 @@
 /*
  * index.c
- *		Builds the structural index: regular records by blocks, other records
- *		through the table.
+ *		Memory of the structural index.
  */
 #include "index.h"
 
@@ -87,8 +86,8 @@ csv_index_add_lenient(CsvIndex *index, uint32_t record)
 	return true;
 }
 
-static CsvStatus
-reserve(CsvIndex *index)
+CsvStatus
+csv_index_reserve(CsvIndex *index)
 {
 	/* a position for the end of the input, and a word for csv_any_between */
 	uint64_t	nwords = CSV_WORD(index->input->nbytes) + 2;
@@ -119,58 +118,6 @@ reserve(CsvIndex *index)
 	}
 	if (index->record_capacity == 0 && !csv_index_grow_records(index))
 		return CSV_NO_MEMORY;
-	return CSV_OK;
-}
-
-CsvStatus
-csv_index_build(CsvIndex *index)
-{
-	const CsvInput *input = index->input;
-	CsvStatus	status = reserve(index);
-	uint64_t	nwords;
-
-	if (status != CSV_OK)
-		return status;
-	index->nrecords = 0;
-	index->nerrors = 0;
-	index->nlenient = 0;
-	index->pos = 0;
-	index->nseparators = 0;
-	index->nlines = 0;
-	index->alone_until = input->alone_until;
-	index->skip_line = input->skip_line;
-	index->incomplete = false;
-	index->asked = 0;
-
-	/* clear, because the slow path sets single bits; the loop writes whole words */
-	nwords = CSV_WORD(input->nbytes) + 2;
-	memset(index->separators, 0, nwords * 8);
-	memset(index->quotes, 0, nwords * 8);
-	memset(index->unplain, 1, nwords);
-
-	while (index->pos < input->nbytes && !index->incomplete)
-	{
-		if (!index->skip_line && index->pos >= index->alone_until)
-		{
-			status = index->functions->run(index);
-			if (status != CSV_OK)
-				return status;
-			if (index->pos >= input->nbytes || index->incomplete)
-				break;
-		}
-		status = csv_index_slow_record(index);
-		if (status != CSV_OK)
-			return status;
-	}
-	if (index->pos < input->nbytes)
-		csv_clear_between(index->separators, index->pos, index->pos + 1);
-
-	if (index->nrecords + 1 > index->record_capacity &&
-		!csv_index_grow_records(index))
-		return CSV_NO_MEMORY;
-	index->records[index->nrecords].start = (uint32_t) index->pos;
-	index->records[index->nrecords].first_separator = index->nseparators;
-	index->records[index->nrecords].line = index->nlines;
 	return CSV_OK;
 }
 

@@ -108,8 +108,8 @@ extern const CsvIndexFunctions csv_index_avx512;
 extern bool csv_index_has_avx2(void);
 extern bool csv_index_has_avx512(void);
 
-/* index.c */
-extern CsvStatus csv_index_build(CsvIndex *index);
+/* index.c: room for the input, and for one more entry of a list */
+extern CsvStatus csv_index_reserve(CsvIndex *index);
 extern void csv_index_free(CsvIndex *index);
 extern bool csv_index_grow_records(CsvIndex *index);
 extern bool csv_index_add_lenient(CsvIndex *index, uint32_t record);
@@ -119,6 +119,6 @@ extern bool csv_index_add_error(CsvIndex *index, CsvErrorCode code,
 								uint32_t where);
 
 /* repair.c */
-extern CsvStatus csv_index_slow_record(CsvIndex *index);
+extern CsvStatus csv_index_build(CsvIndex *index);
 
 #endif							/* CSV_INDEX_H */

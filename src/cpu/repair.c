@@ -1,7 +1,7 @@
 /*
  * repair.c
- *		Reads one irregular record through the dialect's table, and applies
- *		the repair rule.
+ *		Builds the structural index: regular records by blocks, other records
+ *		through the dialect's table, with the repair rule.
  *
  * If a record with a quoting error has several lines, only its first line is skipped:
  * each further line is read alone.  The same is done with a record longer than
@@ -12,6 +12,8 @@
  * (lenient.h); to find out, it is read once more.
  */
 #include "index.h"
+
+#include <string.h>
 
 /*
  * Skip the line that starts (or continues) at `from`.  If the line does not end in this
@@ -193,8 +195,8 @@ bad_record(CsvIndex *index, CsvMode mode)
 }
 
 /* read the record (or blank lines, or a comment) at index->pos through the table */
-CsvStatus
-csv_index_slow_record(CsvIndex *index)
+static CsvStatus
+slow_record(CsvIndex *index)
 {
 	const CsvInput *input = index->input;
 	const CsvDialect *dialect = index->dialect;
@@ -269,4 +271,56 @@ csv_index_slow_record(CsvIndex *index)
 	}
 
 	return bad_record(index, mode);
+}
+
+CsvStatus
+csv_index_build(CsvIndex *index)
+{
+	const CsvInput *input = index->input;
+	CsvStatus	status = csv_index_reserve(index);
+	uint64_t	nwords;
+
+	if (status != CSV_OK)
+		return status;
+	index->nrecords = 0;
+	index->nerrors = 0;
+	index->nlenient = 0;
+	index->pos = 0;
+	index->nseparators = 0;
+	index->nlines = 0;
+	index->alone_until = input->alone_until;
+	index->skip_line = input->skip_line;
+	index->incomplete = false;
+	index->asked = 0;
+
+	/* clear, because the slow path sets single bits; the loop writes whole words */
+	nwords = CSV_WORD(input->nbytes) + 2;
+	memset(index->separators, 0, nwords * 8);
+	memset(index->quotes, 0, nwords * 8);
+	memset(index->unplain, 1, nwords);
+
+	while (index->pos < input->nbytes && !index->incomplete)
+	{
+		if (!index->skip_line && index->pos >= index->alone_until)
+		{
+			status = index->functions->run(index);
+			if (status != CSV_OK)
+				return status;
+			if (index->pos >= input->nbytes || index->incomplete)
+				break;
+		}
+		status = slow_record(index);
+		if (status != CSV_OK)
+			return status;
+	}
+	if (index->pos < input->nbytes)
+		csv_clear_between(index->separators, index->pos, index->pos + 1);
+
+	if (index->nrecords + 1 > index->record_capacity &&
+		!csv_index_grow_records(index))
+		return CSV_NO_MEMORY;
+	index->records[index->nrecords].start = (uint32_t) index->pos;
+	index->records[index->nrecords].first_separator = index->nseparators;
+	index->records[index->nrecords].line = index->nlines;
+	return CSV_OK;
 }

@@ -24,6 +24,7 @@
 #include "compat.h"
 #include "plan/file_clauses.h"
 #include "plan/parallel_path.h"
+#include "plan/planned_table.h"
 #include "scan/execute.h"
 #include "scan/value.h"
 #include "table/source.h"

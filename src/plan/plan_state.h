@@ -61,14 +61,6 @@ extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
 								 List *tlist, List *scan_clauses,
 								 Plan *outer_plan);
 
-/*
- * Returns the state of a table in a query, in the planner's memory, with `table`,
- * `wanted`, `nbytes`, `is_exact` and everything about clauses filled in.  Looks at the
- * catalogs and the files only once.
- */
-extern CsvPlanState *csv_plan_state(PlannerInfo *root, RelOptInfo *baserel,
-									Oid foreigntableid);
-
 /* upper.c: GetForeignUpperPaths */
 extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 								RelOptInfo *input_rel, RelOptInfo *output_rel,

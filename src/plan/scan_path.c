@@ -28,12 +28,11 @@
 #include "plan/file_clauses.h"
 #include "plan/order.h"
 #include "plan/parallel_path.h"
-#include "plan/plan_state.h"
+#include "plan/planned_table.h"
 #include "plan/rescan.h"
 #include "plan/shippable.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
-#include "table/source.h"
 
 /*
  * Costs in units of cpu_operator_cost: of finding the records in a page of the file,
@@ -47,36 +46,6 @@
 
 /* beginning a scan, perhaps once more */
 #define CSV_COST_PER_SCAN	20
-
-/*
- * Returns the attributes that the query uses; a whole-row reference uses all of them.
- */
-static Bitmapset *
-wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
-{
-	Bitmapset  *used = NULL;
-	Bitmapset  *wanted = NULL;
-	int			member = -1;
-	ListCell   *cell;
-
-	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &used);
-	foreach(cell, baserel->baserestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-
-		pull_varattnos((Node *) rinfo->clause, baserel->relid, &used);
-	}
-	while ((member = bms_next_member(used, member)) >= 0)
-	{
-		AttrNumber	attnum = member + FirstLowInvalidHeapAttributeNumber;
-
-		if (attnum > 0)
-			wanted = bms_add_member(wanted, attnum);
-		else if (attnum == 0)
-			wanted = bms_add_members(wanted, csv_table_attributes(table));
-	}
-	return wanted;
-}
 
 /*
  * Values of some types can be refused only in a subtransaction (value.c), and before
@@ -102,89 +71,6 @@ avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
 		for (int i = 1; i < root->simple_rel_array_size; i++)
 			if (root->simple_rel_array[i] != NULL)
 				root->simple_rel_array[i]->consider_parallel = false;
-}
-
-/* a WHERE clause, and its properties that decide when the executor gets to it */
-typedef struct OrderedClause
-{
-	RestrictInfo *rinfo;
-	Index		security_level;
-	bool		joins;			/* it uses other tables, too */
-	Cost		cost;			/* of one row */
-	int			number;
-} OrderedClause;
-
-static int
-compare_clauses(const void *a, const void *b)
-{
-	const OrderedClause *left = a;
-	const OrderedClause *right = b;
-
-	if (left->security_level != right->security_level)
-		return left->security_level < right->security_level ? -1 : 1;
-	if (left->joins != right->joins)
-		return left->joins ? 1 : -1;
-	if (left->cost != right->cost)
-		return left->cost < right->cost ? -1 : 1;
-	return left->number - right->number;
-}
-
-/*
- * Returns clauses in the order in which the executor evaluates them
- * (order_qual_clauses in createplan.c).  The order decides which of several clauses
- * raises an ERROR.  Join clauses come last, where they also are if a scan does not
- * have them.
- */
-static List *
-order_clauses(PlannerInfo *root, List *clauses)
-{
-	int			n = list_length(clauses);
-	OrderedClause *ordered = palloc(sizeof(OrderedClause) * Max(n, 1));
-	List	   *result = NIL;
-
-	for (int i = 0; i < n; i++)
-	{
-		RestrictInfo *rinfo = list_nth_node(RestrictInfo, clauses, i);
-		QualCost	cost;
-
-		cost_qual_eval_node(&cost, (Node *) rinfo, root);
-		ordered[i].rinfo = rinfo;
-		ordered[i].joins = bms_membership(rinfo->clause_relids) == BMS_MULTIPLE;
-		ordered[i].cost = cost.per_tuple;
-		ordered[i].number = i;
-		ordered[i].security_level = rinfo->leakproof &&
-			cost.per_tuple < 10 * cpu_operator_cost ? 0 :
-			rinfo->security_level;
-	}
-	qsort(ordered, n, sizeof(OrderedClause), compare_clauses);
-	for (int i = 0; i < n; i++)
-		result = lappend(result, ordered[i].rinfo);
-	return result;
-}
-
-CsvPlanState *
-csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
-{
-	CsvPlanState *state = baserel->fdw_private;
-
-	if (state != NULL)
-		return state;
-	state = palloc0(sizeof(CsvPlanState));
-	state->table = csv_table_get(foreigntableid);
-	state->relid = baserel->relid;
-	state->query = root->parse;
-	state->row_security = root->qual_security_level > 0;
-	state->wanted = wanted_attributes(baserel, state->table);
-	state->restrictinfo =
-		csv_part_clauses(state, order_clauses(root, baserel->baserestrictinfo),
-						 &state->file_clauses);
-	if (state->file_clauses != NIL)
-		csv_table_check(state->table);	/* types, for example */
-	state->unknown_files = csv_plan_files(state, state->file_clauses);
-	state->nbytes = csv_source_data_size(state->table, &state->is_exact);
-	csv_source_decide_resident(state->table);
-	baserel->fdw_private = state;
-	return state;
 }
 
 /*
@@ -452,7 +338,7 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
-	if (csv_find_equalities(root, state, order_clauses(root, clauses),
+	if (csv_find_equalities(root, state, csv_order_clauses(root, clauses),
 							state->pushed) != NIL)
 		read_cost = csv_lookup_cost(baserel, state, read_cost,
 									csv_loop_count(root, required_outer),
@@ -581,7 +467,7 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 		if (list_member_ptr(done, param_info))
 			continue;
 		done = lappend(done, param_info);
-		clauses = order_clauses(root,
+		clauses = csv_order_clauses(root,
 								list_concat_copy(baserel->baserestrictinfo,
 												 param_info->ppi_clauses));
 		with.restrictinfo = csv_part_clauses(state, clauses,
@@ -654,7 +540,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	{
 		List	   *rest;
 
-		scan_clauses = order_clauses(root, scan_clauses);
+		scan_clauses = csv_order_clauses(root, scan_clauses);
 		rest = csv_part_clauses(state, scan_clauses, &files);
 		query = push_filters(state, rest, &pushed);
 		order = limit = NIL;

@@ -383,6 +383,17 @@ aggregate_rows(CsvScanState *state)
 						   csv_table_scan_batches(state->scan));
 }
 
+void
+csv_begin_shared(CsvScanState *state)
+{
+	state->has_begun = true;
+	if (state->shared == NULL || state->dsa == NULL ||
+		(state->pcxt != NULL && state->pcxt->nworkers_launched == 0))
+		return;
+	csv_table_scan_share(state->scan, state->shared, state->dsa);
+	state->is_shared = true;
+}
+
 TupleTableSlot *
 csv_iterate_scan(ForeignScanState *node)
 {

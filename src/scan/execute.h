@@ -93,14 +93,15 @@ extern TupleTableSlot *csv_iterate_scan(ForeignScanState *node);
 extern void csv_rescan(ForeignScanState *node);
 extern void csv_end_scan(ForeignScanState *node);
 
-/* not callbacks; call csv_decide_files() before looking at rows or files */
+/*
+ * Not callbacks.  Call csv_decide_files() before looking at rows or files.  Before the
+ * first row, csv_begin_shared() shares the scan with other processes, if there are any.
+ */
 extern void csv_open_scan(ForeignScanState *node);
 extern void csv_decide_files(ForeignScanState *node);
+extern void csv_begin_shared(CsvScanState *state);
 
-/*
- * The wrapper's callbacks in parallel.c.  Before the first row, csv_begin_shared()
- * shares the scan with other processes, if there are any.
- */
+/* the wrapper's callbacks: parallel.c */
 extern Size csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt);
 extern void csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 							   void *coordinate);
@@ -109,7 +110,6 @@ extern void csv_reinitialize_dsm(ForeignScanState *node,
 extern void csv_initialize_worker(ForeignScanState *node, shm_toc *toc,
 								  void *coordinate);
 extern void csv_shutdown_scan(ForeignScanState *node);
-extern void csv_begin_shared(CsvScanState *state);
 
 /* explain.c, analyze.c */
 extern void csv_explain_scan(ForeignScanState *node, ExplainState *es);

@@ -76,17 +76,6 @@ csv_initialize_worker(ForeignScanState *node, shm_toc *toc, void *coordinate)
 }
 
 void
-csv_begin_shared(CsvScanState *state)
-{
-	state->has_begun = true;
-	if (state->shared == NULL || state->dsa == NULL ||
-		(state->pcxt != NULL && state->pcxt->nworkers_launched == 0))
-		return;
-	csv_table_scan_share(state->scan, state->shared, state->dsa);
-	state->is_shared = true;
-}
-
-void
 csv_shutdown_scan(ForeignScanState *node)
 {
 	CsvScanState *state = node->fdw_state;

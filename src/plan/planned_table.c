@@ -1,0 +1,121 @@
+/*
+ * planned_table.c
+ *		A table in a query that is planned: the columns, clauses and bytes that all of
+ *		its paths read.
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+
+#include "plan/file_clauses.h"
+#include "plan/planned_table.h"
+#include "table/source.h"
+
+/*
+ * Returns the attributes that the query uses; a whole-row reference uses all of them.
+ */
+static Bitmapset *
+wanted_attributes(RelOptInfo *baserel, const CsvTable *table)
+{
+	Bitmapset  *used = NULL;
+	Bitmapset  *wanted = NULL;
+	int			member = -1;
+	ListCell   *cell;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &used);
+	foreach(cell, baserel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		pull_varattnos((Node *) rinfo->clause, baserel->relid, &used);
+	}
+	while ((member = bms_next_member(used, member)) >= 0)
+	{
+		AttrNumber	attnum = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum > 0)
+			wanted = bms_add_member(wanted, attnum);
+		else if (attnum == 0)
+			wanted = bms_add_members(wanted, csv_table_attributes(table));
+	}
+	return wanted;
+}
+
+/* a WHERE clause, and its properties that decide when the executor gets to it */
+typedef struct OrderedClause
+{
+	RestrictInfo *rinfo;
+	Index		security_level;
+	bool		joins;			/* it uses other tables, too */
+	Cost		cost;			/* of one row */
+	int			number;
+} OrderedClause;
+
+static int
+compare_clauses(const void *a, const void *b)
+{
+	const OrderedClause *left = a;
+	const OrderedClause *right = b;
+
+	if (left->security_level != right->security_level)
+		return left->security_level < right->security_level ? -1 : 1;
+	if (left->joins != right->joins)
+		return left->joins ? 1 : -1;
+	if (left->cost != right->cost)
+		return left->cost < right->cost ? -1 : 1;
+	return left->number - right->number;
+}
+
+List *
+csv_order_clauses(PlannerInfo *root, List *clauses)
+{
+	int			n = list_length(clauses);
+	OrderedClause *ordered = palloc(sizeof(OrderedClause) * Max(n, 1));
+	List	   *result = NIL;
+
+	for (int i = 0; i < n; i++)
+	{
+		RestrictInfo *rinfo = list_nth_node(RestrictInfo, clauses, i);
+		QualCost	cost;
+
+		cost_qual_eval_node(&cost, (Node *) rinfo, root);
+		ordered[i].rinfo = rinfo;
+		ordered[i].joins = bms_membership(rinfo->clause_relids) == BMS_MULTIPLE;
+		ordered[i].cost = cost.per_tuple;
+		ordered[i].number = i;
+		ordered[i].security_level = rinfo->leakproof &&
+			cost.per_tuple < 10 * cpu_operator_cost ? 0 :
+			rinfo->security_level;
+	}
+	qsort(ordered, n, sizeof(OrderedClause), compare_clauses);
+	for (int i = 0; i < n; i++)
+		result = lappend(result, ordered[i].rinfo);
+	return result;
+}
+
+CsvPlanState *
+csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	CsvPlanState *state = baserel->fdw_private;
+
+	if (state != NULL)
+		return state;
+	state = palloc0(sizeof(CsvPlanState));
+	state->table = csv_table_get(foreigntableid);
+	state->relid = baserel->relid;
+	state->query = root->parse;
+	state->row_security = root->qual_security_level > 0;
+	state->wanted = wanted_attributes(baserel, state->table);
+	state->restrictinfo =
+		csv_part_clauses(state, csv_order_clauses(root, baserel->baserestrictinfo),
+						 &state->file_clauses);
+	if (state->file_clauses != NIL)
+		csv_table_check(state->table);	/* types, for example */
+	state->unknown_files = csv_plan_files(state, state->file_clauses);
+	state->nbytes = csv_source_data_size(state->table, &state->is_exact);
+	csv_source_decide_resident(state->table);
+	baserel->fdw_private = state;
+	return state;
+}
