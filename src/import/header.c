@@ -496,15 +496,18 @@ decide(const CsvGridRows *rows, Candidate *candidate, CsvHeader *header)
 {
 	const CsvGrid *grid = rows->grid;
 	bool		found = candidate->last != candidate->first;
-	CsvCells	names = csv_record_cells(grid, &grid->records[candidate->last]);
 
 	/* a title, padded to the table's width, stands above an empty record */
 	if (found && grid->records[candidate->last].nfilled == 1 && grid->nfields > 1 &&
 		candidate->last + 1 < candidate->first && is_empty_row(grid, candidate->last + 1))
 		found = candidate->undecided = false;
-	if (found && !candidate->undecided && names.texts != NULL &&
-		!names_typed(rows, &grid->records[candidate->last]))
-		(void) are_names(grid, &names, 0, candidate->first, &header->assumed);
+	if (found && !candidate->undecided && !names_typed(rows, &grid->records[candidate->last]))
+	{
+		CsvCells	names = csv_record_cells(grid, &grid->records[candidate->last]);
+
+		if (names.texts != NULL)
+			(void) are_names(grid, &names, 0, candidate->first, &header->assumed);
+	}
 	while (candidate->undecided)
 	{
 		CsvCells	cells = csv_record_cells(grid, &grid->records[candidate->last]);
@@ -525,7 +528,7 @@ decide(const CsvGridRows *rows, Candidate *candidate, CsvHeader *header)
 	return found;
 }
 
-/* there is no header: records of NULLs may stand above, and the first may be names all the same */
+/* without a header, records of NULLs may stand above the data, and names first in them */
 static void
 look_at_first(const CsvGridRows *rows, CsvHeader *header)
 {
