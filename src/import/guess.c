@@ -191,30 +191,32 @@ find_needless(const CsvGrid *grid, uint32 first)
 {
 	uint32		ncolumns = Min(grid->nfields, MaxHeapAttributeNumber);
 	bool	   *any_plain = palloc0(ncolumns);
-	uint64		line = 0;
+	const CsvGridRecord **quoted = palloc0(sizeof(CsvGridRecord *) * ncolumns);	/* the first */
+	const CsvGridRecord *needless = NULL;
 
-	for (int pass = 0; pass < 2; pass++)
-		for (uint32 i = Max(first, grid->from); i < grid->to && line == 0; i++)
+	for (uint32 i = Max(first, grid->from); i < grid->to; i++)
+	{
+		const CsvGridRecord *record = &grid->records[i];
+
+		for (uint32 j = 0; csv_is_row(record, grid->nfields) && j < record->ncells; j++)
 		{
-			const CsvGridRecord *record = &grid->records[i];
+			const CsvCell *cell = &record->cells[j];
 
-			if (!csv_is_row(record, grid->nfields))
+			if (cell->quoted && needs_quotes(cell, &grid->options))
+				return 0;
+			if (cell->kind != CSV_CELL_TEXT)
 				continue;
-			for (uint32 j = 0; j < record->ncells; j++)
-			{
-				const CsvCell *cell = &record->cells[j];
-
-				if (cell->quoted && needs_quotes(cell, &grid->options))
-					return 0;
-				if (cell->kind != CSV_CELL_TEXT)
-					continue;
-				any_plain[j] |= !cell->quoted;
-				if (pass == 1 && cell->quoted && line == 0 &&
-					(any_plain[j] || grid->options.quote == '\''))
-					line = line_of(grid, record);
-			}
+			if (!cell->quoted)
+				any_plain[j] = true;
+			else if (quoted[j] == NULL)
+				quoted[j] = record;
 		}
-	return line;
+	}
+	for (uint32 j = 0; j < ncolumns; j++)
+		if (quoted[j] != NULL && (any_plain[j] || grid->options.quote == '\'') &&
+			(needless == NULL || quoted[j] < needless))
+			needless = quoted[j];
+	return needless == NULL ? 0 : line_of(grid, needless);
 }
 
 /* has the first record blanks beside its delimiters? */

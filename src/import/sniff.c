@@ -165,7 +165,7 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 
 /* how often "\x" stands in a text, as csv_valid_text() writes bytes that are not valid */
 static uint32
-count_escapes(const char *text)
+count_hex(const char *text)
 {
 	uint32		n = 0;
 
@@ -190,7 +190,7 @@ server_names(const CsvTable *table, CsvCells cells, bool *invalid)
 										  CSV_MOST_NAME_BYTES + MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN);
 
 		CHECK_FOR_INTERRUPTS();
-		*invalid |= count_escapes(name) > count_escapes(cells.texts[i]);
+		*invalid |= count_hex(name) > count_hex(cells.texts[i]);
 		names = lappend(names, makeString(name));
 	}
 	return names;
