@@ -328,39 +328,36 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 					CsvRefusal *refusal)
 {
 	const CsvDialect *dialect = careful->batch->dialect;
-	CsvScanColumn *column = &careful->columns[error->where];
-	const uint8_t *content;
-	uint64_t	length;
+	CsvScanColumn *refused = &careful->columns[error->where];
+	const uint8_t *content = NULL;
+	uint64_t	length = 0;
 	ErrorContextCallback callback;
 
 	find_fields(careful, (uint32_t) error->offset);
 	memset(refusal, 0, sizeof(*refusal));
-	refusal->column = column;
-	refusal->error.code = (CsvErrorCode) error->code;
-	if (field_content(careful, column->input.spec.field, &content, &length))
-		csv_value_explain(&column->input, dialect, content, length,
-						  (CsvErrorCode) error->code, &refusal->error);
 	enter(careful, 0, error, &callback);
-	for (uint32_t i = 0; i < error->where; i++)
+	for (uint32_t i = 0; i <= error->where; i++)
 	{
-		CsvScanColumn *earlier = &careful->columns[i];
-		CsvValueError refused;
+		CsvScanColumn *column = &careful->columns[i];
 		Datum		value;
 		bool		isnull;
 
-		if (earlier->input.spec.field >= column->input.spec.field)
-			break;
-		if (!field_content(careful, earlier->input.spec.field, &content,
-						   &length))
+		/* of two columns with the same field, the engine tells which is refused */
+		if (column != refused &&
+			column->input.spec.field == refused->input.spec.field)
 			continue;
-		careful->at_column = earlier;
-		if (!csv_value_from_field(&earlier->input, dialect, content, length,
-								  &value, &isnull, &refused))
-		{
-			refusal->column = earlier;
-			refusal->error = refused;
+		careful->at_column = column;
+		refusal->column = column;
+		if (field_content(careful, column->input.spec.field, &content, &length) &&
+			!csv_value_from_field(&column->input, dialect, content, length,
+								  &value, &isnull, &refusal->error))
 			break;
-		}
+	}
+	/* a quote may stand inside a character, so that only the field is invalid */
+	if (refusal->error.code == CSV_ERROR_NONE)
+	{
+		csv_value_check_bytes(&refused->input, content, length, &refusal->error);
+		refusal->error.code = (CsvErrorCode) error->code;
 	}
 	leave(&callback);
 }

@@ -616,62 +616,11 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 	return csv_value_from_cstring(input, text, value, error);
 }
 
-/* find the first bytes that are not UTF-8, for *error; false if there are none */
-static bool
-find_invalid_utf8(const CsvValueInput *input, const uint8_t *bytes,
-				  uint64_t length, CsvValueError *error)
+bool
+csv_value_check_bytes(CsvValueInput *input, const uint8_t *bytes,
+					  uint64_t length, CsvValueError *error)
 {
-	for (uint64_t i = 0; i < length;)
-	{
-		uint32_t	sequence = csv_utf8_sequence(bytes + i, length - i);
+	char	   *text = (char *) bytes;
 
-		if (sequence == 0)
-		{
-			set_invalid(input, INVALID_FOR, PG_UTF8, PG_UTF8, bytes + i,
-						length - i, error);
-			return true;
-		}
-		i += sequence;
-	}
-	return false;
-}
-
-void
-csv_value_explain(const CsvValueInput *input, const CsvDialect *dialect,
-				  const uint8_t *field, uint64_t length, CsvErrorCode code,
-				  CsvValueError *error)
-{
-	const CsvColumn *spec = &input->spec;
-	CsvMeasure	measure;
-
-	memset(error, 0, sizeof(*error));
-	error->code = code;
-	switch (code)
-	{
-		case CSV_ERROR_INVALID_UTF8:
-			{
-				uint64_t	nbytes;
-				bool		quoted;
-				char	   *text = field_text(dialect, field, length, &nbytes,
-											  &quoted);
-
-				/* bytes of the value, unless a quote cuts a character */
-				if (!find_invalid_utf8(input, (uint8_t *) text, nbytes, error))
-					(void) find_invalid_utf8(input, field, length, error);
-				break;
-			}
-		case CSV_ERROR_TOO_MANY_CHARS:
-			csv_fast_measure(dialect, field, length, NULL, &measure);
-			error->count = (int64) measure.nchars;
-			error->limit = spec->max_chars >= 0 ? spec->max_chars :
-				spec->type_chars;
-			break;
-		case CSV_ERROR_TOO_MANY_BYTES:
-			csv_fast_measure(dialect, field, length, NULL, &measure);
-			error->count = (int64) measure.nbytes;
-			error->limit = spec->byte_width;
-			break;
-		default:
-			break;
-	}
+	return to_server_encoding(input, &text, &length, error);
 }

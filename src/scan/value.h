@@ -67,14 +67,9 @@ extern bool csv_value_null(CsvValueInput *input, Datum *value,
 /* refuse a value that is beyond PostgreSQL's limits, for this reason; returns false */
 extern bool csv_value_beyond(CsvValueError *error, const char *message);
 
-/*
- * Fill in count and limit of an error that an engine found in a field, and for
- * invalid_utf8 the message.
- */
-extern void csv_value_explain(const CsvValueInput *input,
-							  const CsvDialect *dialect,
-							  const uint8_t *field, uint64_t length,
-							  CsvErrorCode code, CsvValueError *error);
+/* Are the bytes valid in the file's encoding?  False, with *error, if they are not. */
+extern bool csv_value_check_bytes(CsvValueInput *input, const uint8_t *bytes,
+								  uint64_t length, CsvValueError *error);
 
 /*
  * Is an ERROR with this SQLSTATE about the value?  Cancellation, lack of
