@@ -18,8 +18,8 @@
 
 /* ---- types ---- */
 
-bool
-csv_lane_of_type(Oid type, uint8_t *lane)
+int
+csv_lane_of_type(Oid type)
 {
 	switch (type)
 	{
@@ -30,25 +30,20 @@ csv_lane_of_type(Oid type, uint8_t *lane)
 		case DATEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			*lane = CSV_LANE_INT;
-			return true;
+			return CSV_LANE_INT;
 		case FLOAT4OID:
 		case FLOAT8OID:
-			*lane = CSV_LANE_FLOAT;
-			return true;
+			return CSV_LANE_FLOAT;
 		case NUMERICOID:
-			*lane = CSV_LANE_DECIMAL;
-			return true;
+			return CSV_LANE_DECIMAL;
 		case TEXTOID:
 		case VARCHAROID:
 		case BPCHAROID:
-			*lane = CSV_LANE_TEXT;
-			return true;
+			return CSV_LANE_TEXT;
 		case UUIDOID:
-			*lane = CSV_LANE_UUID;
-			return true;
+			return CSV_LANE_UUID;
 		default:
-			return false;
+			return -1;
 	}
 }
 
@@ -59,60 +54,66 @@ csv_is_integer_type(Oid type)
 }
 
 bool
-csv_is_float_type(Oid type)
-{
-	return type == FLOAT4OID || type == FLOAT8OID;
-}
-
-bool
 csv_types_compare(Oid left, Oid right)
 {
 	return left == right ||
 		(csv_is_integer_type(left) && csv_is_integer_type(right)) ||
-		(csv_is_float_type(left) && csv_is_float_type(right)) ||
-		(left != BPCHAROID && right != BPCHAROID &&
-		 (left == TEXTOID || left == VARCHAROID) &&
+		(csv_lane_of_type(left) == CSV_LANE_FLOAT &&
+		 csv_lane_of_type(right) == CSV_LANE_FLOAT) ||
+		((left == TEXTOID || left == VARCHAROID) &&
 		 (right == TEXTOID || right == VARCHAROID));
 }
 
 /* ---- registers and instructions ---- */
 
 int
-csv_new_register(CsvProgram *program, Oid type, int32 typmod, uint8_t lane,
-			 int16 scale)
+csv_fail(CsvProgram *program)
 {
-	CsvRegister *reg;
+	program->failed = true;
+	return CSV_MAX_REGISTERS;
+}
 
-	if (program->n.nviews >= CSV_MAX_REGISTERS)
-		return -1;
-	reg = &program->registers[program->n.nviews];
-	reg->number = (uint16_t) program->n.nregisters++;
-	reg->type = type;
-	reg->typmod = typmod;
-	reg->lane = lane;
-	reg->scale = scale;
-	reg->digits = 2 * CSV_MAX_DECIMAL_DIGITS;	/* not known */
-	reg->scaled = false;
+/* another view of a register */
+static int
+new_view(CsvProgram *program, CsvRegister view)
+{
+	if (program->n.nviews >= CSV_MAX_REGISTERS || program->failed)
+		return csv_fail(program);
+	program->registers[program->n.nviews] = view;
 	return (int) program->n.nviews++;
 }
 
 int
 csv_seen_as(CsvProgram *program, int a, Oid type)
 {
-	CsvRegister *reg;
+	CsvRegister view = program->registers[a];
 
-	if (program->n.nviews >= CSV_MAX_REGISTERS)
-		return -1;
-	reg = &program->registers[program->n.nviews];
-	*reg = program->registers[a];
-	reg->type = type;
-	reg->typmod = -1;
-	return (int) program->n.nviews++;
+	view.type = type;
+	view.typmod = -1;
+	return new_view(program, view);
 }
 
 CsvInstruction *
-csv_emit(CsvProgram *program, CsvOperation operation, int result, int a, int b)
+csv_last_instruction(CsvProgram *program)
 {
+	return &program->instructions[program->n.ninstructions - 1];
+}
+
+int
+csv_emit(CsvProgram *program, CsvOperation operation, Oid type, int scale, int a,
+		 int b)
+{
+	const CsvRegister *registers = program->registers;
+	int			lane = csv_lane_of_type(type);
+	int			result = lane < 0 ? csv_fail(program) :
+		new_view(program, (CsvRegister) {
+				 .number = (uint16_t) program->n.nregisters++,
+				 .type = type,
+				 .typmod = -1,
+				 .lane = (uint8_t) lane,
+				 .scale = (int16_t) scale,
+				 .digits = 2 * CSV_MAX_DECIMAL_DIGITS	/* not known */
+	});
 	CsvInstruction *instruction;
 
 	if (program->n.ninstructions == program->capacity)
@@ -124,29 +125,21 @@ csv_emit(CsvProgram *program, CsvOperation operation, int result, int a, int b)
 			repalloc(program->instructions, capacity * sizeof(CsvInstruction));
 		program->capacity = capacity;
 	}
-	instruction = &program->instructions[program->n.ninstructions++];
+	program->n.ninstructions++;
+	instruction = csv_last_instruction(program);
 	memset(instruction, 0, sizeof(*instruction));
 	instruction->operation = (uint8_t) operation;
-	instruction->result = program->registers[result].number;
-	instruction->a = a < 0 ? 0 : program->registers[a].number;
-	instruction->b = b < 0 ? 0 : program->registers[b].number;
-	instruction->lane = a >= 0 ? program->registers[a].lane :
-		program->registers[result].lane;
-	return instruction;
+	instruction->result = registers[result].number;
+	instruction->a = a < 0 ? 0 : registers[a].number;
+	instruction->b = b < 0 ? 0 : registers[b].number;
+	instruction->lane = registers[a >= 0 ? a : result].lane;
+	return result;
 }
 
 int
-csv_emit_bool(CsvProgram *program, CsvOperation operation, int a, int b,
-		  bool has_b)
+csv_emit_bool(CsvProgram *program, CsvOperation operation, int a, int b)
 {
-	int			result;
-
-	if (a < 0 || (has_b && b < 0))
-		return -1;
-	result = csv_new_register(program, BOOLOID, -1, CSV_LANE_INT, 0);
-	if (result >= 0)
-		csv_emit(program, operation, result, a, has_b ? b : -1);
-	return result;
+	return csv_emit(program, operation, BOOLOID, 0, a, b);
 }
 
 int
@@ -155,33 +148,26 @@ csv_emit_column(CsvProgram *program, const Var *var, bool trim)
 	const CsvTableColumn *column;
 	CsvColumn	spec;
 	CsvInstruction *instruction;
-	uint8_t		lane;
 	bool		scaled;
 	int			result;
 
 	if (var->varattno <= 0)
-		return -1;
+		return csv_fail(program);
 	column = &program->table->columns[var->varattno - 1];
 	if (column->dropped || column->generated ||
 		column->virtual_kind != CSV_VIRTUAL_NONE ||
-		!csv_lane_of_type(column->type, &lane) ||
-		csv_table_kind(column, &spec) == CSV_KIND_CSTRING)
-		return -1;
-	if (lane == CSV_LANE_DECIMAL && spec.precision > CSV_MAX_DECIMAL_DIGITS)
-		return -1;
-	scaled = lane == CSV_LANE_DECIMAL && spec.precision < 0;
-	if (column->type == BPCHAROID && spec.type_chars < 0)
-		return -1;
-	result = csv_new_register(program, column->type, column->typmod, lane,
-						  scaled ? program->scaled_digits :
-						  lane == CSV_LANE_DECIMAL ? spec.scale : 0);
-	if (result < 0)
-		return -1;
-	if (scaled)
-		program->registers[result].scaled = true;
-	else
-		program->registers[result].digits = spec.precision;
-	instruction = csv_emit(program, CSV_OP_COLUMN, result, -1, -1);
+		csv_table_kind(column, &spec) == CSV_KIND_CSTRING ||
+		(column->type == NUMERICOID &&
+		 spec.precision > CSV_MAX_DECIMAL_DIGITS) ||
+		(column->type == BPCHAROID && spec.type_chars < 0))
+		return csv_fail(program);
+	scaled = column->type == NUMERICOID && spec.precision < 0;
+	result = csv_emit(program, CSV_OP_COLUMN, column->type,
+					  scaled ? program->scaled_digits :
+					  column->type == NUMERICOID ? spec.scale : 0, -1, -1);
+	program->registers[result].typmod = column->typmod;
+	program->registers[result].scaled = scaled;
+	instruction = csv_last_instruction(program);
 	instruction->operand = (uint32_t) var->varattno;
 	if (trim)
 		instruction->flags = CSV_FLAG_TRIM;
@@ -190,20 +176,18 @@ csv_emit_column(CsvProgram *program, const Var *var, bool trim)
 		instruction->flags = CSV_FLAG_SCALED;
 		instruction->count = (uint32_t) program->scaled_digits;
 	}
+	else
+		program->registers[result].digits = spec.precision;
 	return result;
 }
 
 int
 csv_emit_shown(CsvProgram *program, const Var *var)
 {
-	int			result = csv_new_register(program, INT4OID, -1, CSV_LANE_INT, 0);
-	CsvInstruction *instruction;
+	int			result = csv_emit(program, CSV_OP_COLUMN, INT4OID, 0, -1, -1);
 
-	if (result < 0)
-		return -1;
-	instruction = csv_emit(program, CSV_OP_COLUMN, result, -1, -1);
-	instruction->operand = (uint32_t) var->varattno;
-	instruction->flags = CSV_FLAG_SHOWN;
+	csv_last_instruction(program)->operand = (uint32_t) var->varattno;
+	csv_last_instruction(program)->flags = CSV_FLAG_SHOWN;
 	return result;
 }
 
@@ -335,41 +319,39 @@ csv_is_constant_node(const CsvProgram *program, Node *node)
 		 (program->nconditions == 0 || !raises_walker(node, NULL)));
 }
 
-int
-csv_add_constant(CsvProgram *program, Node *node, Oid type, uint8_t lane,
-			 int scale, bool dynamic, bool list)
+uint32_t
+csv_add_constant(CsvProgram *program, Node *node, Oid type, int scale,
+				 bool dynamic, bool list)
 {
-	CsvProgramConstant *constant;
+	int			lane = csv_lane_of_type(type);
 
-	if (program->n.nconstants >= CSV_MAX_REGISTERS)
-		return -1;
-	constant = &program->constants[program->n.nconstants];
-	memset(constant, 0, sizeof(*constant));
-	constant->type = type;
-	constant->typmod = -1;
-	constant->lane = lane;
-	constant->scale = (int16) scale;
-	constant->dynamic = dynamic;
-	constant->list = list;
-	constant->certain = program->nconditions == 0;
+	if (program->n.nconstants >= CSV_MAX_REGISTERS || lane < 0)
+	{
+		csv_fail(program);
+		return 0;
+	}
+	program->constants[program->n.nconstants] = (CsvProgramConstant) {
+		.type = type,
+		.typmod = -1,
+		.lane = (uint8_t) lane,
+		.dynamic = dynamic,
+		.list = list,
+		.certain = program->nconditions == 0,
+		.scale = (int16_t) scale
+	};
 	program->constant_exprs = lappend(program->constant_exprs, node);
-	return (int) program->n.nconstants++;
+	return program->n.nconstants++;
 }
 
 int
-csv_emit_constant(CsvProgram *program, Node *node, Oid type, uint8_t lane,
-			  int scale, bool dynamic)
+csv_emit_constant(CsvProgram *program, Node *node, Oid type, int scale,
+				  bool dynamic)
 {
-	int			number = csv_add_constant(program, node, type, lane, scale, dynamic,
-									  false);
-	int			result;
+	uint32_t	number = csv_add_constant(program, node, type, scale, dynamic,
+										  false);
+	int			result = csv_emit(program, CSV_OP_CONSTANT, type, scale, -1, -1);
 
-	if (number < 0)
-		return -1;
-	result = csv_new_register(program, type, -1, lane, (int16) scale);
-	if (result >= 0)
-		csv_emit(program, CSV_OP_CONSTANT, result, -1, -1)->operand =
-			(uint32_t) number;
+	csv_last_instruction(program)->operand = number;
 	return result;
 }
 
@@ -407,16 +389,13 @@ int
 csv_emit_known_constant(CsvProgram *program, Node *node)
 {
 	Oid			type = exprType(node);
-	uint8_t		lane;
-	int			scale = 0;
+	int			scale = type == NUMERICOID ? literal_scale(node) : 0;
 	int			result;
 
-	if (!csv_lane_of_type(type, &lane))
-		return -1;
-	if (lane == CSV_LANE_DECIMAL && (scale = literal_scale(node)) < 0)
-		return -1;
-	result = csv_emit_constant(program, node, type, lane, scale, false);
-	if (result >= 0 && lane == CSV_LANE_DECIMAL)
+	if (scale < 0)
+		return csv_fail(program);
+	result = csv_emit_constant(program, node, type, scale, false);
+	if (type == NUMERICOID)
 		program->registers[result].digits = literal_digits((Const *) node);
 	return result;
 }

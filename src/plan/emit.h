@@ -2,7 +2,9 @@
  * emit.h
  *		Emits registers, columns and constants of a program as instructions.
  *
- * A function that returns a register returns -1 if it cannot make the register.
+ * If an expression cannot be translated, csv_fail() notes that in the program.
+ * Functions go on with a register that nothing reads, and in the end everything that
+ * belongs to the expression is dropped.
  */
 #ifndef CSV_EMIT_H
 #define CSV_EMIT_H
@@ -11,29 +13,27 @@
 
 /* ---- types ---- */
 
-/* false: no lane holds values of the type */
-extern bool csv_lane_of_type(Oid type, uint8_t *lane);
+/* the CsvLane of a type's values; -1: no lane holds them */
+extern int	csv_lane_of_type(Oid type);
 extern bool csv_is_integer_type(Oid type);
-extern bool csv_is_float_type(Oid type);
 
 /* may two values of these types be compared lane by lane? */
 extern bool csv_types_compare(Oid left, Oid right);
 
 /* ---- registers and instructions ---- */
 
-extern int	csv_new_register(CsvProgram *program, Oid type, int32 typmod,
-							 uint8_t lane, int16 scale);
+/* returns the register that nothing reads */
+extern int	csv_fail(CsvProgram *program);
 
 /* the same values with another type */
 extern int	csv_seen_as(CsvProgram *program, int a, Oid type);
 
-/* an operand of -1 is not used */
-extern CsvInstruction *csv_emit(CsvProgram *program, CsvOperation operation,
-								int result, int a, int b);
-
-/* an operation with a bool result; if an operand is -1, returns -1 */
+/* returns a new register with the result; an operand of -1 is not used */
+extern int	csv_emit(CsvProgram *program, CsvOperation operation, Oid type,
+					 int scale, int a, int b);
 extern int	csv_emit_bool(CsvProgram *program, CsvOperation operation, int a,
-						  int b, bool has_b);
+						  int b);
+extern CsvInstruction *csv_last_instruction(CsvProgram *program);
 
 /* trim: without the blanks at its end */
 extern int	csv_emit_column(CsvProgram *program, const Var *var, bool trim);
@@ -59,11 +59,11 @@ extern bool csv_lacks_collation(Node *node, void *context);
 /* may it raise an ERROR? */
 extern bool csv_may_raise(Node *node);
 
-/* members of the CsvProgramConstant; returns its number, or -1 */
-extern int	csv_add_constant(CsvProgram *program, Node *node, Oid type,
-							 uint8_t lane, int scale, bool dynamic, bool list);
+/* members of the CsvProgramConstant; returns its number */
+extern uint32_t csv_add_constant(CsvProgram *program, Node *node, Oid type,
+								 int scale, bool dynamic, bool list);
 extern int	csv_emit_constant(CsvProgram *program, Node *node, Oid type,
-							  uint8_t lane, int scale, bool dynamic);
+							  int scale, bool dynamic);
 
 /* a constant; if it is numeric, its scale must be known now */
 extern int	csv_emit_known_constant(CsvProgram *program, Node *node);

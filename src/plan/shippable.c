@@ -113,15 +113,22 @@ rescale(CsvProgram *program, int a, int scale)
 
 	if (from->scale == scale)
 		return a;
-	result = csv_new_register(program, NUMERICOID, -1, CSV_LANE_DECIMAL,
-						  (int16) scale);
-	if (result < 0)
-		return -1;
+	result = csv_emit(program, CSV_OP_RESCALE, NUMERICOID, scale, a, -1);
+	csv_last_instruction(program)->operand = (uint32_t) (scale - from->scale);
 	program->registers[result].digits = from->digits + scale - from->scale;
 	program->registers[result].scaled = from->scaled;
-	csv_emit(program, CSV_OP_RESCALE, result, a, -1)->operand =
-		(uint32_t) (scale - from->scale);
 	return result;
+}
+
+/* bring two numerics to the same scale */
+static void
+rescale_both(CsvProgram *program, int *a, int *b)
+{
+	int			scale = Max(program->registers[*a].scale,
+							program->registers[*b].scale);
+
+	*a = rescale(program, *a, scale);
+	*b = rescale(program, *b, scale);
 }
 
 /* + - * of integers, numerics or float8 (float4 has a narrower arithmetic) */
@@ -129,75 +136,59 @@ static int
 translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 {
 	Oid			type = op->opresulttype;
-	CsvOperation operation;
-	CsvInstruction *instruction;
-	uint8_t		lane;
+	bool		is_binary = list_length(op->args) == 2;
+	CsvOperation operation = name[0] == '+' ? CSV_OP_ADD :
+		name[0] == '*' ? CSV_OP_MULTIPLY :
+		is_binary ? CSV_OP_SUBTRACT : CSV_OP_NEGATE;
 	int			a;
 	int			b = -1;
-	int			scale = 0;
+	int			scale;
 	int			digits;
 	int			result;
+	ListCell   *cell;
 
-	if (strlen(name) != 1 || strchr("+-*", name[0]) == NULL)
-		return -1;
-	if (!csv_is_integer_type(type) && type != NUMERICOID && type != FLOAT8OID)
-		return -1;
-	csv_lane_of_type(type, &lane);
-	for (int i = 0; i < list_length(op->args); i++)
-	{
-		Oid			argument = exprType(list_nth(op->args, i));
-
-		if (csv_is_integer_type(type) ? !csv_is_integer_type(argument) :
-			type == FLOAT8OID ? !csv_is_float_type(argument) :
-			argument != NUMERICOID)
-			return -1;
-	}
-
+	if (strlen(name) != 1 || strchr("+-*", name[0]) == NULL ||
+		!(csv_is_integer_type(type) || type == NUMERICOID || type == FLOAT8OID))
+		return csv_fail(program);
+	foreach(cell, op->args)
+		if (csv_lane_of_type(exprType(lfirst(cell))) != csv_lane_of_type(type) ||
+			(csv_is_integer_type(type) &&
+			 !csv_is_integer_type(exprType(lfirst(cell)))))
+			return csv_fail(program);
 	a = register_of(program, linitial(op->args));
-	if (a < 0)
-		return -1;
-	scale = program->registers[a].scale;
-	if (list_length(op->args) == 2)
-	{
-		b = register_of(program, lsecond(op->args));
-		if (b < 0)
-			return -1;
-		if (name[0] == '*')
-			scale += program->registers[b].scale;
-		else if (lane == CSV_LANE_DECIMAL)
-		{
-			scale = Max(scale, program->registers[b].scale);
-			a = rescale(program, a, scale);
-			b = rescale(program, b, scale);
-			if (a < 0 || b < 0)
-				return -1;
-		}
-		operation = name[0] == '+' ? CSV_OP_ADD :
-			name[0] == '-' ? CSV_OP_SUBTRACT : CSV_OP_MULTIPLY;
-	}
-	else if (name[0] == '-')
-		operation = CSV_OP_NEGATE;
-	else if (name[0] == '+')
+	if (!is_binary && name[0] == '+')
 		return a;
-	else
-		return -1;
-	if (scale > CSV_MAX_DECIMAL_DIGITS)
-		return -1;
-	result = csv_new_register(program, type, -1, lane, (int16) scale);
-	if (result < 0)
-		return -1;
+	if (is_binary)
+		b = register_of(program, lsecond(op->args));
+	if (is_binary && operation != CSV_OP_MULTIPLY && type == NUMERICOID)
+		rescale_both(program, &a, &b);
+	scale = program->registers[a].scale;
 	digits = program->registers[a].digits;
 	if (operation == CSV_OP_MULTIPLY)
+	{
+		scale += program->registers[b].scale;
 		digits += program->registers[b].digits;
-	else if (operation != CSV_OP_NEGATE)
+	}
+	else if (is_binary)
 		digits = Max(digits, program->registers[b].digits) + 1;
+	if (scale > CSV_MAX_DECIMAL_DIGITS)
+		return csv_fail(program);
+	result = csv_emit(program, operation, type, scale, a, b);
+	csv_last_instruction(program)->lane = program->registers[result].lane;
+	csv_last_instruction(program)->bits = type == INT2OID ? 16 :
+		type == INT4OID ? 32 : 64;
 	program->registers[result].digits = (int16) digits;
 	program->registers[result].scaled = program->registers[a].scaled ||
-		(b >= 0 && program->registers[b].scaled);
-	instruction = csv_emit(program, operation, result, a, b);
-	instruction->lane = lane;
-	instruction->bits = type == INT2OID ? 16 : type == INT4OID ? 32 : 64;
+		(is_binary && program->registers[b].scaled);
 	return result;
+}
+
+/* is a node one of the table's columns? */
+static bool
+is_column(const CsvProgram *program, const Node *node)
+{
+	return IsA(node, Var) && ((const Var *) node)->varno == program->relid &&
+		((const Var *) node)->varlevelsup == 0;
 }
 
 /* ---- comparison ---- */
@@ -206,31 +197,18 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 static bool
 comparison_of(Oid opno, CsvOperation *operation)
 {
-	if (opno >= FirstNormalObjectId)
-		return false;
-	switch (csv_btree_strategy(opno))
-	{
-		case BTLessStrategyNumber:
-			*operation = CSV_OP_LESS;
-			return true;
-		case BTLessEqualStrategyNumber:
-			*operation = CSV_OP_LESS_EQUAL;
-			return true;
-		case BTEqualStrategyNumber:
-			*operation = CSV_OP_EQUAL;
-			return true;
-		case BTGreaterEqualStrategyNumber:
-			*operation = CSV_OP_GREATER_EQUAL;
-			return true;
-		case BTGreaterStrategyNumber:
-			*operation = CSV_OP_GREATER;
-			return true;
-		case CSV_STRATEGY_NOT_EQUAL:
-			*operation = CSV_OP_NOT_EQUAL;
-			return true;
-		default:
-			return false;
-	}
+	static const CsvOperation operations[] = {
+		[BTLessStrategyNumber] = CSV_OP_LESS,
+		[BTLessEqualStrategyNumber] = CSV_OP_LESS_EQUAL,
+		[BTEqualStrategyNumber] = CSV_OP_EQUAL,
+		[BTGreaterEqualStrategyNumber] = CSV_OP_GREATER_EQUAL,
+		[BTGreaterStrategyNumber] = CSV_OP_GREATER,
+		[CSV_STRATEGY_NOT_EQUAL] = CSV_OP_NOT_EQUAL
+	};
+	int			strategy = opno < FirstNormalObjectId ? csv_btree_strategy(opno) : 0;
+
+	*operation = operations[strategy];
+	return strategy != 0;
 }
 
 bool
@@ -246,44 +224,22 @@ csv_collation_allows(Oid collation, bool equality)
  * Make both registers for a comparison of a node with a constant of its type.  A
  * numeric constant is brought to a common scale when the query runs.
  */
-static bool
+static void
 compare_with_constant(CsvProgram *program, Node *node, Node *constant,
 					  int *value, int *other)
 {
-	uint8_t		lane;
-
 	*value = register_of(program, node);
-	if (*value < 0 || !csv_lane_of_type(exprType(constant), &lane))
-		return false;
-	if (lane == CSV_LANE_DECIMAL)
+	if (exprType(constant) == NUMERICOID)
 	{
 		int			scale = program->registers[*value].scale;
-		int			a = *value;
-		CsvInstruction *instruction;
 
-		*other = csv_emit_constant(program, constant, NUMERICOID, lane, scale,
-							   true);
-		*value = csv_new_register(program, NUMERICOID, -1, lane, (int16) scale);
-		if (*other < 0 || *value < 0)
-			return false;
-		instruction = csv_emit(program, CSV_OP_RESCALE, *value, a, -1);
-		instruction->flags = CSV_FLAG_DYNAMIC;
-		instruction->operand = program->n.nconstants - 1;
-		return true;
+		*other = csv_emit_constant(program, constant, NUMERICOID, scale, true);
+		*value = csv_emit(program, CSV_OP_RESCALE, NUMERICOID, scale, *value, -1);
+		csv_last_instruction(program)->flags = CSV_FLAG_DYNAMIC;
+		csv_last_instruction(program)->operand = program->n.nconstants - 1;
 	}
-	*other = register_of(program, constant);
-	return *other >= 0;
-}
-
-static int
-to_timestamp_lane(CsvProgram *program, int a)
-{
-	int			result = csv_new_register(program, TIMESTAMPOID, -1, CSV_LANE_INT,
-									  0);
-
-	if (result >= 0)
-		csv_emit(program, CSV_OP_DATE_TO_TIMESTAMP, result, a, -1);
-	return result;
+	else
+		*other = register_of(program, constant);
 }
 
 static int
@@ -296,47 +252,36 @@ translate_comparison(CsvProgram *program, CsvOperation operation, Node *left,
 		operation == CSV_OP_NOT_EQUAL;
 	bool		dates = (left_type == DATEOID && right_type == TIMESTAMPOID) ||
 		(left_type == TIMESTAMPOID && right_type == DATEOID);
-	uint8_t		lane;
 	int			a;
 	int			b;
 
 	if (!(csv_types_compare(left_type, right_type) || dates) ||
-		!csv_lane_of_type(left_type, &lane) ||
-		(lane == CSV_LANE_TEXT && !csv_collation_allows(collation, equality)))
-		return -1;
+		(csv_lane_of_type(left_type) == CSV_LANE_TEXT &&
+		 !csv_collation_allows(collation, equality)))
+		return csv_fail(program);
 	if (csv_is_constant_node(program, right))
-	{
-		if (!compare_with_constant(program, left, right, &a, &b))
-			return -1;
-	}
+		compare_with_constant(program, left, right, &a, &b);
 	else if (csv_is_constant_node(program, left))
-	{
-		if (!compare_with_constant(program, right, left, &b, &a))
-			return -1;
-	}
+		compare_with_constant(program, right, left, &b, &a);
 	else
 	{
 		a = register_of(program, left);
-		b = a < 0 ? -1 : register_of(program, right);
-		if (b < 0)
-			return -1;
-		if (lane == CSV_LANE_DECIMAL)
-		{
-			int			scale = Max(program->registers[a].scale,
-									program->registers[b].scale);
+		b = register_of(program, right);
+		if (left_type == NUMERICOID)
+			rescale_both(program, &a, &b);
+	}
+	if (dates && left_type == DATEOID)
+		a = csv_emit(program, CSV_OP_DATE_TO_TIMESTAMP, TIMESTAMPOID, 0, a, -1);
+	else if (dates)
+		b = csv_emit(program, CSV_OP_DATE_TO_TIMESTAMP, TIMESTAMPOID, 0, b, -1);
+	return csv_emit_bool(program, operation, a, b);
+}
 
-			a = rescale(program, a, scale);
-			b = a < 0 ? -1 : rescale(program, b, scale);
-		}
-	}
-	if (dates)
-	{
-		if (left_type == DATEOID)
-			a = to_timestamp_lane(program, a);
-		else
-			b = to_timestamp_lane(program, b);
-	}
-	return csv_emit_bool(program, operation, a, b, true);
+/* NOT of a register, if it is negated */
+static int
+negate_if(CsvProgram *program, int a, bool negated)
+{
+	return negated ? csv_emit_bool(program, CSV_OP_NOT, a, -1) : a;
 }
 
 /* x = ANY (array), x <> ALL (array) */
@@ -348,31 +293,23 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 	Oid			type = exprType(scalar);
 	Oid			element = get_element_type(exprType(array));
 	CsvOperation operation;
-	uint8_t		lane;
+	uint32_t	number;
 	int			value;
-	int			number;
 	int			result;
 
 	if (!comparison_of(expr->opno, &operation) ||
 		operation != (expr->useOr ? CSV_OP_EQUAL : CSV_OP_NOT_EQUAL) ||
-		!csv_types_compare(type, element) || !csv_lane_of_type(type, &lane) ||
-		(lane == CSV_LANE_TEXT && !csv_collation_allows(expr->inputcollid, true)) ||
+		!csv_types_compare(type, element) ||
+		(csv_lane_of_type(type) == CSV_LANE_TEXT &&
+		 !csv_collation_allows(expr->inputcollid, true)) ||
 		!csv_is_constant_node(program, array))
-		return -1;
+		return csv_fail(program);
 	value = register_of(program, scalar);
-	if (value < 0)
-		return -1;
-	number = csv_add_constant(program, array, element, lane,
+	number = csv_add_constant(program, array, element,
 							  program->registers[value].scale, false, true);
-	if (number < 0)
-		return -1;
-	result = csv_emit_bool(program, CSV_OP_IN, value, -1, false);
-	if (result < 0)
-		return -1;
-	program->instructions[program->n.ninstructions - 1].operand =
-		(uint32_t) number;
-	return expr->useOr ? result :
-		csv_emit_bool(program, CSV_OP_NOT, result, -1, false);
+	result = csv_emit_bool(program, CSV_OP_IN, value, -1);
+	csv_last_instruction(program)->operand = number;
+	return negate_if(program, result, !expr->useOr);
 }
 
 /*
@@ -398,7 +335,7 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 		!csv_collation_allows(op->inputcollid, true) ||
 		(GetDatabaseEncoding() != PG_UTF8 &&
 		 pg_database_encoding_max_length() > 1))
-		return -1;
+		return csv_fail(program);
 	piece = TextDatumGetCString(pattern->constvalue);
 	length = strlen(piece);
 	any_before = length > 0 && piece[0] == '%';
@@ -411,7 +348,7 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 	if (any_after)
 		piece[--length] = '\0';
 	if (strpbrk(piece, "_\\") != NULL)
-		return -1;
+		return csv_fail(program);
 	operation = any_before ? (any_after ? CSV_OP_CONTAINS : CSV_OP_ENDS_WITH) :
 		any_after ? CSV_OP_STARTS_WITH : CSV_OP_EQUAL;
 	if (strchr(piece, '%') != NULL)
@@ -421,32 +358,23 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 	}
 
 	/* LIKE sees the blanks at the end of a char(n) */
-	if (exprType(value) == BPCHAROID)
-		a = IsA(value, Var) &&
-			((Var *) value)->varno == program->relid &&
-			((Var *) value)->varlevelsup == 0 ?
-			csv_emit_column(program, (Var *) value, false) : -1;
-	else
-		a = register_of(program, value);
-	if (a < 0 || program->registers[a].lane != CSV_LANE_TEXT)
-		return -1;
+	a = exprType(value) != BPCHAROID ? register_of(program, value) :
+		is_column(program, value) ?
+		csv_emit_column(program, (Var *) value, false) : csv_fail(program);
+	if (program->registers[a].lane != CSV_LANE_TEXT)
+		return csv_fail(program);
 	literal = (Node *) makeConst(TEXTOID, -1, op->inputcollid, -1,
 								 CStringGetTextDatum(piece), false, false);
 	if (operation == CSV_OP_EQUAL)
 		result = csv_emit_bool(program, operation, a,
-						   csv_emit_known_constant(program, literal), true);
+							   csv_emit_known_constant(program, literal));
 	else
 	{
-		int			number = csv_add_constant(program, literal, TEXTOID,
-										  CSV_LANE_TEXT, 0, false, false);
-
-		result = number < 0 ? -1 :
-			csv_emit_bool(program, operation, a, -1, false);
-		if (result >= 0)
-			program->instructions[program->n.ninstructions - 1].operand =
-				(uint32_t) number;
+		result = csv_emit_bool(program, operation, a, -1);
+		csv_last_instruction(program)->operand =
+			csv_add_constant(program, literal, TEXTOID, 0, false, false);
 	}
-	return negated ? csv_emit_bool(program, CSV_OP_NOT, result, -1, false) : result;
+	return negate_if(program, result, negated);
 }
 
 static int
@@ -456,7 +384,7 @@ translate_operator(CsvProgram *program, OpExpr *op)
 	char	   *name;
 
 	if (op->opno >= FirstNormalObjectId || op->opretset)
-		return -1;
+		return csv_fail(program);
 	if (list_length(op->args) == 2 && comparison_of(op->opno, &operation))
 		return translate_comparison(program, operation, linitial(op->args),
 									lsecond(op->args), op->inputcollid);
@@ -473,7 +401,8 @@ translate_operator(CsvProgram *program, OpExpr *op)
 			break;
 	}
 	name = get_opname(op->opno);
-	return name == NULL ? -1 : translate_arithmetic(program, op, name);
+	return name == NULL ? csv_fail(program) :
+		translate_arithmetic(program, op, name);
 }
 
 /* ---- functions: casts ---- */
@@ -482,12 +411,9 @@ static int
 translate_cast(CsvProgram *program, FuncExpr *function)
 {
 	CsvOperation operation;
-	uint8_t		lane;
 	int			a;
 	int			result;
 
-	if (list_length(function->args) < 1)
-		return -1;
 	switch (function->funcid)
 	{
 		case F_INT4_INT2:
@@ -496,8 +422,8 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 		case F_FLOAT8_FLOAT4:
 		case F_TEXT_BPCHAR:
 			/* the lane is the same */
-			operation = CSV_NUM_OPERATIONS;
-			break;
+			a = register_of(program, linitial(function->args));
+			return csv_seen_as(program, a, function->funcresulttype);
 		case F_NUMERIC_INT2:
 		case F_NUMERIC_INT4:
 		case F_NUMERIC_INT8:
@@ -512,19 +438,11 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 			operation = CSV_OP_DATE_TO_TIMESTAMP;
 			break;
 		default:
-			return -1;
+			return csv_fail(program);
 	}
 	a = register_of(program, linitial(function->args));
-	if (a < 0)
-		return -1;
-	csv_lane_of_type(function->funcresulttype, &lane);
-	if (operation == CSV_NUM_OPERATIONS)
-		return csv_seen_as(program, a, function->funcresulttype);
-	result = csv_new_register(program, function->funcresulttype, -1, lane, 0);
-	if (result < 0)
-		return -1;
+	result = csv_emit(program, operation, function->funcresulttype, 0, a, -1);
 	program->registers[result].digits = 19; /* of an int8 */
-	csv_emit(program, operation, result, a, -1);
 	return result;
 }
 
@@ -554,26 +472,17 @@ conditional_register_of(CsvProgram *program, Node *node)
 static int
 translate_bool(CsvProgram *program, BoolExpr *expr)
 {
-	int			result = -1;
-	ListCell   *cell;
+	int			result = register_of(program, linitial(expr->args));
 
-	foreach(cell, expr->args)
+	if (expr->boolop == NOT_EXPR)
+		return csv_emit_bool(program, CSV_OP_NOT, result, -1);
+	for (int i = 1; i < list_length(expr->args); i++)
 	{
-		int			argument = result < 0 ?
-			register_of(program, lfirst(cell)) :
-			conditional_register_of(program, lfirst(cell));
+		int			argument = conditional_register_of(program,
+													   list_nth(expr->args, i));
 
-		if (argument < 0 || program->registers[argument].type != BOOLOID)
-			return -1;
-		if (expr->boolop == NOT_EXPR)
-			return csv_emit_bool(program, CSV_OP_NOT, argument, -1, false);
-		if (result < 0)
-			result = argument;
-		else
-			result = csv_emit_bool(program, expr->boolop == AND_EXPR ?
-							   CSV_OP_AND : CSV_OP_OR, result, argument, true);
-		if (result < 0)
-			return -1;
+		result = csv_emit_bool(program, expr->boolop == AND_EXPR ? CSV_OP_AND :
+							   CSV_OP_OR, result, argument);
 	}
 	return result;
 }
@@ -581,80 +490,55 @@ translate_bool(CsvProgram *program, BoolExpr *expr)
 static int
 translate_boolean_test(CsvProgram *program, BooleanTest *test)
 {
-	int			a = register_of(program, (Node *) test->arg);
-	bool		negated = test->booltesttype == IS_NOT_TRUE ||
-		test->booltesttype == IS_NOT_FALSE;
-	CsvOperation operation;
-	int			result;
+	static const CsvOperation operations[] = {
+		[IS_TRUE] = CSV_OP_IS_TRUE,
+		[IS_NOT_TRUE] = CSV_OP_IS_TRUE,
+		[IS_FALSE] = CSV_OP_IS_FALSE,
+		[IS_NOT_FALSE] = CSV_OP_IS_FALSE,
+		[IS_UNKNOWN] = CSV_OP_IS_NULL,
+		[IS_NOT_UNKNOWN] = CSV_OP_IS_NOT_NULL
+	};
 
-	switch (test->booltesttype)
-	{
-		case IS_TRUE:
-		case IS_NOT_TRUE:
-			operation = CSV_OP_IS_TRUE;
-			break;
-		case IS_FALSE:
-		case IS_NOT_FALSE:
-			operation = CSV_OP_IS_FALSE;
-			break;
-		case IS_UNKNOWN:
-			operation = CSV_OP_IS_NULL;
-			break;
-		default:
-			operation = CSV_OP_IS_NOT_NULL;
-			break;
-	}
-	result = csv_emit_bool(program, operation, a, -1, false);
-	return negated ? csv_emit_bool(program, CSV_OP_NOT, result, -1, false) : result;
+	return negate_if(program,
+					 csv_emit_bool(program, operations[test->booltesttype],
+								   register_of(program, (Node *) test->arg), -1),
+					 test->booltesttype == IS_NOT_TRUE ||
+					 test->booltesttype == IS_NOT_FALSE);
 }
 
 /* `one` where the condition is true, otherwise `other` */
 static int
 emit_choice(CsvProgram *program, int condition, int one, int other)
 {
-	const CsvRegister *left;
-	const CsvRegister *right;
+	const CsvRegister *left = &program->registers[one];
+	const CsvRegister *right = &program->registers[other];
+	bool		is_scaled = left->scale != right->scale;
 	CsvInstruction *instruction;
-	bool		is_scaled = false;
 	int			result;
 
-	if (condition < 0 || one < 0 || other < 0)
-		return -1;
+	if (left->lane != right->lane || left->type != right->type)
+		return csv_fail(program);
+	rescale_both(program, &one, &other);
 	left = &program->registers[one];
 	right = &program->registers[other];
-	if (left->lane != right->lane || left->type != right->type)
-		return -1;
-	if (left->scale != right->scale)
-	{
-		int			scale = Max(left->scale, right->scale);
-
-		one = rescale(program, one, scale);
-		other = one < 0 ? -1 : rescale(program, other, scale);
-		if (other < 0)
-			return -1;
-		left = &program->registers[one];
-		right = &program->registers[other];
-		is_scaled = true;
-	}
-	result = csv_new_register(program, left->type,
-						  left->typmod == right->typmod ? left->typmod : -1,
-						  left->lane, left->scale);
-	if (result < 0)
-		return -1;
+	result = csv_emit(program, CSV_OP_CHOOSE, left->type, left->scale, condition,
+					  one);
+	program->registers[result].typmod = left->typmod == right->typmod ?
+		left->typmod : -1;
 	program->registers[result].digits = Max(left->digits, right->digits);
 	program->registers[result].scaled = is_scaled || left->scaled ||
 		right->scaled;
-	instruction = csv_emit(program, CSV_OP_CHOOSE, result, condition, one);
-	instruction->c = program->registers[other].number;
-	instruction->lane = program->registers[result].lane;
+	instruction = csv_last_instruction(program);
+	instruction->c = right->number;
+	instruction->lane = left->lane;
 	return result;
 }
 
 static int
-translate_null(CsvProgram *program, Oid type, int32 typmod, Oid collation)
+translate_null(CsvProgram *program, Oid type, Oid collation)
 {
 	return csv_emit_known_constant(program, (Node *)
-							  makeNullConst(type, typmod, collation));
+								   makeNullConst(type, -1, collation));
 }
 
 /* CASE, from its last branch to its first; NULL has any numeric's scale */
@@ -662,43 +546,37 @@ static int
 translate_case(CsvProgram *program, CaseExpr *expr, bool is_scale)
 {
 	int			outer = program->case_register;
-	int			argument = -1;
+	int			argument = expr->arg == NULL ? outer :
+		register_of(program, (Node *) expr->arg);
 	int			nwhen = list_length(expr->args);
 	int		   *conditions = palloc(sizeof(int) * nwhen);
 	int		   *results = palloc(sizeof(int) * nwhen);
-	int			result = -1;
-	bool		failed = false;
+	int			result;
 
-	if (expr->arg != NULL &&
-		(argument = register_of(program, (Node *) expr->arg)) < 0)
-		return -1;
-	for (int i = 0; i < nwhen && !failed; i++)
+	for (int i = 0; i < nwhen; i++)
 	{
 		CaseWhen   *when = list_nth_node(CaseWhen, expr->args, i);
 
-		program->case_register = argument >= 0 ? argument : outer;
+		program->case_register = argument;
 		conditions[i] = i == 0 ?
 			register_of(program, (Node *) when->expr) :
 			conditional_register_of(program, (Node *) when->expr);
 		program->case_register = outer;
-		results[i] = conditions[i] < 0 ? -1 :
-			translate_branch(program, (Node *) when->result, is_scale);
-		failed = results[i] < 0;
+		results[i] = translate_branch(program, (Node *) when->result, is_scale);
 	}
-	if (failed || expr->casetype == BPCHAROID)
-		return -1;
+	if (expr->casetype == BPCHAROID)
+		return csv_fail(program);
 	if (expr->defresult == NULL || (IsA(expr->defresult, Const) &&
 									((Const *) expr->defresult)->constisnull))
 	{
-		result = translate_null(program, is_scale ? INT4OID : expr->casetype, -1,
+		result = translate_null(program, is_scale ? INT4OID : expr->casetype,
 								is_scale ? InvalidOid : expr->casecollid);
-		if (result >= 0)
-			program->registers[result].scale =
-				program->registers[results[nwhen - 1]].scale;
+		program->registers[result].scale =
+			program->registers[results[nwhen - 1]].scale;
 	}
 	else
 		result = translate_branch(program, (Node *) expr->defresult, is_scale);
-	for (int i = nwhen - 1; i >= 0 && result >= 0; i--)
+	for (int i = nwhen - 1; i >= 0; i--)
 		result = emit_choice(program, conditions[i], results[i], result);
 	return result;
 }
@@ -711,22 +589,16 @@ translate_coalesce(CsvProgram *program, CoalesceExpr *expr, bool is_scale)
 	int			result;
 
 	if (expr->coalescetype == BPCHAROID)
-		return -1;
+		return csv_fail(program);
 	for (int i = 0; i < n; i++)
-	{
-		Node	   *argument = list_nth(expr->args, i);
-
-		arguments[i] = i == 0 ? register_of(program, argument) :
-			conditional_register_of(program, argument);
-		if (arguments[i] < 0)
-			return -1;
-	}
+		arguments[i] = i == 0 ? register_of(program, linitial(expr->args)) :
+			conditional_register_of(program, list_nth(expr->args, i));
 	result = !is_scale ? arguments[n - 1] :
 		translate_branch(program, llast(expr->args), true);
-	for (int i = n - 2; i >= 0 && result >= 0; i--)
+	for (int i = n - 2; i >= 0; i--)
 		result = emit_choice(program,
 							 csv_emit_bool(program, CSV_OP_IS_NOT_NULL,
-									   arguments[i], -1, false),
+										   arguments[i], -1),
 							 !is_scale ? arguments[i] :
 							 translate_branch(program, list_nth(expr->args, i),
 											  true),
@@ -737,27 +609,21 @@ translate_coalesce(CsvProgram *program, CoalesceExpr *expr, bool is_scale)
 static int
 translate_relabel(CsvProgram *program, RelabelType *relabel)
 {
-	Oid			from = exprType((Node *) relabel->arg);
+	Node	   *argument = (Node *) relabel->arg;
+	Oid			from = exprType(argument);
+	Oid			to = relabel->resulttype;
 	int			a;
 
 	/* bpchar treats blanks at the end differently from the other types */
-	if (from == VARCHAROID && relabel->resulttype == BPCHAROID)
-	{
-		Var		   *var = (Var *) relabel->arg;
-
-		a = IsA(var, Var) && var->varno == program->relid &&
-			var->varlevelsup == 0 ? csv_emit_column(program, var, true) : -1;
-		return a < 0 ? -1 : csv_seen_as(program, a, BPCHAROID);
-	}
-	if (from != relabel->resulttype &&
-		!((from == TEXTOID || from == VARCHAROID) &&
-		  (relabel->resulttype == TEXTOID ||
-		   relabel->resulttype == VARCHAROID)))
-		return -1;
-	a = register_of(program, (Node *) relabel->arg);
-	if (a < 0 || from == relabel->resulttype)
-		return a;
-	return csv_seen_as(program, a, relabel->resulttype);
+	if (from == VARCHAROID && to == BPCHAROID)
+		a = is_column(program, argument) ?
+			csv_emit_column(program, (Var *) argument, true) : csv_fail(program);
+	else if (from == to || ((from == TEXTOID || from == VARCHAROID) &&
+							(to == TEXTOID || to == VARCHAROID)))
+		a = register_of(program, argument);
+	else
+		return csv_fail(program);
+	return from == to ? a : csv_seen_as(program, a, to);
 }
 
 /* ---- how many digits a numeric shows behind the point ---- */
@@ -770,18 +636,15 @@ scale_of_operator(CsvProgram *program, OpExpr *op)
 	int			right;
 	int			result;
 
-	if (left < 0 || list_length(op->args) == 1)
+	if (list_length(op->args) == 1)
 		return left;
 	right = scale_of(program, lsecond(op->args));
-	if (right < 0)
-		return -1;
 	if (strcmp(get_opname(op->opno), "*") != 0)
 		return emit_choice(program,
-						   csv_emit_bool(program, CSV_OP_LESS, left, right, true),
+						   csv_emit_bool(program, CSV_OP_LESS, left, right),
 						   right, left);
-	result = csv_new_register(program, INT4OID, -1, CSV_LANE_INT, 0);
-	if (result >= 0)
-		csv_emit(program, CSV_OP_ADD, result, left, right)->bits = 32;
+	result = csv_emit(program, CSV_OP_ADD, INT4OID, 0, left, right);
+	csv_last_instruction(program)->bits = 32;
 	return result;
 }
 
@@ -789,15 +652,14 @@ scale_of_operator(CsvProgram *program, OpExpr *op)
 static int
 scale_of(CsvProgram *program, Node *node)
 {
-	int			value = register_of(program, node);
+	const CsvRegister *value = &program->registers[register_of(program, node)];
 
-	if (value < 0 || program->registers[value].lane != CSV_LANE_DECIMAL)
-		return -1;
-	if (!program->registers[value].scaled)
+	if (value->lane != CSV_LANE_DECIMAL)
+		return csv_fail(program);
+	if (!value->scaled)
 		return register_of(program, (Node *)
 						   makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-									 Int32GetDatum(program->registers[value].scale),
-									 false, true));
+									 Int32GetDatum(value->scale), false, true));
 	switch (nodeTag(node))
 	{
 		case T_Var:
@@ -809,7 +671,7 @@ scale_of(CsvProgram *program, Node *node)
 		case T_CoalesceExpr:
 			return translate_coalesce(program, (CoalesceExpr *) node, true);
 		default:
-			return -1;
+			return csv_fail(program);
 	}
 }
 
@@ -819,27 +681,24 @@ translate_scale(CsvProgram *program, Node *value)
 {
 	int			number = register_of(program, value);
 
-	if (number < 0)
-		return -1;
 	if (IsA(value, Var) && program->registers[number].scaled)
 		return csv_emit_shown(program, (Var *) value);
 	return emit_choice(program,
-					   csv_emit_bool(program, CSV_OP_IS_NOT_NULL, number, -1,
-									 false),
+					   csv_emit_bool(program, CSV_OP_IS_NOT_NULL, number, -1),
 					   scale_of(program, value),
-					   translate_null(program, INT4OID, -1, InvalidOid));
+					   translate_null(program, INT4OID, InvalidOid));
 }
 
 static int
 translate_new(CsvProgram *program, Node *node)
 {
 	check_stack_depth();
-	if (IsA(node, Var) && ((Var *) node)->varno == program->relid &&
-		((Var *) node)->varlevelsup == 0)
+	if (is_column(program, node))
 		return csv_emit_column(program, (Var *) node,
-						   ((Var *) node)->vartype == BPCHAROID);
+							   ((Var *) node)->vartype == BPCHAROID);
 	if (IsA(node, CaseTestExpr))
-		return program->case_register;
+		return program->case_register >= 0 ? program->case_register :
+			csv_fail(program);
 	if (csv_is_constant_node(program, node))
 		return csv_emit_known_constant(program, node);
 	switch (nodeTag(node))
@@ -854,11 +713,11 @@ translate_new(CsvProgram *program, Node *node)
 			{
 				NullTest   *test = (NullTest *) node;
 
+				if (test->argisrow)
+					return csv_fail(program);
 				return csv_emit_bool(program, test->nulltesttype == IS_NULL ?
-								 CSV_OP_IS_NULL : CSV_OP_IS_NOT_NULL,
-								 test->argisrow ? -1 :
-								 register_of(program, (Node *) test->arg), -1,
-								 false);
+									 CSV_OP_IS_NULL : CSV_OP_IS_NOT_NULL,
+									 register_of(program, (Node *) test->arg), -1);
 			}
 		case T_BooleanTest:
 			return translate_boolean_test(program, (BooleanTest *) node);
@@ -873,11 +732,11 @@ translate_new(CsvProgram *program, Node *node)
 				translate_scale(program, linitial(((FuncExpr *) node)->args)) :
 				translate_cast(program, (FuncExpr *) node);
 		default:
-			return -1;
+			return csv_fail(program);
 	}
 }
 
-/* returns the register that holds the expression, or -1 */
+/* returns the register that holds the expression */
 static int
 register_of(CsvProgram *program, Node *node)
 {
@@ -885,8 +744,8 @@ register_of(CsvProgram *program, Node *node)
 	int			i = 0;
 	ListCell   *cell;
 
-	if (node == NULL)
-		return -1;
+	if (program->failed)
+		return csv_fail(program);
 	foreach(cell, program->known)
 	{
 		if (equal(lfirst(cell), node))
@@ -896,7 +755,7 @@ register_of(CsvProgram *program, Node *node)
 	result = translate_new(program, node);
 
 	/* the value of a CaseTestExpr changes from one CASE to the next */
-	if (result >= 0 && program->case_register < 0 && !IsA(node, CaseTestExpr))
+	if (program->case_register < 0 && !IsA(node, CaseTestExpr))
 	{
 		program->known = lappend(program->known, node);
 		program->known_registers = lappend_int(program->known_registers,
@@ -906,8 +765,8 @@ register_of(CsvProgram *program, Node *node)
 }
 
 /*
- * Translate a whole expression; if that fails, remove everything that was added.
- * first: the executor evaluates the expression for each row.
+ * Translate a whole expression; if that fails, remove everything that was added, and
+ * return -1.  first: the executor evaluates the expression for each row.
  */
 static int
 translate_whole(CsvProgram *program, Node *node, bool first)
@@ -917,16 +776,15 @@ translate_whole(CsvProgram *program, Node *node, bool first)
 	int			result = first ? register_of(program, node) :
 		conditional_register_of(program, node);
 
-	if (result < 0)
-	{
-		program->n = before;
-		program->known = list_truncate(program->known, nknown);
-		program->known_registers = list_truncate(program->known_registers,
-												 nknown);
-		program->constant_exprs = list_truncate(program->constant_exprs,
-												(int) before.nconstants);
-	}
-	return result;
+	if (!program->failed)
+		return result;
+	program->failed = false;
+	program->n = before;
+	program->known = list_truncate(program->known, nknown);
+	program->known_registers = list_truncate(program->known_registers, nknown);
+	program->constant_exprs = list_truncate(program->constant_exprs,
+											(int) before.nconstants);
+	return -1;
 }
 
 /* ---- what the planner adds ---- */
@@ -965,21 +823,16 @@ int
 csv_program_add_packed(CsvProgram *program, int value, Expr *expr, bool greatest)
 {
 	int			scale = csv_program_add_value(program, csv_scale_function(expr));
-	int			number;
 	int			result;
 
+	if (scale < 0)
+		return -1;
 	value = rescale(program, value, program->registers[value].scale +
 					CSV_PACKED_DIGITS);
-	if (scale < 0 || value < 0)
-		return -1;
-	number = csv_new_register(program, NUMERICOID, -1, CSV_LANE_DECIMAL, 0);
-	result = csv_new_register(program, NUMERICOID, -1, CSV_LANE_DECIMAL, 0);
-	if (number < 0 || result < 0)
-		return -1;
-	csv_emit(program, CSV_OP_INT_TO_DECIMAL, number, scale, -1);
-	csv_emit(program, greatest ? CSV_OP_ADD : CSV_OP_SUBTRACT, result, value,
-			 number);
-	return result;
+	scale = csv_emit(program, CSV_OP_INT_TO_DECIMAL, NUMERICOID, 0, scale, -1);
+	result = csv_emit(program, greatest ? CSV_OP_ADD : CSV_OP_SUBTRACT,
+					  NUMERICOID, 0, value, scale);
+	return program->failed ? -1 : result;
 }
 
 int

@@ -74,7 +74,7 @@ typedef struct CsvProgram
 	CsvInstruction *instructions;
 	uint32_t	capacity;
 	CsvProgramConstant constants[CSV_MAX_REGISTERS];
-	CsvRegister registers[CSV_MAX_REGISTERS];
+	CsvRegister registers[CSV_MAX_REGISTERS + 1];	/* the last: see csv_fail() */
 	uint16_t	filters[CSV_MAX_REGISTERS];
 	CsvKey		keys[CSV_MAX_KEYS];
 	CsvAggregate aggregate[CSV_MAX_AGGREGATES];
@@ -82,6 +82,8 @@ typedef struct CsvProgram
 	uint16_t	checked[CSV_MAX_REGISTERS];
 
 	List	   *constant_exprs;
+
+	bool		failed;			/* the expression cannot be translated */
 
 	/* expressions that are in a register already, and these registers */
 	List	   *known;
