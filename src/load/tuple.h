@@ -9,7 +9,7 @@
 #include "access/htup_details.h"
 #include "access/tupdesc.h"
 
-#include "query/crew.h"
+#include "reader/crew.h"
 #include "scan/row_run.h"
 
 /* the common properties of a relation's tuples; in the current memory context */

@@ -23,7 +23,7 @@
 
 #include <string.h>
 
-#include "crew.h"
+#include "../reader/crew.h"
 #include "accumulate.h"
 #include "evaluator.h"
 #include "groups.h"
@@ -103,9 +103,6 @@ struct CsvTeam
 	uint32_t	nparts;			/* number of parts */
 	TeamPart	   *parts;
 	uint32_t	next;			/* part to hand out */
-	uint32_t	window_begin;	/* parts [begin, end) are being merged */
-	uint32_t	window_end;
-	uint32_t	nmerged;		/* number of parts before them */
 	bool		distinct;		/* all parts are merged first */
 	uint32_t	list_bits;		/* as bits and nparts, for lists of values */
 	uint32_t	nlists;
@@ -620,13 +617,11 @@ static void
 merge_part(void *arg, uint32_t number)
 {
 	CsvTeam    *team = arg;
-	TeamPart	   *part;
+	TeamPart	   *part = &team->parts[number];
 	uint32_t	n = 0;
 	uint32_t	nslots;
 	CsvKeyedSlot *slots;
 
-	number += team->window_begin;
-	part = &team->parts[number];
 	if (give_up(team))
 		return;
 	for (uint32_t i = 0; i <= team->nmembers; i++)
@@ -662,44 +657,35 @@ merge_part(void *arg, uint32_t number)
 												 &part->groups);
 }
 
-/* let helpers merge the next parts */
-static void
-start_window(CsvTeam *team)
-{
-	uint32_t	n = team->nparts - team->nmerged;
-
-	if (n > 2 * team->nmembers)
-		n = 2 * team->nmembers;
-	team->window_begin = team->nmerged;
-	team->window_end = team->nmerged + n;
-	if (n > 0)
-		csv_crew_start(&team->crew, n, merge_part, team);
-}
-
 CsvStatus
 csv_team_groups(CsvTeam *team, CsvPartialGroups *groups)
 {
 	memset(groups, 0, sizeof(*groups));
 	if (!team->stayed)
 		return CSV_OK;
+	if (team->next == 0 && !team->distinct)
+	{
+		CsvCrewWork work = {
+			.nparts = team->nparts,.most = 4 * team->nmembers,
+			.work = merge_part,.arg = team
+		};
+
+		csv_crew_start_work(&team->crew, &work);
+	}
 	if (team->next > 0)
 		drop_part(team, &team->parts[team->next - 1]);
 	while (team->next < team->nparts)
 	{
-		if (team->next == team->nmerged)
-		{
-			if (team->window_end == team->nmerged)
-				start_window(team);
-			csv_crew_finish(&team->crew);
-			if (atomic_load(&team->failed))
-				return CSV_NO_MEMORY;
-			team->nmerged = team->window_end;
-			start_window(team);
-		}
-		*groups = team->parts[team->next++].groups;
+		uint32_t	number = team->next++;
+
+		if (!team->distinct)
+			csv_crew_next(&team->crew, &number);
+		if (atomic_load(&team->failed))
+			return CSV_NO_MEMORY;
+		*groups = team->parts[number].groups;
 		if (groups->ngroups > 0)
 			return CSV_OK;
-		drop_part(team, &team->parts[team->next - 1]);
+		drop_part(team, &team->parts[number]);
 	}
 	return CSV_OK;
 }
@@ -934,7 +920,6 @@ merge_distinct(CsvTeam *team)
 		if (team->members[i].numbers == NULL)
 			return CSV_NO_MEMORY;
 	}
-	team->window_begin = 0;
 	csv_crew_run(&team->crew, team->nparts, merge_part, team);
 	if (give_up(team))
 		return CSV_NO_MEMORY;
@@ -948,8 +933,6 @@ merge_distinct(CsvTeam *team)
 			team->counted = i;
 			count_aggregate(team, ngroups);
 		}
-	team->nmerged = team->nparts;
-	team->window_end = team->nparts;
 	return CSV_OK;
 }
 

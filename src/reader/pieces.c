@@ -2,8 +2,8 @@
  * pieces.c
  *		Several threads parse a file, a piece each.
  *
- * One thread does all steps for a piece, so that its bytes and arrays stay in the
- * caches of one processor:
+ * A piece is a part of a crew's work (crew.h).  One thread does all steps for a piece,
+ * so that its bytes and arrays stay in the caches of one processor:
  *
  *	1. The thread reads the piece, guesses where the first record in it begins, and
  *	   parses from there (piece.c).
@@ -11,12 +11,8 @@
  *	   the piece before it is known, and the number of records and lines before it.
  *	   If the guess was wrong, the piece is parsed again, from the end of the chain.
  *	3. The hook evaluates a query over each piece in the chain.
- *	4. The consumer (the thread that calls csv_pieces_next) gets the batches in
- *	   order.  Only the consumer may call PostgreSQL.
- *
- * Only the consumer waits for pieces of other threads.  A thread whose piece cannot
- * join yet begins another piece, and the next free thread continues with pieces that
- * have joined.
+ *	4. The consumer (the thread that calls csv_pieces_next) takes the batches.
+ *	   Only the consumer may call PostgreSQL.
  *
  * A hand is an engine and the bytes that were read for it.  Each batch that is still
  * needed has a hand, until the consumer releases the batch.  If the hook says that the
@@ -26,18 +22,15 @@
  * The consumer reads a stream ahead of the threads, while it has to wait for a batch,
  * or if there is no whole piece for the threads (stock.h).
  *
- * One mutex guards all members; it is held only for short times.
+ * The crew's mutex guards all members; it is held only for short times.
  */
 #include "clock.h"
+#include "crew.h"
 #include "footer.h"
 #include "pieces.h"
 #include "stock.h"
-#include "thread.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 /* bytes of a stream that must be there behind a piece before a thread begins it */
 #define LOOKAHEAD_BYTES	((uint64_t) 16 * 1024)
@@ -54,19 +47,8 @@ typedef struct Hand
 	CsvPieceReader *reader;
 } Hand;
 
-typedef enum EntryState
-{
-	BUSY,						/* a thread works on it */
-	PARSED,
-	WRONG,						/* the guess was wrong: must be parsed again */
-	CHAINED,					/* the hook comes next */
-	DONE,
-	FAILED
-} EntryState;
-
 typedef struct PieceEntry
 {
-	EntryState		state;
 	CsvPiece	piece;
 	Hand	   *hand;			/* NULL: the batch is not needed */
 	CsvBatch	batch;
@@ -74,60 +56,42 @@ typedef struct PieceEntry
 	bool		is_exact;		/* `begin` is known, not guessed */
 	CsvFilePlace place;			/* where the piece ends */
 	bool		at_end;
+	uint64_t	file_bytes;		/* length of the file, as far as it was known */
+	double		read_seconds;
 	CsvStatus	status;
 } PieceEntry;
 
 struct CsvPieces
 {
 	CsvPiecesOptions options;
-	pthread_mutex_t mutex;
-	pthread_cond_t for_threads; /* there may be work */
-	pthread_cond_t for_consumer;	/* a batch, or the end */
-	pthread_t	threads[CSV_MAX_THREADS];
-	uint32_t	nthreads;
-	uint32_t	nrunning;		/* threads that run; gives each its number */
-	atomic_bool stop;
+	CsvCrew		crew;
 
 	Hand		hands[HANDS_FOR(CSV_MAX_THREADS)];
 	uint32_t	nhands;			/* hands that were made */
 	uint32_t	most_hands;		/* most hands */
 	Hand	   *free_hands[HANDS_FOR(CSV_MAX_THREADS)];
-	double		read_seconds[HANDS_FOR(CSV_MAX_THREADS)];
 	uint32_t	nfree;
 
-	/* number n is entries[n % CSV_BATCH_SLOTS] */
-	PieceEntry		entries[CSV_BATCH_SLOTS];
-	uint64_t	nbegun;
-	uint64_t	nchained;
-	uint64_t	ntaken;			/* entries that the consumer has taken */
-	CsvFilePlace taken;			/* where these end */
+	PieceEntry	entries[CSV_CREW_PARTS];
+	CsvFilePlace taken;			/* where the pieces end that the consumer took */
 	CsvFilePlace chain;			/* where the chain ends */
 	uint64_t	next_offset;	/* of the next piece */
 	uint64_t	next_bytes;
 	bool		is_last;		/* begin no further piece */
 	bool		is_wound_up;
-	bool		ended;			/* no further piece joins the chain */
-	CsvStatus	why;			/* the reason */
+	CsvStatus	why;			/* the reason why no further piece joins */
 	Hand	   *held;			/* the hand of the consumer's batch */
+	double		read_seconds;
 
 	/* for a stream */
 	bool		has_stock;
 	CsvStock	stock;
-	double		stock_seconds;	/* time to read it */
 };
-
-static bool
-is_stopping(void *arg)
-{
-	CsvPieces  *pieces = arg;
-
-	return atomic_load(&pieces->stop);
-}
 
 static PieceEntry *
 entry_of(CsvPieces *pieces, uint64_t number)
 {
-	return &pieces->entries[number % CSV_BATCH_SLOTS];
+	return &pieces->entries[number % CSV_CREW_PARTS];
 }
 
 /* ---- the file's bytes; the mutex is held ---- */
@@ -170,7 +134,7 @@ is_short_of(const CsvPieces *pieces, uint32_t npieces)
 
 	if (!pieces->has_stock || stock->at_end)
 		return false;
-	return stock->nwaiting > 0 || (!pieces->is_wound_up && !pieces->ended &&
+	return stock->nwaiting > 0 || (!pieces->is_wound_up && !pieces->crew.ended &&
 								   stock->end < pieces->next_offset +
 								   pieces->next_bytes * npieces +
 								   LOOKAHEAD_BYTES + footer_margin(pieces));
@@ -184,8 +148,8 @@ let_go_of_bytes(CsvPieces *pieces)
 
 	if (!pieces->has_stock)
 		return;
-	if (pieces->ntaken < pieces->nbegun)
-		offset = entry_of(pieces, pieces->ntaken)->piece.from;
+	if (pieces->crew.ntaken < pieces->crew.nbegun)
+		offset = entry_of(pieces, pieces->crew.ntaken)->piece.from;
 	if (offset > pieces->taken.offset)
 		offset = pieces->taken.offset;
 	/* two bytes before a place tell whether a record begins there */
@@ -212,8 +176,8 @@ make_hand(CsvPieces *pieces, Hand *hand)
 	own.read_at = pieces->has_stock ? csv_stock_read : options->ahead.read_at;
 	own.read_arg = pieces->has_stock ? &pieces->stock : options->ahead.arg;
 	own.max_record_bytes = options->max_record_bytes;
-	own.interrupted = is_stopping;
-	own.interrupted_arg = pieces;
+	own.interrupted = csv_crew_is_closing;
+	own.interrupted_arg = &pieces->crew;
 	hand->reader = csv_piece_reader_create(&own);
 	return hand->reader != NULL &&
 		options->engine->configure(hand->engine, options->dialect,
@@ -239,124 +203,42 @@ let_go(CsvPieces *pieces, Hand **hand)
 	*hand = NULL;
 }
 
-/* ---- the chain; the mutex is held ---- */
+/* ---- the steps of a piece ---- */
 
 static void
 end_chain(CsvPieces *pieces, CsvStatus why)
 {
-	pieces->ended = true;
+	csv_crew_end(&pieces->crew);
 	pieces->why = why;
 }
 
-/* is there a batch to take, or will none come any more?  The mutex is held. */
+/* can a thread begin the next piece?  The mutex is held. */
 static bool
-is_ready(CsvPieces *pieces)
+may_begin(void *arg)
 {
-	return pieces->ntaken == pieces->nchained ? pieces->ended :
-		entry_of(pieces, pieces->ntaken)->state == DONE;
-}
+	const CsvPieces *pieces = arg;
+	const CsvCrew *crew = &pieces->crew;
 
-/* let all pieces join the chain that can */
-static void
-advance_chain(CsvPieces *pieces)
-{
-	CsvFilePlace *chain = &pieces->chain;
-
-	while (!pieces->ended && pieces->nchained < pieces->nbegun)
-	{
-		PieceEntry	   *entry = entry_of(pieces, pieces->nchained);
-		CsvBatch   *batch = &entry->batch;
-
-		if (entry->state != PARSED)
-			break;
-		if (entry->status != CSV_OK)
-		{
-			entry->state = FAILED;
-			end_chain(pieces, entry->status);
-			break;
-		}
-		if (entry->is_exact ||
-			(entry->piece.found && entry->begin.offset == chain->offset &&
-			 chain->alone_until == 0 && !chain->skip_line))
-		{
-			batch->file_records = chain->records;
-			batch->file_lines = chain->lines;
-			csv_place_pass_batch(chain, batch);
-			if (entry->at_end)
-				end_chain(pieces, CSV_END);
-		}
-		else if (chain->offset >= entry->piece.end && !entry->piece.is_last)
-			memset(batch, 0, sizeof(*batch));
-		else
-		{
-			entry->state = WRONG;
-			break;
-		}
-		entry->place = *chain;
-		entry->state = pieces->options.hook.function != NULL &&
-			batch->nrows > 0 ? CHAINED : DONE;
-		if (batch->nrecords == 0 && batch->nlines == 0)
-			let_go(pieces, &entry->hand);
-		if (entry->piece.is_last && !pieces->ended)
-			pieces->is_last = false;
-		pieces->nchained++;
-	}
-	if (pieces->is_wound_up && !pieces->ended &&
-		pieces->nchained == pieces->nbegun)
-		end_chain(pieces, CSV_OK);
-}
-
-/* ---- threads; the mutex is held except during the work itself ---- */
-
-/* can a thread begin the next piece? */
-static bool
-may_begin(const CsvPieces *pieces)
-{
 	/* records that the last piece has not parsed wait until it has joined */
 	bool		is_behind = pieces->next_offset >= file_bytes(pieces) &&
-		pieces->nchained < pieces->nbegun;
+		crew->njoined < crew->nbegun;
 
-	return !pieces->is_last && !pieces->is_wound_up && !pieces->ended &&
-		!is_behind && next_piece_is_there(pieces) &&
-		pieces->nbegun - pieces->ntaken < CSV_BATCH_SLOTS - 1 &&
+	return !pieces->is_last && !pieces->is_wound_up && !is_behind &&
+		next_piece_is_there(pieces) &&
 		(pieces->nfree > 0 || pieces->nhands < pieces->most_hands);
 }
 
-/* a piece that has begun and needs a thread to continue it, or NULL */
-static PieceEntry *
-unfinished(CsvPieces *pieces)
-{
-	if (pieces->nchained < pieces->nbegun &&
-		entry_of(pieces, pieces->nchained)->state == WRONG)
-		return entry_of(pieces, pieces->nchained);
-	for (uint64_t i = pieces->ntaken; i < pieces->nchained; i++)
-		if (entry_of(pieces, i)->state == CHAINED)
-			return entry_of(pieces, i);
-	return NULL;
-}
-
-/*
- * Wake one thread if there is work; that thread wakes the next.  Must be called after
- * taking work, and after making room.
- */
+/* begin the next piece; the mutex is held */
 static void
-call_another(CsvPieces *pieces)
+begin_piece(void *arg, uint32_t number)
 {
-	if (may_begin(pieces) || unfinished(pieces) != NULL)
-		pthread_cond_signal(&pieces->for_threads);
-}
-
-/* begin the next piece */
-static PieceEntry *
-begin_piece(CsvPieces *pieces)
-{
+	CsvPieces  *pieces = arg;
 	uint64_t	end = file_bytes(pieces);
-	PieceEntry *entry = entry_of(pieces, pieces->nbegun);
+	PieceEntry *entry = entry_of(pieces, number);
 	CsvPiece   *piece = &entry->piece;
 
 	memset(entry, 0, sizeof(*entry));
-	entry->state = BUSY;
-	piece->is_first = pieces->nbegun == 0 || pieces->next_offset >= end;
+	piece->is_first = number == 0 || pieces->next_offset >= end;
 	piece->from = piece->is_first ? pieces->chain.offset : pieces->next_offset;
 	piece->to = piece->from + pieces->next_bytes;
 	if (piece->to >= end || end - piece->to < footer_margin(pieces))
@@ -367,130 +249,132 @@ begin_piece(CsvPieces *pieces)
 	}
 	entry->is_exact = piece->is_first;
 	entry->begin = pieces->chain;
+	entry->file_bytes = end;
 	pieces->next_offset = piece->to;
 	pieces->next_bytes *= 4;
 	if (pieces->next_bytes > pieces->options.most_piece_bytes)
 		pieces->next_bytes = pieces->options.most_piece_bytes;
-	pieces->nbegun++;
 	if (pieces->nfree > 0)
 		entry->hand = pieces->free_hands[--pieces->nfree];
 	else
 		entry->hand = &pieces->hands[pieces->nhands++];
-	return entry;
+
+	/* early enough that threads do not run out of work, but not for every piece */
+	if (is_short_of(pieces, (pieces->crew.nhelpers + 1) / 2))
+		pthread_cond_signal(&pieces->crew.for_taker);
 }
 
-static void
-parse_piece(CsvPieces *pieces, PieceEntry *entry)
+/* when a piece is parsed again, its begin is known */
+static CsvStatus
+guess_and_parse(PieceEntry *entry)
 {
+	CsvPieceReader *reader = entry->hand->reader;
 	CsvPiece   *piece = &entry->piece;
-	Hand	   *hand = entry->hand;
 	CsvStatus	status = CSV_OK;
-	uint64_t	nbytes = file_bytes(pieces);
-	double		seconds;
 
-	call_another(pieces);
-	pthread_mutex_unlock(&pieces->mutex);
-	if (hand->engine == NULL && !make_hand(pieces, hand))
-		status = CSV_NO_MEMORY;
-	else
-		csv_piece_set_file_bytes(hand->reader, nbytes);
-	/* when a piece is parsed again, its begin is known */
-	if (status == CSV_OK && piece->end == 0)
+	csv_piece_set_file_bytes(reader, entry->file_bytes);
+	if (piece->end == 0)
 	{
-		status = csv_piece_guess(hand->reader, piece);
+		status = csv_piece_guess(reader, piece);
 		if (!entry->is_exact)
 		{
 			memset(&entry->begin, 0, sizeof(entry->begin));
 			entry->begin.offset = piece->start;
 		}
 	}
-	if (status == CSV_OK && (piece->found || entry->is_exact))
-	{
-		entry->place = entry->begin;
-		status = entry->is_exact ?
-			csv_piece_parse(hand->reader, &entry->place, piece->end,
-							&entry->batch, &entry->at_end) :
-			csv_piece_parse_guess(hand->reader, piece, &entry->place,
-								  &entry->batch, &entry->at_end);
-	}
-	seconds = hand->reader == NULL ? 0 : csv_piece_read_seconds(hand->reader);
-	pthread_mutex_lock(&pieces->mutex);
-	pieces->read_seconds[hand - pieces->hands] = seconds;
-	entry->status = status;
-	entry->state = PARSED;
+	if (status != CSV_OK || (!piece->found && !entry->is_exact))
+		return status;
+	entry->place = entry->begin;
+	return entry->is_exact ?
+		csv_piece_parse(reader, &entry->place, piece->end, &entry->batch,
+						&entry->at_end) :
+		csv_piece_parse_guess(reader, piece, &entry->place, &entry->batch,
+							  &entry->at_end);
 }
 
 static void
-call_hook(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
-{
-	CsvBatchHook hook = pieces->options.hook;
-	bool		looked_at;
-
-	entry->state = BUSY;
-	call_another(pieces);
-	pthread_mutex_unlock(&pieces->mutex);
-	looked_at = hook.function(hook.arg, thread,
-							  (uint32_t) (entry - pieces->entries),
-							  &entry->batch, is_stopping, pieces);
-	pthread_mutex_lock(&pieces->mutex);
-	entry->state = DONE;
-	if (!looked_at)
-		let_go(pieces, &entry->hand);
-}
-
-/* parse a piece, and call the hook while the piece is in this processor's caches */
-static void
-work_on(CsvPieces *pieces, uint32_t thread, PieceEntry *entry)
-{
-	parse_piece(pieces, entry);
-	advance_chain(pieces);
-	if (entry->state == CHAINED)
-		call_hook(pieces, thread, entry);
-}
-
-/* do a piece of work; false if there is none */
-static bool
-do_work(CsvPieces *pieces, uint32_t thread)
-{
-	PieceEntry *entry = unfinished(pieces);
-
-	if (entry != NULL && entry->state == CHAINED)
-		call_hook(pieces, thread, entry);
-	else if (entry != NULL)
-	{
-		entry->state = BUSY;
-		entry->is_exact = true;
-		entry->begin = pieces->chain;
-		work_on(pieces, thread, entry);
-	}
-	else if (may_begin(pieces))
-	{
-		entry = begin_piece(pieces);
-		/* early enough that threads do not run out of work, but not for every piece */
-		if (is_short_of(pieces, (pieces->nthreads + 1) / 2))
-			pthread_cond_signal(&pieces->for_consumer);
-		work_on(pieces, thread, entry);
-	}
-	return entry != NULL;
-}
-
-static void *
-run_thread(void *arg)
+parse_piece(void *arg, uint32_t number)
 {
 	CsvPieces  *pieces = arg;
-	uint32_t	thread;
+	PieceEntry *entry = entry_of(pieces, number);
+	Hand	   *hand = entry->hand;
+	double		before = 0;
 
-	pthread_mutex_lock(&pieces->mutex);
-	thread = pieces->nrunning++;
-	while (!is_stopping(pieces))
+	if (hand->engine == NULL && !make_hand(pieces, hand))
 	{
-		if (!do_work(pieces, thread))
-			pthread_cond_wait(&pieces->for_threads, &pieces->mutex);
-		else if (is_ready(pieces))
-			pthread_cond_signal(&pieces->for_consumer);
+		entry->status = CSV_NO_MEMORY;
+		return;
 	}
-	pthread_mutex_unlock(&pieces->mutex);
-	return NULL;
+	before = csv_piece_read_seconds(hand->reader);
+	entry->status = guess_and_parse(entry);
+	entry->read_seconds = csv_piece_read_seconds(hand->reader) - before;
+}
+
+/* let the next piece join the chain, if it can; the mutex is held */
+static CsvJoin
+join_chain(void *arg, uint32_t number)
+{
+	CsvPieces  *pieces = arg;
+	CsvFilePlace *chain = &pieces->chain;
+	PieceEntry *entry = entry_of(pieces, number);
+	CsvBatch   *batch = &entry->batch;
+	bool		must_finish;
+
+	/* the stock's are counted when it is filled */
+	if (!pieces->has_stock)
+		pieces->read_seconds += entry->read_seconds;
+	if (entry->status != CSV_OK)
+	{
+		pieces->why = entry->status;
+		return CSV_JOIN_END;
+	}
+	if (entry->is_exact ||
+		(entry->piece.found && entry->begin.offset == chain->offset &&
+		 chain->alone_until == 0 && !chain->skip_line))
+	{
+		batch->file_records = chain->records;
+		batch->file_lines = chain->lines;
+		csv_place_pass_batch(chain, batch);
+		if (entry->at_end)
+			end_chain(pieces, CSV_END);
+	}
+	else if (chain->offset >= entry->piece.end && !entry->piece.is_last)
+		memset(batch, 0, sizeof(*batch));
+	else
+	{
+		entry->is_exact = true;
+		entry->begin = *chain;
+		entry->file_bytes = file_bytes(pieces);
+		return CSV_JOIN_AGAIN;
+	}
+	entry->place = *chain;
+	must_finish = pieces->options.hook.function != NULL && batch->nrows > 0;
+	if (batch->nrecords == 0 && batch->nlines == 0)
+		let_go(pieces, &entry->hand);
+	if (!pieces->crew.ended && entry->piece.is_last)
+		pieces->is_last = false;
+	if (!pieces->crew.ended && pieces->is_wound_up &&
+		number + 1 == (uint32_t) pieces->crew.nbegun)
+		end_chain(pieces, CSV_OK);
+	return must_finish ? CSV_JOIN_FINISH : CSV_JOIN_DONE;
+}
+
+static void
+call_hook(void *arg, uint32_t thread, uint32_t number)
+{
+	CsvPieces  *pieces = arg;
+	PieceEntry *entry = entry_of(pieces, number);
+	CsvBatchHook hook;
+
+	pthread_mutex_lock(&pieces->crew.mutex);
+	hook = pieces->options.hook;
+	pthread_mutex_unlock(&pieces->crew.mutex);
+	if (hook.function(hook.arg, thread, number % CSV_BATCH_SLOTS, &entry->batch,
+					  csv_crew_is_closing, &pieces->crew))
+		return;
+	pthread_mutex_lock(&pieces->crew.mutex);
+	let_go(pieces, &entry->hand);
+	pthread_mutex_unlock(&pieces->crew.mutex);
 }
 
 /* ---- the consumer ---- */
@@ -498,18 +382,19 @@ run_thread(void *arg)
 void
 csv_pieces_set_hook(CsvPieces *pieces, const CsvBatchHook *hook)
 {
-	pthread_mutex_lock(&pieces->mutex);
+	pthread_mutex_lock(&pieces->crew.mutex);
 	pieces->options.hook = *hook;
-	pthread_mutex_unlock(&pieces->mutex);
+	pthread_mutex_unlock(&pieces->crew.mutex);
 }
 
 void
 csv_pieces_wind_up(CsvPieces *pieces)
 {
-	pthread_mutex_lock(&pieces->mutex);
+	pthread_mutex_lock(&pieces->crew.mutex);
 	pieces->is_wound_up = true;
-	advance_chain(pieces);
-	pthread_mutex_unlock(&pieces->mutex);
+	if (!pieces->crew.ended && pieces->crew.njoined == pieces->crew.nbegun)
+		end_chain(pieces, CSV_OK);
+	pthread_mutex_unlock(&pieces->crew.mutex);
 }
 
 uint64_t
@@ -517,10 +402,10 @@ csv_pieces_left(CsvPieces *pieces, uint64_t offset, bool *at_end)
 {
 	uint64_t	nbytes;
 
-	pthread_mutex_lock(&pieces->mutex);
+	pthread_mutex_lock(&pieces->crew.mutex);
 	nbytes = pieces->stock.end - offset;
 	*at_end = pieces->stock.at_end;
-	pthread_mutex_unlock(&pieces->mutex);
+	pthread_mutex_unlock(&pieces->crew.mutex);
 	return nbytes;
 }
 
@@ -550,12 +435,12 @@ read_more(CsvPieces *pieces)
 
 	if (room == NULL)
 		return CSV_NO_MEMORY;
-	pthread_mutex_unlock(&pieces->mutex);
+	pthread_mutex_unlock(&pieces->crew.mutex);
 	nread = pieces->options.read(pieces->options.read_arg, room, nbytes);
-	pthread_mutex_lock(&pieces->mutex);
+	pthread_mutex_lock(&pieces->crew.mutex);
 	csv_stock_add(&pieces->stock, nread);
-	pieces->stock_seconds += csv_now_seconds() - began;
-	call_another(pieces);
+	pieces->read_seconds += csv_now_seconds() - began;
+	csv_crew_call(&pieces->crew);
 	return CSV_OK;
 }
 
@@ -563,40 +448,42 @@ CsvStatus
 csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 				CsvBatch *batch, CsvFilePlace *place, CsvStatus *why)
 {
+	CsvCrew    *crew = &pieces->crew;
 	CsvStatus	status = CSV_OK;
 	bool		found = false;
+	uint32_t	number;
 
-	pthread_mutex_lock(&pieces->mutex);
+	pthread_mutex_lock(&crew->mutex);
 	while (!found && status == CSV_OK)
 	{
 		/* make room for another piece */
 		let_go(pieces, &pieces->held);
 		let_go_of_bytes(pieces);
-		call_another(pieces);
-		while (!is_ready(pieces) || !next_piece_is_there(pieces))
+		csv_crew_call(crew);
+		while (!csv_crew_is_ready(crew) || !next_piece_is_there(pieces))
 		{
 			/* read a piece for every thread */
-			if (is_short_of(pieces, pieces->nthreads))
+			if (is_short_of(pieces, crew->nhelpers))
 			{
 				status = read_more(pieces);
 				if (status != CSV_OK)
 					break;
 				continue;
 			}
-			if (is_ready(pieces))
+			if (csv_crew_is_ready(crew))
 				break;
 			if (interrupted != NULL && interrupted(arg))
 			{
 				status = CSV_INTERRUPTED;
 				break;
 			}
-			csv_nap(&pieces->for_consumer, &pieces->mutex);
+			csv_nap(&crew->for_taker, &crew->mutex);
 		}
 		if (status != CSV_OK)
 			break;
-		if (pieces->ntaken < pieces->nchained)
+		if (csv_crew_take(crew, &number))
 		{
-			PieceEntry	   *entry = entry_of(pieces, pieces->ntaken++);
+			const PieceEntry *entry = entry_of(pieces, number);
 
 			*batch = entry->batch;
 			*place = entry->place;
@@ -610,7 +497,7 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 			status = CSV_END;
 		}
 	}
-	pthread_mutex_unlock(&pieces->mutex);
+	pthread_mutex_unlock(&crew->mutex);
 	return status;
 }
 
@@ -619,11 +506,9 @@ csv_pieces_read_seconds(CsvPieces *pieces)
 {
 	double		seconds;
 
-	pthread_mutex_lock(&pieces->mutex);
-	seconds = pieces->stock_seconds;
-	for (uint32_t i = 0; i < pieces->nhands && !pieces->has_stock; i++)
-		seconds += pieces->read_seconds[i];
-	pthread_mutex_unlock(&pieces->mutex);
+	pthread_mutex_lock(&pieces->crew.mutex);
+	seconds = pieces->read_seconds;
+	pthread_mutex_unlock(&pieces->crew.mutex);
 	return seconds;
 }
 
@@ -660,6 +545,10 @@ csv_pieces_start(const CsvPiecesOptions *options)
 	CsvPieces  *pieces = memory->alloc(memory->owner, sizeof(CsvPieces));
 	uint32_t	wanted = options->nthreads < CSV_MAX_THREADS ?
 		options->nthreads : CSV_MAX_THREADS;
+	CsvCrewWork work = {
+		UINT64_MAX, 0, may_begin, begin_piece, parse_piece, join_chain, call_hook,
+		pieces
+	};
 
 	if (pieces == NULL)
 		return NULL;
@@ -670,25 +559,13 @@ csv_pieces_start(const CsvPiecesOptions *options)
 	pieces->next_offset = options->place.offset;
 	pieces->next_bytes = options->piece_bytes;
 	pieces->most_hands = HANDS_FOR(wanted);
-	atomic_init(&pieces->stop, false);
-	pthread_mutex_init(&pieces->mutex, NULL);
-	pthread_cond_init(&pieces->for_threads, NULL);
-	csv_nap_init(&pieces->for_consumer);
+	csv_crew_init(&pieces->crew, wanted + 1);
 	pieces->has_stock = options->ahead.read_at == NULL;
 	if (pieces->has_stock)
-		csv_stock_init(&pieces->stock, memory, &pieces->mutex,
-					   &pieces->for_consumer, options->place.offset);
-	if (pieces->has_stock && !stock_first_bytes(pieces))
-	{
-		csv_pieces_stop(pieces);
-		return NULL;
-	}
-
-	while (pieces->nthreads < wanted &&
-		   csv_thread_start(&pieces->threads[pieces->nthreads], run_thread,
-							pieces))
-		pieces->nthreads++;
-	if (pieces->nthreads == 0)
+		csv_stock_init(&pieces->stock, memory, &pieces->crew.mutex,
+					   &pieces->crew.for_taker, options->place.offset);
+	if ((pieces->has_stock && !stock_first_bytes(pieces)) ||
+		csv_crew_start_work(&pieces->crew, &work) == 0)
 	{
 		csv_pieces_stop(pieces);
 		return NULL;
@@ -701,20 +578,16 @@ csv_pieces_stop(CsvPieces *pieces)
 {
 	CsvMemory	memory = pieces->options.memory;
 
-	pthread_mutex_lock(&pieces->mutex);
-	atomic_store(&pieces->stop, true);
-	pthread_cond_broadcast(&pieces->for_threads);
-	if (pieces->has_stock)
+	if (pieces->has_stock && pieces->crew.was_made)
+	{
+		pthread_mutex_lock(&pieces->crew.mutex);
 		csv_stock_close(&pieces->stock);
-	pthread_mutex_unlock(&pieces->mutex);
-	for (uint32_t i = 0; i < pieces->nthreads; i++)
-		csv_thread_join(pieces->threads[i]);
+		pthread_mutex_unlock(&pieces->crew.mutex);
+	}
+	csv_crew_close(&pieces->crew);
 	for (uint32_t i = 0; i < pieces->nhands; i++)
 		close_hand(pieces, &pieces->hands[i]);
 	if (pieces->has_stock)
 		csv_stock_free(&pieces->stock);
-	pthread_cond_destroy(&pieces->for_threads);
-	pthread_cond_destroy(&pieces->for_consumer);
-	pthread_mutex_destroy(&pieces->mutex);
 	memory.free(memory.owner, pieces);
 }
