@@ -4,7 +4,7 @@
  *
  * The leader sets up shared memory.  The leader and the workers then take pieces of
  * the files (batches/sharing.h), and the skipped records are put in order again
- * (shared_report.h).  If no workers come, the scan goes on alone.
+ * (skipping.h).  If no workers come, the scan goes on alone.
  */
 #include "postgres.h"
 

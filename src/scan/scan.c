@@ -218,15 +218,6 @@ choose_columns(CsvTableScan *scan, const Bitmapset *wanted)
 	scan->file_isnull = palloc0(sizeof(bool) * table->natts);
 }
 
-/* a CsvFileChangedFn */
-static void
-note_change(void *arg, int file_number, const char *filename,
-			CsvFileChange change)
-{
-	csv_skipping_changed(((CsvTableScan *) arg)->skipping, file_number,
-						 filename, change);
-}
-
 CsvTableScan *
 csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 					 const CsvPushdown *pushdown, int flags,
@@ -251,7 +242,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->careful = csv_careful_create(scan->columns, scan->ncolumns,
 									   scan->row_context);
 	scan->skipping = csv_skipping_create(table, skipped, arg);
-	csv_batches_on_change(scan->batches, note_change, scan);
+	csv_batches_on_change(scan->batches, csv_skipping_changed, scan->skipping);
 	scan->callback.func = release_scan;
 	scan->callback.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->callback);
@@ -1090,24 +1081,13 @@ csv_shared_scan_table(CsvSharedScan *shared, Oid relid)
 	return table;
 }
 
-/* a piece is passed */
-static void
-hand_in(void *arg, uint64 piece)
-{
-	csv_skipping_hand_in(((CsvTableScan *) arg)->skipping, piece);
-}
-
-static void
-note_failure(void *arg, const ErrorData *error)
-{
-	csv_skipping_fail(((CsvTableScan *) arg)->skipping, error);
-}
-
 void
 csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 {
 	MemoryContext outer = MemoryContextSwitchTo(scan->context);
-	CsvPieceCallbacks callbacks = {hand_in, note_failure, scan};
+	CsvPieceCallbacks callbacks = {
+		csv_skipping_hand_in, csv_skipping_fail, scan->skipping
+	};
 
 	scan->shared = shared;
 	scan->is_leader = !IsParallelWorker();

@@ -1,21 +1,98 @@
 /*
  * skipping.c
  *		Tracks the records that a scan has passed, and reports skipped records.
+ *
+ * If processes share the scan, each process notes the records that it skips in the
+ * piece that it reads, and hands the notes in when it has passed the piece.  When all
+ * pieces up to some point are passed, their notes are due, and the leader reports them.
+ * If an ERROR is due, the process that handed in the last missing notes raises it, and
+ * reports the due notes before it.
+ *
+ * Notes of pieces that are not due yet are kept as intervals of pieces.  Between two
+ * intervals is a piece that some process is reading, so there are no more intervals
+ * than processes.  An interval notes no more records in full than NOTICEs or the
+ * reject limit may need.  So memory is bounded, and no process ever waits for a
+ * process that is behind.
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "storage/condition_variable.h"
+#include "storage/lwlock.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
+#include "compat.h"
 #include "scan/skipping.h"
+
+/* how far a scan has come, in the order of the files */
+typedef struct ScanPoint
+{
+	int			file_number;	/* from 1; 0: before the first file */
+	int64		record;
+} ScanPoint;
+
+typedef enum NoteKind
+{
+	NOTE_SKIPPED,				/* a skipped record, or a value that is NULL */
+	NOTE_CHANGED,				/* a file that has changed */
+	NOTE_FAILURE				/* an ERROR that ends the scan */
+} NoteKind;
+
+#define NOTE_STRINGS	3
+
+/*
+ * Its strings are one after another in `text`: of a skipped record the file, the
+ * message and the detail; of a file its name; of an ERROR message, detail and hint.
+ */
+typedef struct Note
+{
+	dsa_pointer next;
+	NoteKind	kind;
+	CsvFileChange change;
+	CsvSkipped	skipped;		/* without its strings; of an ERROR: sqlerrcode */
+	bool		has_string[NOTE_STRINGS];
+	char		text[FLEXIBLE_ARRAY_MEMBER];
+} Note;
+
+/* the notes of the pieces [first, end) */
+typedef struct PieceInterval
+{
+	uint64		first;
+	uint64		end;
+	ScanPoint	point;			/* of the last record */
+	int64		nrecords;
+	CsvReportCounts counts;
+	int64		nnotes;			/* notes of the first cases, */
+	int64		nskip_notes;	/* and how many are of skipped records */
+	dsa_pointer head;			/* these notes, and all other notes */
+	dsa_pointer tail;
+	bool		failed;			/* the last note is an ERROR */
+} PieceInterval;
+
+struct CsvSharedReport
+{
+	LWLock		lock;			/* for all of it */
+	ScanPoint	begin;			/* up to here all was reported before */
+	PieceInterval due;			/* due pieces; counts and notes not reported yet */
+	CsvReportCounts said;		/* counts that were reported */
+	int64		npassed;		/* records before this scan and in due pieces */
+	bool		ended;			/* the number of pieces is known: */
+	uint64		npieces;
+	bool		raised;			/* a process raises the scan's ERROR */
+	bool		saying;			/* a process reports older due notes */
+	ConditionVariable has_said; /* it has reported them */
+	int			npending;		/* intervals, in order */
+	PieceInterval pending[FLEXIBLE_ARRAY_MEMBER];
+};
 
 struct CsvSkipping
 {
+	const CsvTable *table;
 	CsvSkippedFn skipped;
 	void	   *arg;
 	CsvReport	report;
-	CsvReporter *reporter;		/* NULL: the scan is not shared */
-	CsvScanPoint point;			/* furthest record that was passed and reported */
+	ScanPoint	point;			/* furthest record that was passed and reported */
 	int64		npassed;		/* up to there */
 	Bitmapset  *changed;		/* files whose change was reported */
 
@@ -25,12 +102,18 @@ struct CsvSkipping
 	 * NULL: point tells.
 	 */
 	int64	   *of_file;
-
-	/* this process's, if others share the scan */
-	int64		nown;
-	int64		nskipped;
-	int64		nset_null;		/* values */
 	bool		looks_ahead;
+	int64		nskipped;		/* by this process */
+	int64		nset_null;		/* values */
+
+	/* if other processes share the scan */
+	CsvSharedReport *shared;	/* NULL: none does */
+	dsa_area   *dsa;
+	int64		nown;			/* records that this process has passed */
+	PieceInterval piece;		/* the current piece */
+	int64		most_notes;		/* most notes that NOTICEs may need, */
+	int64		most_skip_notes;	/* and most notes of skipped records that an
+									 * ERROR may need */
 };
 
 CsvSkipping *
@@ -38,6 +121,7 @@ csv_skipping_create(const CsvTable *table, CsvSkippedFn skipped, void *arg)
 {
 	CsvSkipping *skipping = palloc0(sizeof(CsvSkipping));
 
+	skipping->table = table;
 	skipping->skipped = skipped;
 	skipping->arg = arg;
 	csv_report_begin(&skipping->report, table);
@@ -47,15 +131,25 @@ csv_skipping_create(const CsvTable *table, CsvSkippedFn skipped, void *arg)
 	return skipping;
 }
 
+/* ---- records that were passed ---- */
+
+/* up to here, records were reported before */
+static const ScanPoint *
+passed_point(const CsvSkipping *skipping)
+{
+	return skipping->shared != NULL ? &skipping->shared->begin : &skipping->point;
+}
+
 bool
 csv_skipping_was_passed(const CsvSkipping *skipping, int file_number,
 						int64 record)
 {
+	const ScanPoint *point = passed_point(skipping);
+
 	if (skipping->of_file != NULL)
 		return record <= skipping->of_file[file_number - 1];
-	return csv_is_passed(skipping->reporter != NULL ?
-						 csv_reporter_point(skipping->reporter) :
-						 &skipping->point, file_number, record);
+	return file_number < point->file_number ||
+		(file_number == point->file_number && record <= point->record);
 }
 
 /* how many records of a batch, up to this record, were not passed before? */
@@ -63,15 +157,16 @@ static int64
 count_new(const CsvSkipping *skipping, int file_number, int64 before,
 		  int64 record)
 {
-	const CsvScanPoint *point = skipping->reporter != NULL ?
-		csv_reporter_point(skipping->reporter) : &skipping->point;
+	const ScanPoint *point = passed_point(skipping);
 
-	if (skipping->of_file != NULL && file_number > 0)
-		return Max(record - Max(skipping->of_file[file_number - 1], before), 0);
-	if (csv_is_passed(point, file_number, record))
+	if (file_number == 0 ||
+		csv_skipping_was_passed(skipping, file_number, record))
 		return 0;
-	return record - (file_number == point->file_number ?
-					 Max(point->record, before) : before);
+	if (skipping->of_file != NULL)
+		before = Max(skipping->of_file[file_number - 1], before);
+	else if (file_number == point->file_number)
+		before = Max(point->record, before);
+	return record - before;
 }
 
 void
@@ -79,12 +174,14 @@ csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 before,
 				  int64 record)
 {
 	int64		nnew = count_new(skipping, file_number, before, record);
+	ScanPoint	point = {file_number, record};
 
 	if (skipping->looks_ahead)
 		return;
-	if (skipping->reporter != NULL)
+	if (skipping->shared != NULL)
 	{
-		csv_reporter_pass(skipping->reporter, file_number, record, nnew);
+		skipping->piece.point = point;
+		skipping->piece.nrecords += nnew;
 		skipping->nown += nnew;
 	}
 	else if (nnew > 0)
@@ -92,8 +189,7 @@ csv_skipping_pass(CsvSkipping *skipping, int file_number, int64 before,
 		skipping->npassed += nnew;
 		if (skipping->of_file != NULL)
 			skipping->of_file[file_number - 1] = record;
-		skipping->point.file_number = file_number;
-		skipping->point.record = record;
+		skipping->point = point;
 	}
 }
 
@@ -107,7 +203,7 @@ int64
 csv_skipping_passed(const CsvSkipping *skipping, int file_number, int64 before,
 					int64 record)
 {
-	return (skipping->reporter != NULL ? skipping->nown : skipping->npassed) +
+	return (skipping->shared != NULL ? skipping->nown : skipping->npassed) +
 		(skipping->looks_ahead ? 0 :
 		 count_new(skipping, file_number, before, record));
 }
@@ -131,6 +227,110 @@ csv_skipping_is_new(const CsvSkipping *skipping, int file_number, int64 record)
 		!csv_skipping_was_passed(skipping, file_number, record);
 }
 
+/* ---- notes ---- */
+
+/* put a note, or a list of notes that ends with `last`, behind the interval's notes */
+static void
+append_notes(dsa_area *dsa, PieceInterval *interval, dsa_pointer first,
+			 dsa_pointer last)
+{
+	if (DsaPointerIsValid(interval->tail))
+		((Note *) dsa_get_address(dsa, interval->tail))->next = first;
+	else
+		interval->head = first;
+	interval->tail = last;
+}
+
+/* note something in the current piece; skipped may be NULL */
+static Note *
+add_note(CsvSkipping *skipping, NoteKind kind, const CsvSkipped *skipped,
+		 const char *const strings[NOTE_STRINGS])
+{
+	Size		nbytes = offsetof(Note, text);
+	dsa_pointer pointer;
+	Note	   *note;
+	char	   *place;
+
+	for (int i = 0; i < NOTE_STRINGS; i++)
+		nbytes += strings[i] == NULL ? 0 : strlen(strings[i]) + 1;
+	pointer = dsa_allocate0(skipping->dsa, nbytes);
+	note = dsa_get_address(skipping->dsa, pointer);
+	note->kind = kind;
+	if (skipped != NULL)
+		note->skipped = *skipped;
+	place = note->text;
+	for (int i = 0; i < NOTE_STRINGS; i++)
+	{
+		note->has_string[i] = strings[i] != NULL;
+		if (note->has_string[i])
+			place = stpcpy(place, strings[i]) + 1;
+	}
+	append_notes(skipping->dsa, &skipping->piece, pointer, pointer);
+	return note;
+}
+
+static const char *
+note_string(const Note *note, int number)
+{
+	const char *string = note->text;
+
+	for (int i = 0; i < number; i++)
+		string += note->has_string[i] ? strlen(string) + 1 : 0;
+	return note->has_string[number] ? string : NULL;
+}
+
+/*
+ * Drop notes of records, from this note on, and append all others to the interval's
+ * notes, unless it is NULL.
+ */
+static void
+drop_notes(dsa_area *dsa, dsa_pointer pointer, PieceInterval *interval)
+{
+	while (DsaPointerIsValid(pointer))
+	{
+		Note	   *note = dsa_get_address(dsa, pointer);
+		dsa_pointer next = note->next;
+
+		note->next = InvalidDsaPointer;
+		if (interval != NULL && note->kind != NOTE_SKIPPED)
+			append_notes(dsa, interval, pointer, pointer);
+		else
+			dsa_free(dsa, pointer);
+		pointer = next;
+	}
+}
+
+/* ---- a process's piece ---- */
+
+/* begin a piece: how many notes may it need? */
+static void
+begin_piece(CsvSkipping *skipping)
+{
+	CsvSharedReport *shared = skipping->shared;
+	const CsvTable *table = skipping->table;
+	int64		nskipped;
+	int64		ncases;
+
+	memset(&skipping->piece, 0, sizeof(skipping->piece));
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	nskipped = shared->said.nskipped + shared->due.counts.nskipped;
+	ncases = csv_report_ncases(&shared->said) +
+		csv_report_ncases(&shared->due.counts);
+	LWLockRelease(&shared->lock);
+	skipping->most_skip_notes = table->stop ? 1 :
+		table->reject_count >= 0 ? table->reject_count + 1 - nskipped : 0;
+	skipping->most_notes = table->verbosity == CSV_VERBOSITY_DEFAULT ?
+		table->notice_limit - ncases : 0;
+}
+
+/* may a note of the next skipped record, or value, be needed? */
+static bool
+needs_note(const CsvSkipping *skipping, bool set_null)
+{
+	return skipping->piece.nnotes < skipping->most_notes ||
+		(!set_null && skipping->piece.nskip_notes < skipping->most_skip_notes);
+}
+
 bool
 csv_skipping_shows_bytes(const CsvSkipping *skipping)
 {
@@ -140,8 +340,8 @@ csv_skipping_shows_bytes(const CsvSkipping *skipping)
 bool
 csv_skipping_needs_message(const CsvSkipping *skipping)
 {
-	if (skipping->reporter != NULL)
-		return csv_reporter_needs_message(skipping->reporter);
+	if (skipping->shared != NULL)
+		return needs_note(skipping, false);
 	return skipping->skipped != NULL ||
 		csv_report_needs_message(&skipping->report);
 }
@@ -149,24 +349,52 @@ csv_skipping_needs_message(const CsvSkipping *skipping)
 bool
 csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 {
+	bool		set_null = skipped->code == CSV_ERROR_SET_NULL;
+	PieceInterval *piece = &skipping->piece;
+
 	if (skipping->looks_ahead)
 		return false;
-	if (skipped->code == CSV_ERROR_SET_NULL)
-		skipping->nset_null++;
-	else
-		skipping->nskipped++;
-	if (skipping->reporter != NULL)
-		return csv_reporter_add(skipping->reporter, skipped);
-	if (skipping->skipped != NULL)
-		return skipping->skipped(skipping->arg, skipped);
-	csv_report_skipped(&skipping->report, skipped);
-	return true;
+	skipping->nset_null += set_null;
+	skipping->nskipped += !set_null;
+	if (skipping->shared == NULL)
+	{
+		if (skipping->skipped != NULL)
+			return skipping->skipped(skipping->arg, skipped);
+		csv_report_skipped(&skipping->report, skipped);
+		return true;
+	}
+	if (needs_note(skipping, set_null))
+	{
+		add_note(skipping, NOTE_SKIPPED, skipped, (const char *const[]) {
+			skipped->file, skipped->message, skipped->detail
+		});
+		piece->nnotes++;
+		piece->nskip_notes += !set_null;
+	}
+	piece->counts.nskipped += !set_null;
+	piece->counts.by_code[skipped->code]++;
+	return !skipping->table->stop;
 }
 
 void
-csv_skipping_changed(CsvSkipping *skipping, int file_number,
-					 const char *filename, CsvFileChange change)
+csv_skipping_fail(void *arg, const ErrorData *error)
 {
+	CsvSkipping *skipping = arg;
+	CsvSkipped	skipped = {.sqlerrcode = error->sqlerrcode};
+
+	if (skipping->piece.failed)
+		return;
+	add_note(skipping, NOTE_FAILURE, &skipped, (const char *const[]) {
+		error->message, error->detail, error->hint
+	});
+	skipping->piece.failed = true;
+}
+
+void
+csv_skipping_changed(void *arg, int file_number, const char *filename,
+					 CsvFileChange change)
+{
+	CsvSkipping *skipping = arg;
 	MemoryContext outer;
 
 	if (skipping->looks_ahead || bms_is_member(file_number, skipping->changed))
@@ -174,10 +402,303 @@ csv_skipping_changed(CsvSkipping *skipping, int file_number,
 	outer = MemoryContextSwitchTo(GetMemoryChunkContext(skipping));
 	skipping->changed = bms_add_member(skipping->changed, file_number);
 	MemoryContextSwitchTo(outer);
-	if (skipping->reporter != NULL)
-		csv_reporter_changed(skipping->reporter, filename, change);
+	if (skipping->shared == NULL)
+		csv_report_changed(skipping->table, filename, change);
+	else if (csv_change_level(skipping->table, change) >= ERROR)
+		csv_skipping_fail(skipping, &(ErrorData) {
+			.sqlerrcode = CSV_ERRCODE_CHANGED,
+			.message = csv_change_message(filename, change)
+		});
 	else
-		csv_report_changed(skipping->report.table, filename, change);
+		add_note(skipping, NOTE_CHANGED, NULL, (const char *const[]) {
+			filename, NULL, NULL
+		})->change = change;
+}
+
+/* ---- the order ---- */
+
+/*
+ * Append `next` to an interval that ends where `next` begins.  If the interval could
+ * not note all of its skipped records, it has as many notes as may be needed.  If only
+ * NOTICEs need notes, the same holds if it could not note all of its values.
+ */
+static void
+append_interval(CsvSkipping *skipping, PieceInterval *interval,
+				const PieceInterval *next)
+{
+	bool		has_all = skipping->table->reject_count >= 0 ?
+		interval->nskip_notes == interval->counts.nskipped :
+		interval->nnotes == csv_report_ncases(&interval->counts);
+
+	interval->end = next->end;
+	if (interval->failed)
+	{
+		/* a single process would not have got there */
+		drop_notes(skipping->dsa, next->head, NULL);
+		return;
+	}
+	if (next->point.file_number > 0)
+		interval->point = next->point;
+	interval->nrecords += next->nrecords;
+	interval->failed = next->failed;
+	csv_report_add_counts(skipping->table, &interval->counts, &next->counts);
+	if (!has_all)
+		drop_notes(skipping->dsa, next->head, interval);
+	else if (DsaPointerIsValid(next->head))
+	{
+		append_notes(skipping->dsa, interval, next->head, next->tail);
+		interval->nnotes += next->nnotes;
+		interval->nskip_notes += next->nskip_notes;
+	}
+}
+
+/* append interval i to the interval before it, and remove it; the lock is held */
+static void
+append_pending(CsvSkipping *skipping, PieceInterval *before, int i)
+{
+	CsvSharedReport *shared = skipping->shared;
+
+	append_interval(skipping, before, &shared->pending[i]);
+	shared->npending--;
+	memmove(&shared->pending[i], &shared->pending[i + 1],
+			(shared->npending - i) * sizeof(PieceInterval));
+}
+
+/* the caller holds the lock */
+static void
+add_pending(CsvSkipping *skipping, const PieceInterval *piece)
+{
+	CsvSharedReport *shared = skipping->shared;
+	PieceInterval *pending = shared->pending;
+	int			i = 0;
+
+	while (i < shared->npending && pending[i].first < piece->first)
+		i++;
+	memmove(&pending[i + 1], &pending[i],
+			(shared->npending - i) * sizeof(PieceInterval));
+	pending[i] = *piece;
+	shared->npending++;
+	if (i + 1 < shared->npending && pending[i].end == pending[i + 1].first)
+		append_pending(skipping, &pending[i], i + 1);
+	if (i > 0 && pending[i - 1].end == pending[i].first)
+		append_pending(skipping, &pending[i - 1], i);
+	if (pending[0].first == shared->due.end)
+	{
+		shared->npassed += pending[0].nrecords;
+		append_pending(skipping, &shared->due, 0);
+	}
+}
+
+/* ---- due notes ---- */
+
+/* report a note; ERROR if that is due */
+static void
+say_note(CsvSkipping *skipping, const Note *note, CsvReportCounts *rest)
+{
+	CsvSkipped	skipped = note->skipped;
+
+	switch (note->kind)
+	{
+		case NOTE_SKIPPED:
+			skipped.file = note_string(note, 0);
+			skipped.message = note_string(note, 1);
+			skipped.detail = note_string(note, 2);
+			csv_report_skipped(&skipping->report, &skipped);
+			rest->nskipped -= skipped.code != CSV_ERROR_SET_NULL;
+			rest->by_code[skipped.code]--;
+			break;
+		case NOTE_CHANGED:
+			csv_report_changed(skipping->table, note_string(note, 0),
+							   note->change);
+			break;
+		case NOTE_FAILURE:
+			ereport(ERROR,
+					(errcode(skipped.sqlerrcode),
+					 errmsg_internal("%s", note_string(note, 0)),
+					 note->has_string[1] ?
+					 errdetail_internal("%s", note_string(note, 1)) : 0,
+					 note->has_string[2] ?
+					 errhint("%s", note_string(note, 2)) : 0));
+	}
+}
+
+/*
+ * Report everything that is due; ERROR if that is due.  The report then includes all
+ * that was reported.  The caller holds the lock, which is released.
+ */
+static void
+say_due(CsvSkipping *skipping)
+{
+	CsvSharedReport *shared = skipping->shared;
+	PieceInterval due = shared->due;
+	CsvReportCounts rest = due.counts;
+	dsa_pointer pointer = due.head;
+	bool		is_last = shared->ended && due.end == shared->npieces;
+
+	skipping->report.counts = shared->said;
+	skipping->point = due.point;
+	skipping->npassed = shared->npassed;
+	csv_report_add_counts(skipping->table, &shared->said, &due.counts);
+	shared->due = (PieceInterval) {
+		.end = due.end, .point = due.point, .failed = due.failed
+	};
+	shared->saying = DsaPointerIsValid(due.head);
+	LWLockRelease(&shared->lock);
+
+	while (DsaPointerIsValid(pointer))
+	{
+		Note	   *note = dsa_get_address(skipping->dsa, pointer);
+		dsa_pointer next = note->next;
+
+		say_note(skipping, note, &rest);
+		dsa_free(skipping->dsa, pointer);
+		pointer = next;
+	}
+	csv_report_add_counts(skipping->table, &skipping->report.counts, &rest);
+	if (DsaPointerIsValid(due.head))
+	{
+		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+		shared->saying = false;
+		LWLockRelease(&shared->lock);
+		ConditionVariableBroadcast(&shared->has_said);
+	}
+	if (is_last)
+		csv_report_end(&skipping->report, skipping->npassed, true);
+}
+
+/* is an ERROR due?  The caller holds the lock. */
+static bool
+is_error_due(const CsvSharedReport *shared, const CsvTable *table)
+{
+	int64		nskipped = shared->said.nskipped + shared->due.counts.nskipped;
+
+	return shared->due.failed ||
+		(table->stop && shared->due.counts.nskipped > 0) ||
+		(table->reject_count >= 0 && nskipped > table->reject_count) ||
+		(shared->ended && shared->due.end == shared->npieces &&
+		 csv_report_exceeds(table, nskipped, shared->npassed));
+}
+
+/*
+ * Wait until the leader has reported older notes.  Otherwise messages of other
+ * processes, and their ERROR, would reach it in the middle of that.  The caller holds
+ * the lock, which is released meanwhile.
+ */
+static void
+wait_for_leader(CsvSharedReport *shared)
+{
+	static uint32 wait_event = 0;
+
+	while (shared->saying)
+	{
+		ConditionVariablePrepareToSleep(&shared->has_said);
+		LWLockRelease(&shared->lock);
+		ConditionVariableSleep(&shared->has_said,
+							   csv_wait_event(&wait_event, "CsvGpuReport"));
+		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	}
+	ConditionVariableCancelSleep();
+}
+
+/* raise the scan's ERROR if it is due; the caller holds the lock, which is released */
+static void
+raise_if_due(CsvSkipping *skipping)
+{
+	CsvSharedReport *shared = skipping->shared;
+
+	if (!shared->raised && is_error_due(shared, skipping->table))
+		wait_for_leader(shared);
+	if (shared->raised || !is_error_due(shared, skipping->table))
+	{
+		LWLockRelease(&shared->lock);
+		return;
+	}
+	shared->raised = true;
+	say_due(skipping);
+}
+
+/* ---- scans that other processes share ---- */
+
+Size
+csv_shared_report_size(int nprocesses)
+{
+	return offsetof(CsvSharedReport, pending) +
+		(nprocesses + 1) * sizeof(PieceInterval);
+}
+
+void
+csv_shared_report_init(CsvSharedReport *shared, int nprocesses)
+{
+	memset(shared, 0, csv_shared_report_size(nprocesses));
+
+	/* held for moments; a tranche of our own would be one more in each session */
+	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_APPEND);
+	ConditionVariableInit(&shared->has_said);
+}
+
+void
+csv_skipping_begin_shared(const CsvSkipping *skipping, CsvSharedReport *shared)
+{
+	shared->due = (PieceInterval) {.point = skipping->point};
+	shared->begin = skipping->point;
+	shared->said = skipping->report.counts;
+	shared->npassed = skipping->npassed;
+	shared->ended = false;
+	shared->raised = false;
+	shared->saying = false;
+	shared->npending = 0;
+}
+
+void
+csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
+				   dsa_area *dsa)
+{
+	skipping->shared = shared;
+	skipping->dsa = dsa;
+	begin_piece(skipping);
+}
+
+void
+csv_skipping_hand_in(void *arg, uint64 piece)
+{
+	CsvSkipping *skipping = arg;
+
+	skipping->piece.first = piece;
+	skipping->piece.end = piece + 1;
+	LWLockAcquire(&skipping->shared->lock, LW_EXCLUSIVE);
+	add_pending(skipping, &skipping->piece);
+	raise_if_due(skipping);
+	begin_piece(skipping);
+}
+
+void
+csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces)
+{
+	LWLockAcquire(&skipping->shared->lock, LW_EXCLUSIVE);
+	skipping->shared->ended = true;
+	skipping->shared->npieces = npieces;
+	raise_if_due(skipping);
+}
+
+void
+csv_skipping_say(CsvSkipping *skipping)
+{
+	CsvSharedReport *shared = skipping->shared;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+
+	/* the process that raises an ERROR reports the notes before it */
+	if (shared->raised || is_error_due(shared, skipping->table))
+		LWLockRelease(&shared->lock);
+	else
+		say_due(skipping);
+}
+
+void
+csv_skipping_unshare(CsvSkipping *skipping)
+{
+	csv_skipping_say(skipping);
+	skipping->shared = NULL;
 }
 
 void
@@ -185,65 +706,10 @@ csv_skipping_end(CsvSkipping *skipping, bool complete)
 {
 	if (skipping->looks_ahead)
 		return;
-	if (skipping->reporter == NULL)
+	if (skipping->shared == NULL)
 		csv_report_end(&skipping->report, skipping->npassed, complete);
 	else if (!IsParallelWorker())
 		csv_skipping_say(skipping);
 	if (!complete)
 		csv_report_log(&skipping->report);
-}
-
-/* ---- scans that other processes share ---- */
-
-void
-csv_skipping_begin_shared(const CsvSkipping *skipping, CsvSharedReport *shared)
-{
-	csv_shared_report_begin(shared, &skipping->report, &skipping->point,
-							skipping->npassed);
-}
-
-void
-csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
-				   dsa_area *dsa)
-{
-	skipping->reporter = csv_reporter_create(shared, dsa,
-											 skipping->report.table);
-}
-
-void
-csv_skipping_fail(CsvSkipping *skipping, const ErrorData *error)
-{
-	csv_reporter_fail(skipping->reporter, error);
-}
-
-void
-csv_skipping_hand_in(CsvSkipping *skipping, uint64 piece)
-{
-	csv_reporter_hand_in(skipping->reporter, piece);
-}
-
-void
-csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces)
-{
-	csv_reporter_end(skipping->reporter, npieces);
-}
-
-void
-csv_skipping_say(CsvSkipping *skipping)
-{
-	/*
-	 * if there were too many, the process that read the last piece has raised the
-	 * ERROR
-	 */
-	if (csv_reporter_say(skipping->reporter, &skipping->report,
-						 &skipping->point, &skipping->npassed))
-		csv_report_end(&skipping->report, skipping->npassed, true);
-}
-
-void
-csv_skipping_unshare(CsvSkipping *skipping)
-{
-	csv_skipping_say(skipping);
-	pfree(skipping->reporter);
-	skipping->reporter = NULL;
 }

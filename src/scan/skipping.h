@@ -9,7 +9,9 @@
 #ifndef CSV_SKIPPING_H
 #define CSV_SKIPPING_H
 
-#include "scan/shared_report.h"
+#include "utils/dsa.h"
+
+#include "scan/report.h"
 
 /*
  * Receives each skipped record, and each value that is NULL instead
@@ -63,10 +65,11 @@ extern bool csv_skipping_needs_message(const CsvSkipping *skipping);
 extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
 
 /*
- * Report that a file changed while it was read, after its records are passed.  Reports
- * each file once.  ERROR if it became shorter under on_error 'stop'.
+ * A CsvFileChangedFn: report that a file changed while it was read, after its records
+ * are passed.  Reports each file once.  ERROR if it became shorter under on_error
+ * 'stop'.
  */
-extern void csv_skipping_changed(CsvSkipping *skipping, int file_number,
+extern void csv_skipping_changed(void *skipping, int file_number,
 								 const char *filename, CsvFileChange change);
 
 /* complete: all records have come; false, in the last call: no more are asked for */
@@ -74,17 +77,27 @@ extern void csv_skipping_end(CsvSkipping *skipping, bool complete);
 
 /* ---- scans that other processes share ---- */
 
-/* let others go on after everything that was reported up to now */
+/* in shared memory */
+typedef struct CsvSharedReport CsvSharedReport;
+
+extern Size csv_shared_report_size(int nprocesses);
+extern void csv_shared_report_init(CsvSharedReport *shared, int nprocesses);
+
+/* let processes go on after everything that was reported up to now */
 extern void csv_skipping_begin_shared(const CsvSkipping *skipping,
 									  CsvSharedReport *shared);
 
-/* report together with others, from now on */
+/* report together with others, from now on.  dsa: the parallel query's, for notes. */
 extern void csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
 							   dsa_area *dsa);
 
-/* the current piece has an ERROR; a piece is passed; there are no more than npieces */
-extern void csv_skipping_fail(CsvSkipping *skipping, const ErrorData *error);
-extern void csv_skipping_hand_in(CsvSkipping *skipping, uint64 piece);
+/*
+ * As CsvPieceCallbacks: reading the current piece has failed with this ERROR; a piece
+ * is passed.  There are no more than npieces pieces.  The latter two may raise the
+ * scan's ERROR.
+ */
+extern void csv_skipping_fail(void *skipping, const ErrorData *error);
+extern void csv_skipping_hand_in(void *skipping, uint64 piece);
 extern void csv_skipping_end_pieces(CsvSkipping *skipping, uint64 npieces);
 
 /* in the leader: report everything that is due, and then go on alone */
