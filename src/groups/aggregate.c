@@ -253,26 +253,21 @@ is_stand_in(const CsvAggregation *aggregation, uint32_t key, const CsvValue *val
 		value->state == CSV_LANE_VALUE && !csv_decimal_fits(value->value.decimal);
 }
 
-static void
-write_wide(BufFile *file, Datum value)
+/* the numeric that a key's value stands for; 0: none */
+static Datum
+wide_key(const CsvAggregation *aggregation, uint32_t key, const CsvValue *value)
 {
-	struct varlena *wide = PG_DETOAST_DATUM(value);
-	uint32		nbytes = VARSIZE(wide);
-
-	csv_spill_write(file, &nbytes, sizeof(nbytes));
-	csv_spill_write(file, wide, nbytes);
+	return is_stand_in(aggregation, key, value) ? aggregation->wide_keys[key] : 0;
 }
 
+/* the argument that no lane holds; 0: none */
 static Datum
-read_wide(BufFile *file)
+wide_argument(const CsvAggregation *aggregation, uint32_t aggregate,
+			  const CsvValue *value)
 {
-	uint32		nbytes;
-	char	   *wide;
-
-	csv_spill_read(file, &nbytes, sizeof(nbytes));
-	wide = palloc(nbytes);
-	csv_spill_read(file, wide, nbytes);
-	return PointerGetDatum(wide);
+	return value->state == CSV_LANE_UNDECIDED &&
+		aggregation->program->aggregate[aggregate].lane == CSV_LANE_DECIMAL ?
+		aggregation->wide[aggregate] : 0;
 }
 
 /* as CsvSpillFn; ERROR if writing fails */
@@ -285,25 +280,15 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 	BufFile    *file = csv_spill_file(&aggregation->rows, hash);
 	bool		is_partial = partial != NULL;
 
-	for (uint32_t i = 0; i < program->n.nkeys; i++)
-	{
-		csv_spill_write_value(file, program->keys[i].lane, &keys[i]);
-		if (is_stand_in(aggregation, i, &keys[i]))
-			write_wide(file, aggregation->wide_keys[i]);
-	}
 	csv_spill_write(file, &is_partial, sizeof(is_partial));
-	if (partial != NULL)
-	{
+	for (uint32_t i = 0; i < program->n.nkeys; i++)
+		csv_spill_write_value(file, program->keys[i].lane, &keys[i],
+							  wide_key(aggregation, i, &keys[i]));
+	if (is_partial)
 		csv_spill_write_partial(file, program, &aggregation->partial, partial);
-		return true;
-	}
-	for (uint32_t i = 0; i < program->n.naggregates; i++)
-	{
-		csv_spill_write_value(file, program->aggregate[i].lane, &values[i]);
-		if (values[i].state == CSV_LANE_UNDECIDED &&
-			program->aggregate[i].lane == CSV_LANE_DECIMAL)
-			write_wide(file, aggregation->wide[i]);
-	}
+	for (uint32_t i = 0; !is_partial && i < program->n.naggregates; i++)
+		csv_spill_write_value(file, program->aggregate[i].lane, &values[i],
+							  wide_argument(aggregation, i, &values[i]));
 	return true;
 }
 
@@ -317,21 +302,9 @@ spill_value(void *arg, uint64_t hash, uint32_t aggregate, uint32_t group,
 
 	csv_spill_write(file, &group, sizeof(group));
 	csv_spill_write(file, &aggregate, sizeof(aggregate));
-	csv_spill_write_value(file, aggregation->program->aggregate[aggregate].lane, value);
+	csv_spill_write_value(file, aggregation->program->aggregate[aggregate].lane,
+						  value, 0);
 	return true;
-}
-
-/* read a row's value for an aggregate */
-static void
-read_argument(CsvAggregation *aggregation, BufFile *file, uint32_t aggregate,
-			  CsvValue *value)
-{
-	if (!csv_spill_read_value(file, aggregation->program->aggregate[aggregate].lane,
-					value))
-		elog(ERROR, "unexpected end of temporary file");
-	if (value->state == CSV_LANE_UNDECIDED &&
-		aggregation->program->aggregate[aggregate].lane == CSV_LANE_DECIMAL)
-		aggregation->wide[aggregate] = read_wide(file);
 }
 
 /* ---- single rows ---- */
@@ -585,7 +558,7 @@ count_spilled_values(CsvAggregation *aggregation)
 				  Max(limit, csv_evaluator_group_bytes(evaluator) +
 					  limit / VALUES_SHARE));
 		aggregation->nbatches++;
-		for (;;)
+		while (BufFileRead(file, &group, sizeof(group)) != 0)
 		{
 			uint32_t	aggregate;
 			CsvValue	value;
@@ -593,11 +566,10 @@ count_spilled_values(CsvAggregation *aggregation)
 
 			CHECK_FOR_INTERRUPTS();
 			ResetExprContext(aggregation->econtext);
-			if (BufFileRead(file, &group, sizeof(group)) == 0)
-				break;
 			csv_spill_read(file, &aggregate, sizeof(aggregate));
 			outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
-			read_argument(aggregation, file, aggregate, &value);
+			csv_spill_read_value(file, aggregation->program->aggregate[aggregate].lane,
+								 &value, NULL);
 			if (!csv_evaluator_count_value(evaluator, aggregate, group, &value))
 				out_of_memory();
 			MemoryContextSwitchTo(outer);
@@ -615,6 +587,7 @@ next_batch(CsvAggregation *aggregation)
 	const CsvProgram *program = aggregation->program;
 	CsvValue	keys[CSV_MAX_KEYS];
 	CsvValue	values[CSV_MAX_AGGREGATES];
+	bool		is_partial;
 	BufFile    *file = csv_spill_take(&aggregation->rows);
 
 	if (file == NULL)
@@ -625,10 +598,8 @@ next_batch(CsvAggregation *aggregation)
 	if (!csv_evaluator_reset(aggregation->evaluator))
 		out_of_memory();
 	set_limit(aggregation, &aggregation->rows, get_hash_memory_limit());
-	for (;;)
+	while (BufFileRead(file, &is_partial, sizeof(is_partial)) != 0)
 	{
-		bool		found = false;
-		bool		is_partial = false;
 		CsvPartial	partial;
 		MemoryContext outer;
 
@@ -636,24 +607,16 @@ next_batch(CsvAggregation *aggregation)
 		ResetExprContext(aggregation->econtext);
 		outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 		for (uint32_t i = 0; i < program->n.nkeys; i++)
-		{
-			found = csv_spill_read_value(file, program->keys[i].lane, &keys[i]);
-			if (found && is_stand_in(aggregation, i, &keys[i]))
-				aggregation->wide_keys[i] = read_wide(file);
-		}
-		if (found)
-			csv_spill_read(file, &is_partial, sizeof(is_partial));
-		for (uint32_t i = 0; found && !is_partial &&
-			 i < program->n.naggregates; i++)
-			read_argument(aggregation, file, i, &values[i]);
-		if (found && is_partial)
+			csv_spill_read_value(file, program->keys[i].lane, &keys[i],
+								 &aggregation->wide_keys[i]);
+		if (is_partial)
 			partial = csv_spill_read_partial(file, program,
 											 &aggregation->partial);
-		if (found)
-			add_values(aggregation, keys, values, is_partial ? &partial : NULL);
+		for (uint32_t i = 0; !is_partial && i < program->n.naggregates; i++)
+			csv_spill_read_value(file, program->aggregate[i].lane, &values[i],
+								 &aggregation->wide[i]);
+		add_values(aggregation, keys, values, is_partial ? &partial : NULL);
 		MemoryContextSwitchTo(outer);
-		if (!found)
-			break;
 	}
 	BufFileClose(file);
 	csv_spill_keep(&aggregation->rows);

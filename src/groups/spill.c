@@ -117,10 +117,15 @@ csv_spill_read(BufFile *file, void *to, size_t nbytes)
 				 errmsg("could not read from temporary file: %m")));
 }
 
+/* in the byte of a state: a datum follows the value */
+#define HAS_DATUM	0x80
+
 void
-csv_spill_write_value(BufFile *file, uint8_t lane, const CsvValue *value)
+csv_spill_write_value(BufFile *file, uint8_t lane, const CsvValue *value, Datum datum)
 {
-	csv_spill_write(file, &value->state, sizeof(value->state));
+	uint8_t		state = value->state | (datum != 0 ? HAS_DATUM : 0);
+
+	csv_spill_write(file, &state, sizeof(state));
 	if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
 	{
 		csv_spill_write(file, &value->length, sizeof(value->length));
@@ -128,26 +133,43 @@ csv_spill_write_value(BufFile *file, uint8_t lane, const CsvValue *value)
 	}
 	else if (value->state == CSV_LANE_VALUE)
 		csv_spill_write(file, &value->value, sizeof(value->value));
+	if (datum != 0)
+	{
+		struct varlena *wide = PG_DETOAST_DATUM(datum);
+		uint32		nbytes = VARSIZE(wide);
+
+		csv_spill_write(file, &nbytes, sizeof(nbytes));
+		csv_spill_write(file, wide, nbytes);
+	}
 }
 
-bool
-csv_spill_read_value(BufFile *file, uint8_t lane, CsvValue *value)
+/* bytes with their length before them */
+static void *
+read_bytes(BufFile *file, uint32_t *nbytes)
 {
-	memset(value, 0, sizeof(*value));
-	if (BufFileRead(file, &value->state, sizeof(value->state)) == 0)
-		return false;
-	if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
-	{
-		uint8_t    *bytes;
+	void	   *bytes;
 
-		csv_spill_read(file, &value->length, sizeof(value->length));
-		bytes = palloc(value->length);
-		csv_spill_read(file, bytes, value->length);
-		value->bytes = bytes;
-	}
+	csv_spill_read(file, nbytes, sizeof(*nbytes));
+	bytes = palloc(*nbytes);
+	csv_spill_read(file, bytes, *nbytes);
+	return bytes;
+}
+
+void
+csv_spill_read_value(BufFile *file, uint8_t lane, CsvValue *value, Datum *datum)
+{
+	uint8_t		state;
+	uint32_t	nbytes;
+
+	memset(value, 0, sizeof(*value));
+	csv_spill_read(file, &state, sizeof(state));
+	value->state = state & ~HAS_DATUM;
+	if (value->state == CSV_LANE_VALUE && lane == CSV_LANE_TEXT)
+		value->bytes = read_bytes(file, &value->length);
 	else if (value->state == CSV_LANE_VALUE)
 		csv_spill_read(file, &value->value, sizeof(value->value));
-	return true;
+	if ((state & HAS_DATUM) != 0)
+		*datum = PointerGetDatum(read_bytes(file, &nbytes));
 }
 
 /* does a partial have a text for aggregate i? */

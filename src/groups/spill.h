@@ -49,8 +49,10 @@ extern void csv_spill_drop(CsvSpill *spill);
 /* ---- contents of the files ---- */
 
 extern void csv_spill_write(BufFile *file, const void *from, size_t nbytes);
+
+/* datum: a numeric that belongs to the value, or 0 */
 extern void csv_spill_write_value(BufFile *file, uint8_t lane,
-								  const CsvValue *value);
+								  const CsvValue *value, Datum datum);
 extern void csv_spill_write_partial(BufFile *file, const CsvProgram *program,
 									const CsvPartialLayout *layout,
 									const CsvPartial *partial);
@@ -58,10 +60,9 @@ extern void csv_spill_write_partial(BufFile *file, const CsvProgram *program,
 /* ERROR if the file has fewer bytes */
 extern void csv_spill_read(BufFile *file, void *to, size_t nbytes);
 
-/* false at the end of the file; a text's bytes are in the current memory context */
-extern bool csv_spill_read_value(BufFile *file, uint8_t lane, CsvValue *value);
-
-/* in the current memory context */
+/* in the current memory context; *datum stays if the value has none */
+extern void csv_spill_read_value(BufFile *file, uint8_t lane, CsvValue *value,
+								 Datum *datum);
 extern CsvPartial csv_spill_read_partial(BufFile *file,
 										 const CsvProgram *program,
 										 const CsvPartialLayout *layout);
