@@ -20,94 +20,102 @@
 typedef struct FileClause
 {
 	ExprState  *qual;
-	Bitmapset  *used;			/* places in filter->attributes */
+	Bitmapset  *used;			/* attribute numbers */
 	bool		varies;
 	bool		late;			/* must not see files that an earlier clause hides */
 } FileClause;
+
+/* a column that clauses use; arrays have an entry for each file */
+typedef struct FileColumn
+{
+	CsvFileValues *maker;
+	bool	   *made;			/* the value was made */
+	bool	   *isnull;
+	Datum	   *values;
+} FileColumn;
 
 struct CsvFileFilter
 {
 	CsvTable   *table;
 	MemoryContext context;
 	TupleTableSlot *slot;		/* a row of the current file */
-	int		   *attributes;		/* that are used, from 0 */
-	int			nattributes;
-	CsvFileValues **makers;		/* one for each of these */
-	Datum	  **values;			/* of each file, by place */
-	bool	  **isnull;
-	bool	  **made;			/* so far */
+	FileColumn *columns;		/* by attribute number - 1 */
 	int			nclauses;
 	FileClause *clauses;
 	bool		varies;
 	int			nleft;			/* in the scan with most files; -1: no scan yet */
 };
 
-/* attribute numbers of all Vars; they are all columns of the table */
-static Bitmapset *
-used_attributes(Node *clause)
+/* room for one member for each file */
+static void *
+allocate(const CsvFileFilter *filter, Size member_bytes)
 {
-	Bitmapset  *used = NULL;
-	List	   *vars = pull_var_clause(clause, 0);
-	ListCell   *cell;
-
-	foreach(cell, vars)
-		used = bms_add_member(used, lfirst_node(Var, cell)->varattno);
-	return used;
+	return palloc_extended(member_bytes * Max(filter->table->nfiles, 1),
+						   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 static void
-begin_values(CsvFileFilter *filter, const Bitmapset *used)
+add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
 {
-	CsvTable   *table = filter->table;
-	const int	nfiles = Max(table->nfiles, 1);
-	int			attnum = -1;
+	FileClause *clause = &filter->clauses[filter->nclauses++];
+	List	   *vars = pull_var_clause(expr, 0);
+	ListCell   *cell;
 
-	filter->attributes = palloc(sizeof(int) * Max(table->natts, 1));
-	filter->makers = palloc(sizeof(CsvFileValues *) * Max(table->natts, 1));
-	while ((attnum = bms_next_member(used, attnum)) >= 0)
+	clause->used = NULL;
+	foreach(cell, vars)
 	{
-		filter->attributes[filter->nattributes] = attnum - 1;
-		filter->makers[filter->nattributes++] =
-			csv_file_values_create(table, bms_make_singleton(attnum));
+		int			attnum = lfirst_node(Var, cell)->varattno;
+		FileColumn *column = &filter->columns[attnum - 1];
+
+		clause->used = bms_add_member(clause->used, attnum);
+		if (column->maker != NULL)
+			continue;
+		column->maker = csv_file_values_create(filter->table,
+											   bms_make_singleton(attnum));
+		column->made = allocate(filter, sizeof(bool));
+		column->isnull = allocate(filter, sizeof(bool));
+		column->values = allocate(filter, sizeof(Datum));
 	}
-	filter->values = palloc_extended(sizeof(Datum *) * nfiles, MCXT_ALLOC_HUGE);
-	filter->isnull = palloc_extended(sizeof(bool *) * nfiles, MCXT_ALLOC_HUGE);
-	filter->made = palloc_extended(sizeof(bool *) * nfiles, MCXT_ALLOC_HUGE);
-	for (int i = 0; i < table->nfiles; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		filter->values[i] = palloc(sizeof(Datum) * filter->nattributes);
-		filter->isnull[i] = palloc(sizeof(bool) * filter->nattributes);
-		filter->made[i] = palloc0(sizeof(bool) * filter->nattributes);
-	}
+	clause->varies = csv_expression_varies(expr);
+	clause->late = filter->varies && contain_leaked_vars(expr);
+	clause->qual = ExecInitQual(list_make1(expr), parent);
+	filter->varies |= clause->varies;
 }
 
-/* make the values of a file at these places; false if quiet and a value is refused */
+/* fill in the clause's columns for a file; false if quiet and a value is refused */
 static bool
-make_values(CsvFileFilter *filter, int file, const Bitmapset *places, bool quiet)
+set_row(CsvFileFilter *filter, const FileClause *clause, int file, bool quiet)
 {
 	TupleTableSlot *slot = filter->slot;
 	MemoryContext outer = MemoryContextSwitchTo(filter->context);
-	int			place = -1;
-	bool		taken = true;
+	int			attnum = -1;
+	bool		made = true;
 
-	while (taken && (place = bms_next_member(places, place)) >= 0)
+	ExecClearTuple(slot);
+	while (made && (attnum = bms_next_member(clause->used, attnum)) >= 0)
 	{
-		int			attribute = filter->attributes[place];
+		FileColumn *column = &filter->columns[attnum - 1];
+		Datum	   *value = &slot->tts_values[attnum - 1];
+		bool	   *isnull = &slot->tts_isnull[attnum - 1];
 
-		if (filter->made[file][place])
-			continue;
-		taken = csv_file_values_make(filter->makers[place], filter->table->files[file],
-									 quiet, slot->tts_values, slot->tts_isnull);
-		filter->values[file][place] = slot->tts_values[attribute];
-		filter->isnull[file][place] = slot->tts_isnull[attribute];
-		filter->made[file][place] = taken;
+		if (!column->made[file])
+		{
+			made = csv_file_values_make(column->maker, filter->table->files[file],
+										quiet, slot->tts_values, slot->tts_isnull);
+			column->made[file] = made;
+			column->values[file] = *value;
+			column->isnull[file] = *isnull;
+		}
+		*value = column->values[file];
+		*isnull = column->isnull[file];
 	}
+	if (made)
+		ExecStoreVirtualTuple(slot);
 	MemoryContextSwitchTo(outer);
-	return taken;
+	return made;
 }
 
-/* make the values of all files */
+/* make the values of all files; false if one is refused */
 static bool
 make_all_values(CsvFileFilter *filter)
 {
@@ -115,26 +123,10 @@ make_all_values(CsvFileFilter *filter)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int j = 0; j < filter->nclauses; j++)
-			if (!make_values(filter, i, filter->clauses[j].used, true))
+			if (!set_row(filter, &filter->clauses[j], i, true))
 				return false;
 	}
 	return true;
-}
-
-static void
-add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
-{
-	FileClause *clause = &filter->clauses[filter->nclauses++];
-	Bitmapset  *used = used_attributes(expr);
-
-	clause->used = NULL;
-	for (int i = 0; i < filter->nattributes; i++)
-		if (bms_is_member(filter->attributes[i] + 1, used))
-			clause->used = bms_add_member(clause->used, i);
-	clause->varies = csv_expression_varies(expr);
-	clause->late = filter->varies && contain_leaked_vars(expr);
-	clause->qual = ExecInitQual(list_make1(expr), parent);
-	filter->varies |= clause->varies;
 }
 
 CsvFileFilter *
@@ -151,12 +143,12 @@ csv_file_filter_create(CsvTable *table, List *clauses, PlanState *parent,
 	filter->table = table;
 	filter->context = CurrentMemoryContext;
 	filter->nleft = -1;
+	filter->columns = palloc0(sizeof(FileColumn) * table->natts);
 	relation = table_open(table->relid, NoLock);
 	desc = CreateTupleDescCopy(RelationGetDescr(relation));
 	table_close(relation, NoLock);
 	filter->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	memset(filter->slot->tts_isnull, true, sizeof(bool) * desc->natts);
-	begin_values(filter, used_attributes((Node *) clauses));
 
 	clauses = copyObject(clauses);
 	fix_opfuncids((Node *) clauses);
@@ -164,25 +156,6 @@ csv_file_filter_create(CsvTable *table, List *clauses, PlanState *parent,
 	foreach(cell, clauses)
 		add_clause(filter, lfirst(cell), parent);
 	return quiet && !make_all_values(filter) ? NULL : filter;
-}
-
-/* fill in the clause's columns for a file; false if quiet and a value is refused */
-static bool
-set_row(CsvFileFilter *filter, const FileClause *clause, int file, bool quiet)
-{
-	TupleTableSlot *slot = filter->slot;
-	int			place = -1;
-
-	ExecClearTuple(slot);
-	if (!make_values(filter, file, clause->used, quiet))
-		return false;
-	while ((place = bms_next_member(clause->used, place)) >= 0)
-	{
-		slot->tts_values[filter->attributes[place]] = filter->values[file][place];
-		slot->tts_isnull[filter->attributes[place]] = filter->isnull[file][place];
-	}
-	ExecStoreVirtualTuple(slot);
-	return true;
 }
 
 /*
@@ -199,11 +172,10 @@ holds(CsvFileFilter *filter, ExprContext *econtext, int file, bool all)
 	{
 		const FileClause *clause = &filter->clauses[i];
 
-		if (all || !(clause->varies || clause->late))
-		{
-			if (set_row(filter, clause, file, quiet) && !ExecQual(clause->qual, econtext))
-				return false;
-		}
+		if ((all || !(clause->varies || clause->late)) &&
+			set_row(filter, clause, file, quiet) &&
+			!ExecQual(clause->qual, econtext))
+			return false;
 		quiet |= !all && clause->varies;
 	}
 	return true;
