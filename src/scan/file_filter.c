@@ -28,8 +28,8 @@ typedef struct FileClause
 /* a column that clauses use; arrays have an entry for each file */
 typedef struct FileColumn
 {
-	CsvFileValues *maker;
-	bool	   *made;			/* the value was made */
+	CsvValueInput input;
+	bool	   *made;			/* the value was made; NULL: no clause uses it */
 	bool	   *isnull;
 	Datum	   *values;
 } FileColumn;
@@ -68,10 +68,10 @@ add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
 		FileColumn *column = &filter->columns[attnum - 1];
 
 		clause->used = bms_add_member(clause->used, attnum);
-		if (column->maker != NULL)
+		if (column->made != NULL)
 			continue;
-		column->maker = csv_file_values_create(filter->table,
-											   bms_make_singleton(attnum));
+		csv_file_value_init(&column->input, filter->table,
+							&filter->table->columns[attnum - 1]);
 		column->made = allocate(filter, sizeof(bool));
 		column->isnull = allocate(filter, sizeof(bool));
 		column->values = allocate(filter, sizeof(Datum));
@@ -95,19 +95,14 @@ set_row(CsvFileFilter *filter, const FileClause *clause, int file, bool quiet)
 	while (made && (attnum = bms_next_member(clause->used, attnum)) >= 0)
 	{
 		FileColumn *column = &filter->columns[attnum - 1];
-		Datum	   *value = &slot->tts_values[attnum - 1];
-		bool	   *isnull = &slot->tts_isnull[attnum - 1];
 
 		if (!column->made[file])
-		{
-			made = csv_file_values_make(column->maker, filter->table->files[file],
-										quiet, slot->tts_values, slot->tts_isnull);
-			column->made[file] = made;
-			column->values[file] = *value;
-			column->isnull[file] = *isnull;
-		}
-		*value = column->values[file];
-		*isnull = column->isnull[file];
+			column->made[file] = made =
+				csv_file_value_make(&column->input, filter->table->files[file],
+									quiet, &column->values[file],
+									&column->isnull[file]);
+		slot->tts_values[attnum - 1] = column->values[file];
+		slot->tts_isnull[attnum - 1] = column->isnull[file];
 	}
 	if (made)
 		ExecStoreVirtualTuple(slot);

@@ -18,7 +18,7 @@ typedef struct CsvFileFilter CsvFileFilter;
 /*
  * For clauses whose Vars are the table's columns.  `parent` is NULL if there is no
  * plan.  Looks for the table's files.  Uses the current memory context.  ERROR if
- * csv_source_list() or csv_file_values_make() fails; if quiet, returns NULL instead.
+ * csv_source_list() or csv_file_value_make() fails; if quiet, returns NULL instead.
  */
 extern CsvFileFilter *csv_file_filter_create(CsvTable *table, List *clauses,
 											 PlanState *parent, bool quiet);

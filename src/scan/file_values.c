@@ -16,40 +16,13 @@
 #include "table/quote.h"
 #include "table/text.h"
 
-struct CsvFileValues
+void
+csv_file_value_init(CsvValueInput *input, const CsvTable *table,
+					const CsvTableColumn *column)
 {
-	const CsvTable *table;
-	int			ncolumns;
-	CsvValueInput columns[FLEXIBLE_ARRAY_MEMBER];
-};
-
-CsvFileValues *
-csv_file_values_create(const CsvTable *table, const Bitmapset *wanted)
-{
-	CsvFileValues *values;
-	int			ncolumns = 0;
-
-	for (int i = 0; i < table->natts; i++)
-		ncolumns += csv_is_of_file(&table->columns[i]) &&
-			bms_is_member(table->columns[i].attnum, wanted);
-	if (ncolumns == 0)
-		return NULL;
-	values = palloc0(offsetof(CsvFileValues, columns) +
-					 sizeof(CsvValueInput) * ncolumns);
-	values->table = table;
-	for (int i = 0; i < table->natts; i++)
-	{
-		const CsvTableColumn *column = &table->columns[i];
-		CsvValueInput *input = &values->columns[values->ncolumns];
-
-		if (!csv_is_of_file(column) || !bms_is_member(column->attnum, wanted))
-			continue;
-		csv_value_init(input, table, column, CurrentMemoryContext);
-		/* the option is for values in the file, not for its path */
-		input->comma_decimal = false;
-		values->ncolumns++;
-	}
-	return values;
+	csv_value_init(input, table, column, CurrentMemoryContext);
+	/* the option is for values in the file, not for its path */
+	input->comma_decimal = false;
 }
 
 /* the value of a key in the path; false if the type refuses it */
@@ -71,37 +44,30 @@ make_path_value(CsvValueInput *input, const char *filename, Datum *datum,
 }
 
 bool
-csv_file_values_make(CsvFileValues *values, char *filename, bool quiet,
-					 Datum *datums, bool *isnull)
+csv_file_value_make(CsvValueInput *input, char *filename, bool quiet, Datum *datum,
+					bool *isnull)
 {
+	const CsvTable *table = input->table;
 	char	   *shown = csv_shown_filename(filename);
+	CsvValueError error;
 
-	for (int i = 0; i < values->ncolumns; i++)
+	if (input->column->virtual_kind == CSV_VIRTUAL_FILENAME)
 	{
-		CsvValueInput *input = &values->columns[i];
-		int			att = input->column->attnum - 1;
-		CsvValueError error;
-
-		if (input->column->virtual_kind == CSV_VIRTUAL_FILENAME)
-		{
-			datums[att] = CStringGetTextDatum(shown);
-			isnull[att] = false;
-			continue;
-		}
-		if (make_path_value(input, filename, &datums[att], &isnull[att],
-							&error))
-			continue;
-		if (quiet)
-			return false;
+		*datum = CStringGetTextDatum(shown);
+		*isnull = false;
+		return true;
+	}
+	if (make_path_value(input, filename, datum, isnull, &error))
+		return true;
+	if (!quiet)
 		ereport(ERROR,
 				(errcode(csv_error_sqlstate(error.code, error.sqlerrcode)),
-				 csv_may_quote(values->table, input->column) ?
+				 csv_may_quote(table, input->column) ?
 				 errmsg("path \"%s\": column \"%s\": %s", shown,
 						input->column->name, error.message) :
-				 errmsg("path of \"%s\": column \"%s\": %s", values->table->filename,
+				 errmsg("path of \"%s\": column \"%s\": %s", table->filename,
 						input->column->name, error.message),
 				 error.detail != NULL ?
 				 errdetail_internal("%s", error.detail) : 0));
-	}
-	return true;
+	return false;
 }

@@ -5,25 +5,18 @@
 #ifndef CSV_FILE_VALUES_H
 #define CSV_FILE_VALUES_H
 
-#include "nodes/bitmapset.h"
+#include "scan/value.h"
 
-#include "table/option.h"
-
-typedef struct CsvFileValues CsvFileValues;
-
-/*
- * For the wanted attributes (a set of attribute numbers) that are such columns; NULL
- * if there are none.  Uses the current memory context.
- */
-extern CsvFileValues *csv_file_values_create(const CsvTable *table,
-											 const Bitmapset *wanted);
+/* for such a column, which csv_is_of_file() tells; uses the current memory context */
+extern void csv_file_value_init(CsvValueInput *input, const CsvTable *table,
+								const CsvTableColumn *column);
 
 /*
- * Make the values for a file, or a program, by its name as the operating system has
- * it.  The arrays have an entry per attribute of the table.  Values are in the current
- * memory context.  ERROR if a type refuses its value; if quiet, returns false instead.
+ * Make the value for a file, or a program, by its name as the operating system has it.
+ * The value is in the current memory context.  ERROR if the type refuses it; if quiet,
+ * returns false instead.
  */
-extern bool csv_file_values_make(CsvFileValues *values, char *filename,
-								 bool quiet, Datum *datums, bool *isnull);
+extern bool csv_file_value_make(CsvValueInput *input, char *filename, bool quiet,
+								Datum *datum, bool *isnull);
 
 #endif							/* CSV_FILE_VALUES_H */

@@ -21,52 +21,53 @@
 #define TOO_LONG_HINT \
 	"Longer records need a larger value of the option \"max_record_size\"."
 
+/* causes that are likely if every record is bad */
+#define CAUSE_STRUCTURE \
+	"compare the options \"delimiter\", \"quote\", \"escape\" and \"record_boundary\" with the file"
+#define CAUSE_ENCODING	"compare the option \"encoding\" with the file"
+#define CAUSE_VALUES \
+	"compare the columns, their order, types and limits, and the options \"header_rows\", \"date_format\" and \"timestamp_format\", with the file"
+
+static const struct
+{
+	const char *name;			/* as the error table shows it */
+	int			sqlstate;
+	const char *cause;
+}			errors[CSV_NUM_ERRORS] = {
+	[CSV_ERROR_NONE] = {""},
+	[CSV_ERROR_RECORD_TOO_LONG] =
+	{"record_too_long", ERRCODE_BAD_COPY_FILE_FORMAT, CAUSE_STRUCTURE},
+	[CSV_ERROR_TEXT_AFTER_QUOTE] =
+	{"text_after_quote", ERRCODE_BAD_COPY_FILE_FORMAT, CAUSE_STRUCTURE},
+	[CSV_ERROR_UNTERMINATED_QUOTE] =
+	{"unterminated_quote", ERRCODE_BAD_COPY_FILE_FORMAT, CAUSE_STRUCTURE},
+	[CSV_ERROR_COLUMN_COUNT] =
+	{"column_count", ERRCODE_BAD_COPY_FILE_FORMAT,
+	"compare the options \"delimiter\" and \"format\", and how many columns there are, with the file"},
+	[CSV_ERROR_NUL_BYTE] =
+	{"nul_byte", ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, CAUSE_ENCODING},
+	[CSV_ERROR_INVALID_UTF8] =
+	{"invalid_utf8", ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, CAUSE_ENCODING},
+	[CSV_ERROR_TOO_MANY_CHARS] =
+	{"too_many_chars", ERRCODE_STRING_DATA_RIGHT_TRUNCATION, CAUSE_VALUES},
+	[CSV_ERROR_TOO_MANY_BYTES] =
+	{"too_many_bytes", ERRCODE_STRING_DATA_RIGHT_TRUNCATION, CAUSE_VALUES},
+	[CSV_ERROR_BAD_VALUE] =
+	{"bad_value", ERRCODE_INVALID_TEXT_REPRESENTATION, CAUSE_VALUES},
+	[CSV_ERROR_SET_NULL] =
+	{"set_null", ERRCODE_BAD_COPY_FILE_FORMAT, CAUSE_VALUES}
+};
+
 const char *
 csv_error_name(CsvErrorCode code)
 {
-	switch (code)
-	{
-		case CSV_ERROR_RECORD_TOO_LONG:
-			return "record_too_long";
-		case CSV_ERROR_TEXT_AFTER_QUOTE:
-			return "text_after_quote";
-		case CSV_ERROR_UNTERMINATED_QUOTE:
-			return "unterminated_quote";
-		case CSV_ERROR_COLUMN_COUNT:
-			return "column_count";
-		case CSV_ERROR_NUL_BYTE:
-			return "nul_byte";
-		case CSV_ERROR_INVALID_UTF8:
-			return "invalid_utf8";
-		case CSV_ERROR_TOO_MANY_CHARS:
-			return "too_many_chars";
-		case CSV_ERROR_TOO_MANY_BYTES:
-			return "too_many_bytes";
-		case CSV_ERROR_BAD_VALUE:
-			return "bad_value";
-		case CSV_ERROR_SET_NULL:
-			return "set_null";
-		default:
-			return "";
-	}
+	return errors[code].name;
 }
 
 int
 csv_error_sqlstate(CsvErrorCode code, int own)
 {
-	switch (code)
-	{
-		case CSV_ERROR_BAD_VALUE:
-			return own != 0 ? own : ERRCODE_INVALID_TEXT_REPRESENTATION;
-		case CSV_ERROR_INVALID_UTF8:
-		case CSV_ERROR_NUL_BYTE:
-			return ERRCODE_CHARACTER_NOT_IN_REPERTOIRE;
-		case CSV_ERROR_TOO_MANY_CHARS:
-		case CSV_ERROR_TOO_MANY_BYTES:
-			return ERRCODE_STRING_DATA_RIGHT_TRUNCATION;
-		default:
-			return ERRCODE_BAD_COPY_FILE_FORMAT;
-	}
+	return code == CSV_ERROR_BAD_VALUE && own != 0 ? own : errors[code].sqlstate;
 }
 
 /*
@@ -187,12 +188,10 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 {
 	const CsvTable *table = report->table;
 	bool		set_null = skipped->code == CSV_ERROR_SET_NULL;
-	int			sqlstate = csv_error_sqlstate(skipped->code,
-											  skipped->sqlerrcode);
 
 	if (table->stop)
 		ereport(ERROR,
-				(errcode(sqlstate),
+				(errcode(csv_error_sqlstate(skipped->code, skipped->sqlerrcode)),
 				 errmsg("record %lld of \"%s\": %s",
 						(long long) skipped->record, skipped->file,
 						skipped->message),
@@ -261,29 +260,6 @@ csv_report_changed(const CsvTable *table, const char *file,
 				(errmsg_internal("%s", csv_change_message(file, change))));
 }
 
-/*
- * If every record is bad, the table's definition is more likely wrong than the file.
- * code: the most frequent error.
- */
-static const char *
-likely_cause(CsvErrorCode code)
-{
-	switch (code)
-	{
-		case CSV_ERROR_COLUMN_COUNT:
-			return "compare the options \"delimiter\" and \"format\", and how many columns there are, with the file";
-		case CSV_ERROR_RECORD_TOO_LONG:
-		case CSV_ERROR_TEXT_AFTER_QUOTE:
-		case CSV_ERROR_UNTERMINATED_QUOTE:
-			return "compare the options \"delimiter\", \"quote\", \"escape\" and \"record_boundary\" with the file";
-		case CSV_ERROR_NUL_BYTE:
-		case CSV_ERROR_INVALID_UTF8:
-			return "compare the option \"encoding\" with the file";
-		default:
-			return "compare the columns, their order, types and limits, and the options \"header_rows\", \"date_format\" and \"timestamp_format\", with the file";
-	}
-}
-
 /* skipped records first, then values set to NULL */
 static char *
 summary(const CsvReportCounts *counts, const char *file)
@@ -347,10 +323,10 @@ sum_up(int elevel, const CsvReportCounts *counts, const CsvTable *table,
 		hint = psprintf("%s %s", hint, TOO_LONG_HINT);
 	if (nrecords > 0 && counts->nskipped == nrecords)
 		hint = psprintf("%s No record was good: %s.", hint,
-						likely_cause(most_frequent));
+						errors[most_frequent].cause);
 	else if (is_other_encoding(counts, nrecords))
 		hint = psprintf("%s Many records have invalid bytes: %s.", hint,
-						likely_cause(CSV_ERROR_INVALID_UTF8));
+						CAUSE_ENCODING);
 	ereport(elevel,
 			(errmsg_internal("%s", summary(counts, name_of_source(table))),
 			 errdetail("%s.", detail.data),

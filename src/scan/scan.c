@@ -26,11 +26,10 @@
 
 #include "reader/footer.h"
 #include "scan/fetch.h"
-#include "scan/file_values.h"
 #include "scan/progress.h"
 #include "scan/row_run.h"
 #include "scan/scan.h"
-#include "scan/surplus.h"
+#include "scan/virtual.h"
 #include "table/counts.h"
 
 /* a column of a batch whose values all have the status CSV_VALUE_OK */
@@ -65,15 +64,8 @@ struct CsvTableScan
 	CsvBatches *batches;
 	CsvScanColumn *columns;		/* in the order of the layout */
 	int			ncolumns;
-	const CsvTableColumn **virtuals;
-	int			nvirtuals;
-	CsvSurplus **surplus;		/* of each of these; NULL: of another kind */
-	bool		surplus_seen;	/* in the current row */
+	CsvVirtuals *virtuals;		/* NULL: none are wanted */
 	int64		nsurplus;		/* rows that had surplus fields */
-	CsvFileValues *of_file;		/* virtual columns of the file; NULL: none */
-	MemoryContext file_context; /* for their values in the current file, */
-	Datum	   *file_values;	/* by attribute */
-	bool	   *file_isnull;
 	CsvCareful *careful;
 	CsvSkipping *skipping;
 
@@ -175,9 +167,9 @@ release_scan(void *arg)
 	end_count(arg, true);
 }
 
-/* the columns that are read from the file, and the others */
+/* the columns that are read from the file */
 static void
-choose_columns(CsvTableScan *scan, const Bitmapset *wanted)
+choose_columns(CsvTableScan *scan)
 {
 	const CsvTable *table = scan->table;
 	const CsvFileLayout *layout = csv_batches_layout(scan->batches);
@@ -192,30 +184,6 @@ choose_columns(CsvTableScan *scan, const Bitmapset *wanted)
 		scan->columns[i].att = column->attnum - 1;
 		scan->columns[i].hidden = layout->columns[i].hidden;
 	}
-
-	scan->virtuals = palloc0(sizeof(CsvTableColumn *) *
-							 Max(layout->nvirtuals, 1));
-	scan->surplus = palloc0(sizeof(CsvSurplus *) * Max(layout->nvirtuals, 1));
-	for (int i = 0; i < table->natts; i++)
-	{
-		const CsvTableColumn *column = &table->columns[i];
-
-		if (!bms_is_member(column->attnum, wanted) ||
-			column->virtual_kind == CSV_VIRTUAL_NONE)
-			continue;
-		if (column->virtual_kind == CSV_VIRTUAL_SURPLUS)
-			scan->surplus[scan->nvirtuals] = csv_surplus_create(table, column);
-		scan->virtuals[scan->nvirtuals++] = column;
-	}
-
-	scan->of_file = csv_file_values_create(table, wanted);
-	if (scan->of_file == NULL)
-		return;
-	scan->file_context = AllocSetContextCreate(scan->context,
-											   "csv_gpu_fdw file",
-											   ALLOCSET_SMALL_SIZES);
-	scan->file_values = palloc0(sizeof(Datum) * table->natts);
-	scan->file_isnull = palloc0(sizeof(bool) * table->natts);
 }
 
 CsvTableScan *
@@ -236,7 +204,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->batches = csv_batches_create(table, wanted, pushdown,
 									   flags & CSV_SCAN_MAY_KEEP,
 									   flags & CSV_SCAN_MAY_SHARE);
-	choose_columns(scan, wanted);
+	choose_columns(scan);
+	scan->virtuals = csv_virtuals_create(table, wanted);
 	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(scan->ncolumns, 1));
 	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(scan->ncolumns, 1));
 	scan->careful = csv_careful_create(scan->columns, scan->ncolumns,
@@ -325,22 +294,17 @@ order_columns(CsvTableScan *scan)
 	pfree(before);
 }
 
-/* make the virtual columns that are the same in all rows of the opened file */
+/* virtual columns have the opened file's values */
 static void
-set_file_values(CsvTableScan *scan)
+open_virtuals(CsvTableScan *scan)
 {
-	MemoryContext outer;
 	char	  **names;
 	int			nfiles;
 
-	if (scan->of_file == NULL)
+	if (scan->virtuals == NULL)
 		return;
 	csv_source_names(csv_batches_source(scan->batches), &names, &nfiles);
-	MemoryContextReset(scan->file_context);
-	outer = MemoryContextSwitchTo(scan->file_context);
-	csv_file_values_make(scan->of_file, names[scan->at->file_number - 1],
-						 false, scan->file_values, scan->file_isnull);
-	MemoryContextSwitchTo(outer);
+	csv_virtuals_open_file(scan->virtuals, names[scan->at->file_number - 1]);
 }
 
 /* ---- batches ---- */
@@ -479,7 +443,7 @@ advance_batch(CsvTableScan *scan)
 	if (scan->opening != scan->at->opening)
 	{
 		order_columns(scan);
-		set_file_values(scan);
+		open_virtuals(scan);
 		scan->opening = scan->at->opening;
 	}
 	for (int i = 0; i < scan->ncolumns; i++)
@@ -512,14 +476,6 @@ next_row(const CsvTableScan *scan)
 }
 
 /* ---- skipped records ---- */
-
-/* the position of an entry's record in the batch's part of the file */
-static uint64_t
-entry_place(const CsvTableScan *scan, uint32_t entry)
-{
-	return CSV_ROW_OFFSET(scan->at->row_places != NULL ? scan->at->row_places[entry] :
-						  scan->at->batch.row_offsets[entry]);
-}
 
 static uint64_t
 error_place(const CsvTableScan *scan, const CsvError *error)
@@ -636,7 +592,7 @@ report_row(CsvTableScan *scan, const CsvRefusal *refusal)
 	/* the bytes of a kept batch are not there, and nothing needs them */
 	if (csv_skipping_shows_bytes(scan->skipping))
 		length = csv_careful_record_length(scan->careful, entry);
-	skip_record(scan, last_record(scan) + 1, entry_place(scan, entry),
+	skip_record(scan, last_record(scan) + 1, csv_entry_place(scan->at, entry),
 				scan->at->batch.row_lines[entry], length, refusal->error.code,
 				0, refusal);
 }
@@ -685,75 +641,24 @@ skip_errors_before(CsvTableScan *scan, uint32_t row)
 
 /* ---- rows ---- */
 
-/* fill in surplus fields; false if a field is refused */
-static bool
-fill_surplus(CsvTableScan *scan, CsvSurplus *surplus, Datum *value, bool *isnull,
-			 CsvRefusal *refusal)
-{
-	const CsvFileBatch *at = scan->at;
-	MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
-	uint32_t	nsurplus;
-	bool		good;
-
-	scan->row_context_used = true;
-	good = csv_surplus_fill(surplus, scan->careful, scan->entry, at->layout->nfields,
-							&nsurplus, value, isnull, refusal);
-	scan->surplus_seen |= nsurplus > 0;
-	MemoryContextSwitchTo(outer);
-	return good;
-}
-
 /* fill in virtual columns; false if a value is refused */
 static bool
 fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull,
 			  CsvRefusal *refusal)
 {
-	const CsvBatch *batch = &scan->at->batch;
+	MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
+	int64		record = last_record(scan) + 1;
+	bool		any_surplus;
+	bool		good;
 
-	for (int i = 0; i < scan->nvirtuals; i++)
-	{
-		const CsvTableColumn *column = scan->virtuals[i];
-		int			att = column->attnum - 1;
-		int64		number = 0;
-
-		isnull[att] = false;
-		switch (column->virtual_kind)
-		{
-			case CSV_VIRTUAL_FILENAME:
-			case CSV_VIRTUAL_PATH:
-				values[att] = scan->file_values[att];
-				isnull[att] = scan->file_isnull[att];
-				continue;
-			case CSV_VIRTUAL_SURPLUS:
-				if (!fill_surplus(scan, scan->surplus[i], &values[att],
-								  &isnull[att], refusal))
-					return false;
-				continue;
-			case CSV_VIRTUAL_RECORD:
-				number = last_record(scan) + 1;
-				break;
-			case CSV_VIRTUAL_LINE:
-				number = (int64) batch->file_lines +
-					batch->row_lines[scan->entry] + 1;
-				break;
-			case CSV_VIRTUAL_BYTE_OFFSET:
-				number = (int64) (batch->file_offset +
-								  entry_place(scan, scan->entry));
-				break;
-			default:
-				break;
-		}
-		if (column->type == INT8OID)
-			values[att] = Int64GetDatum(number);
-		else if (number <= PG_INT32_MAX)
-			values[att] = Int32GetDatum((int32) number);
-		else
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("value of virtual column \"%s\" is out of range for type integer",
-							column->name)));
-	}
-	return true;
+	scan->row_context_used = true;
+	good = csv_virtuals_fill(scan->virtuals, scan->careful, scan->at, scan->entry,
+							 record, &any_surplus, values, isnull, refusal);
+	if (good && any_surplus)
+		scan->nsurplus += csv_skipping_is_new(scan->skipping,
+											  scan->at->file_number, record);
+	MemoryContextSwitchTo(outer);
+	return good;
 }
 
 /* set the entries of isnull that are the same for all rows of a batch */
@@ -820,15 +725,8 @@ fill_others(CsvTableScan *scan, Datum *values, bool *isnull)
 		good = csv_careful_fill(scan->careful, scan->entry, scan->undecided,
 								values, isnull, &refusal);
 	}
-	if (scan->nvirtuals > 0)
-	{
-		scan->surplus_seen = false;
+	if (scan->virtuals != NULL)
 		good = good && fill_virtuals(scan, values, isnull, &refusal);
-		if (good && scan->surplus_seen)
-			scan->nsurplus += csv_skipping_is_new(scan->skipping,
-												  scan->at->file_number,
-												  last_record(scan) + 1);
-	}
 	if (!good)
 	{
 		(void) csv_careful_take_nulls(scan->careful);
@@ -887,7 +785,7 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		}
 
 		fill_fast(scan, scan->entry, values, isnull);
-		if ((scan->any_careful || scan->nvirtuals > 0) &&
+		if ((scan->any_careful || scan->virtuals != NULL) &&
 			!fill_others(scan, values, isnull))
 		{
 			scan->row++;
@@ -967,7 +865,7 @@ csv_table_scan_run(CsvTableScan *scan, CsvRowRun *run)
 
 	reset_row(scan);
 	if (scan->finished || at == NULL || at->selection != NULL ||
-		scan->nvirtuals > 0)
+		scan->virtuals != NULL)
 		return false;
 	end = at->batch.nrows;
 	if (scan->error < at->batch.nerrors)

@@ -1,0 +1,34 @@
+/*
+ * virtual.h
+ *		Values of virtual columns: the file, a record's position, and the fields that
+ *		a record has beyond the table's, as text[].
+ */
+#ifndef CSV_VIRTUAL_H
+#define CSV_VIRTUAL_H
+
+#include "scan/fetch.h"
+
+typedef struct CsvVirtuals CsvVirtuals;
+
+/*
+ * For the wanted attributes (a set of attribute numbers) that are such columns; NULL
+ * if there are none.  In the current memory context.
+ */
+extern CsvVirtuals *csv_virtuals_create(const CsvTable *table,
+										const Bitmapset *wanted);
+
+/* rows to come are from this file, or program, by its name in the operating system */
+extern void csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename);
+
+/*
+ * Fill in the columns of the row with this entry in the batch's arrays, and this
+ * number (from 1) in its file, in the current memory context.  *any_surplus: it has
+ * surplus fields, if these are wanted.  If a value is refused, its record is refused,
+ * too: returns false, with *refusal filled in.
+ */
+extern bool csv_virtuals_fill(CsvVirtuals *virtuals, CsvCareful *careful,
+							  const CsvFileBatch *at, uint32_t entry,
+							  int64 record, bool *any_surplus, Datum *values,
+							  bool *isnull, CsvRefusal *refusal);
+
+#endif							/* CSV_VIRTUAL_H */
