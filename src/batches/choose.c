@@ -39,7 +39,7 @@
 /* interval between looks at the state of an awaited GPU */
 #define CSV_ASK_MILLISECONDS	5
 
-/* a smaller file is read before threads would have started */
+/* several threads are not worth it for a smaller file */
 #define CSV_AHEAD_BYTES	(INT64CONST(1) * 1024 * 1024)
 
 /* speed at which a GPU counts the records of 512 MB, relative to one thread */
@@ -102,119 +102,72 @@ gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns,
 	}
 }
 
-/*
- * Would csv_engine_open() have a GPU read the table, if necessary when the GPU is
- * awake? *state is the GPU's state, if the choice is automatic.
- */
-static bool
-is_for_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
-		   CsvDeviceState *state)
+static CsvGpuUse
+find_use(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
-	*state = CSV_DEVICE_NONE;
+	CsvDeviceState state;
+
 	if (settings->engine != CSV_ENGINE_AUTO)
-		return settings->engine == CSV_ENGINE_CUDA;
+		return settings->engine == CSV_ENGINE_CUDA ? CSV_GPU_READS : CSV_GPU_NONE;
 	/* for a small file, csv_gpu_service need not be asked */
 	if (!gpu_is_worth_it(settings, nbytes, ncolumns, CSV_DEVICE_AWAKE) ||
 		gpu_has_failed())
-		return false;
-	*state = gpu_state(settings);
-	return gpu_is_worth_it(settings, nbytes, ncolumns, *state);
+		return CSV_GPU_NONE;
+	state = gpu_state(settings);
+	if (!gpu_is_worth_it(settings, nbytes, ncolumns, state))
+		return CSV_GPU_NONE;
+	return state == CSV_DEVICE_AWAKE ? CSV_GPU_READS : CSV_GPU_AWAITED;
 }
 
 bool
 csv_engine_uses_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
-	CsvDeviceState state;
-
-	return is_for_gpu(settings, nbytes, ncolumns, &state) &&
-		(settings->engine == CSV_ENGINE_CUDA || state == CSV_DEVICE_AWAKE);
+	return find_use(settings, nbytes, ncolumns) == CSV_GPU_READS;
 }
 
-/* opens the CPU engine with nthreads threads */
-static void
-open_threads(CsvOpenEngine *open, uint32_t nthreads, const CsvMemory *memory)
+CsvGpuUse
+csv_choose_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
-	CsvCpuOptions options;
+	CsvGpuUse	use = find_use(settings, nbytes, ncolumns);
 
-	memset(&options, 0, sizeof(options));
-	options.threads = nthreads;
-	open->state = csv_cpu_open(memory, &options);
-	if (open->state == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
-	open->engine = &csv_cpu_engine;
-	open->may_fall_back = false;
-	open->wants_gpu = false;
-	open->awaits_gpu = false;
-	open->asked = 0;
+	if (use == CSV_GPU_AWAITED)
+		csv_gpu_wake(settings->device);
+	return use;
 }
 
-void
-csv_engine_open_alone(CsvOpenEngine *open, const CsvSettings *settings,
-					  bool wants_gpu, const CsvMemory *memory)
+CsvGpuUse
+csv_await_gpu(const CsvSettings *settings, int64 nbytes)
 {
-	open_threads(open, 1, memory);
-	open->may_fall_back = settings->engine == CSV_ENGINE_AUTO;
-	open->wants_gpu = wants_gpu;
+	static TimestampTz asked = 0;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (gpu_has_failed() || nbytes / cpu_pace(settings) < CSV_AUTO_TAKE_OVER_BYTES)
+		return CSV_GPU_NONE;
+	if (!TimestampDifferenceExceeds(asked, now, CSV_ASK_MILLISECONDS))
+		return CSV_GPU_AWAITED;
+	asked = now;
+	switch (gpu_state(settings))
+	{
+		case CSV_DEVICE_AWAKE:
+			return CSV_GPU_READS;
+		case CSV_DEVICE_NONE:
+			return CSV_GPU_NONE;
+		case CSV_DEVICE_ASLEEP:
+			csv_gpu_wake(settings->device);
+			break;
+		default:
+			break;
+	}
+	return CSV_GPU_AWAITED;
 }
 
-/* opens the CPU engine; several threads are not worth it for a small file */
-static void
-open_cpu(CsvOpenEngine *open, const CsvSettings *settings, int64 nbytes,
-		 uint64 chunk_bytes, const CsvMemory *memory)
+int
+csv_engine_threads(const CsvSettings *settings, int64 nbytes, uint64 chunk_bytes)
 {
 	int64		least = chunk_bytes > 0 ?
 		Min(4 * (int64) chunk_bytes, CSV_AHEAD_BYTES) : CSV_AHEAD_BYTES;
 
-	open_threads(open, nbytes < 0 || nbytes >= least ?
-				 (uint32_t) settings->cpu_threads : 1, memory);
-}
-
-void
-csv_engine_open(CsvOpenEngine *open, const CsvSettings *settings,
-				int64 nbytes, uint64 chunk_bytes, int ncolumns,
-				const CsvMemory *memory)
-{
-	CsvDeviceState state;
-	bool		for_gpu = is_for_gpu(settings, nbytes, ncolumns, &state);
-
-	open_cpu(open, settings, nbytes, chunk_bytes, memory);
-	open->may_fall_back = settings->engine == CSV_ENGINE_AUTO;
-	open->wants_gpu = for_gpu && (settings->engine == CSV_ENGINE_CUDA ||
-								  state == CSV_DEVICE_AWAKE);
-	open->awaits_gpu = for_gpu && !open->wants_gpu;
-	if (open->awaits_gpu)
-		csv_gpu_wake(settings->device);
-}
-
-bool
-csv_engine_may_take_over(CsvOpenEngine *open, const CsvSettings *settings,
-						 int64 nbytes)
-{
-	TimestampTz now = GetCurrentTimestamp();
-
-	if (gpu_has_failed() || nbytes / cpu_pace(settings) < CSV_AUTO_TAKE_OVER_BYTES)
-	{
-		open->awaits_gpu = false;
-		return false;
-	}
-	if (!TimestampDifferenceExceeds(open->asked, now, CSV_ASK_MILLISECONDS))
-		return false;
-	open->asked = now;
-	switch (gpu_state(settings))
-	{
-		case CSV_DEVICE_AWAKE:
-			return true;
-		case CSV_DEVICE_NONE:
-			open->awaits_gpu = false;
-			return false;
-		case CSV_DEVICE_ASLEEP:
-			csv_gpu_wake(settings->device);
-			return false;
-		default:
-			return false;
-	}
+	return nbytes < 0 || nbytes >= least ? settings->cpu_threads : 1;
 }
 
 /* why is there no GPU? */
@@ -246,19 +199,6 @@ csv_engine_no_gpu(const CsvSettings *settings)
 }
 
 bool
-csv_engine_wants_gpu(const CsvSettings *settings, int64 nbytes)
-{
-	CsvDeviceState state;
-
-	if (!is_for_gpu(settings, nbytes, 1, &state))
-		return false;
-	if (settings->engine == CSV_ENGINE_CUDA || state == CSV_DEVICE_AWAKE)
-		return true;
-	csv_gpu_wake(settings->device);
-	return false;
-}
-
-bool
 csv_engine_lacks_gpu(const CsvSettings *settings)
 {
 	return settings->engine == CSV_ENGINE_CUDA &&
@@ -272,10 +212,12 @@ csv_engine_gpu_failed(void)
 }
 
 char *
-csv_engine_gpu_description(const CsvSettings *settings)
+csv_engine_description(const CsvSettings *settings, bool is_gpu)
 {
 	char		name[CSV_DEVICE_NAME_BYTES];
 
+	if (!is_gpu)
+		return psprintf("cpu (%s)", csv_cpu_isa_name());
 	if (csv_gpu_state(settings->device, name) == CSV_DEVICE_NONE)
 		return pstrdup("cuda (no usable GPU)");
 	return psprintf("cuda (%s)", name);
@@ -284,11 +226,8 @@ csv_engine_gpu_description(const CsvSettings *settings)
 char *
 csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
-	CsvDeviceState state;
-
-	if (is_for_gpu(settings, nbytes, ncolumns, &state))
-		return csv_engine_gpu_description(settings);
-	return psprintf("cpu (%s)", csv_cpu_isa_name());
+	return csv_engine_description(settings, find_use(settings, nbytes, ncolumns) !=
+								  CSV_GPU_NONE);
 }
 
 double
@@ -310,11 +249,4 @@ csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
 
 	return group_bytes <= limit / 4 &&
 		csv_engine_uses_gpu(settings, nbytes, ncolumns);
-}
-
-char *
-csv_engine_description(const CsvOpenEngine *open)
-{
-	return psprintf("%s (%s)", open->engine->name,
-					open->engine->detail(open->state));
 }

@@ -21,14 +21,15 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "batches/choose.h"
 #include "batches/evaluation.h"
+#include "batches/kept.h"
+#include "batches/reading.h"
+#include "batches/remote.h"
 #include "batches/resident_gpu.h"
 #include "batches/window.h"
 #include "query/operate.h"
 #include "query/team.h"
 #include "table/memory.h"
-#include "table/source.h"
 
 /* fewer rows of kept columns are evaluated before threads would have started */
 #define CSV_SHARED_ROWS		100000
@@ -36,7 +37,7 @@
 struct CsvEvaluation
 {
 	const CsvPushdown *pushdown;
-	CsvFileLayout *layout;
+	CsvBatches *batches;
 	MemoryContext context;
 	MemoryContextCallback callback;
 
@@ -49,12 +50,12 @@ struct CsvEvaluation
 	CsvDecidable decidable;
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
 	bool		may_not_hold;	/* groups held on a device were of no use */
+	CsvPartialGroups held;		/* the first held groups, when everything is read */
 
 	/*
 	 * Threads that evaluate.  The team is freed before the parts of the query's
 	 * context that it uses.
 	 */
-	CsvReading *reading;
 	CsvTeam    *team;			/* NULL: none */
 	MemoryContextCallback team_callback;
 	bool		is_shared;		/* threads evaluate batches of the open file, if any
@@ -66,12 +67,10 @@ struct CsvEvaluation
 	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
 	CsvRowClasses classes;		/* of the batch */
 	CsvResidentAnswer *answer;	/* of a GPU, over all its rows; or NULL */
-	char	   *answered_by;	/* engine of the last answer over kept columns */
 
 	CsvSelection selection;		/* of the batch's rows */
 	uint8_t    *doubtful;		/* for each row: some value is not made yet */
 	uint32_t	doubtful_capacity;
-	CsvEvaluationStatistics statistics;
 };
 
 void
@@ -93,20 +92,18 @@ release_evaluation(void *arg)
 }
 
 CsvEvaluation *
-csv_evaluation_create(const CsvPushdown *pushdown, CsvFileLayout *layout,
-					  CsvReading *reading)
+csv_evaluation_create(CsvBatches *batches, const CsvPushdown *pushdown)
 {
 	CsvEvaluation *evaluation = palloc0(sizeof(CsvEvaluation));
 
 	evaluation->pushdown = pushdown;
-	evaluation->layout = layout;
-	evaluation->reading = reading;
+	evaluation->batches = batches;
 	evaluation->context = CurrentMemoryContext;
 	evaluation->query_context = AllocSetContextCreate(CurrentMemoryContext,
 													  "csv_gpu_fdw query",
 													  ALLOCSET_DEFAULT_SIZES);
 	evaluation->query_memory = csv_context_memory(evaluation->query_context);
-	evaluation->hidden = palloc(sizeof(bool) * Max(layout->ncolumns, 1));
+	evaluation->hidden = palloc(sizeof(bool) * Max(batches->layout->ncolumns, 1));
 	evaluation->callback.func = release_evaluation;
 	evaluation->callback.arg = evaluation;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext,
@@ -147,24 +144,32 @@ order_shows(const CsvQuery *query)
 	return shows;
 }
 
-static const CsvQuery *
+/* makes the query; false: no more can be decided than before */
+static bool
 prepare_query(CsvEvaluation *evaluation, bool has_rows)
 {
 	const CsvPushdown *pushdown = evaluation->pushdown;
+	MemoryContext outer = MemoryContextSwitchTo(evaluation->query_context);
 	const CsvQuery *query = pushdown->prepare(pushdown->arg, has_rows,
+											  evaluation->evaluator != NULL,
 											  &evaluation->decidable);
 
+	MemoryContextSwitchTo(outer);
+	if (query == NULL)
+		return false;
+	evaluation->query = query;
 	/* undecided rows are added to their groups after the other rows of the batch */
 	if (order_shows(query) && csv_program_leaves_lanes(pushdown->program, query))
 		evaluation->decidable = CSV_DECIDES_NOTHING;
-	return query;
+	return true;
 }
 
 /* makes the query over the columns of the open file, and the request */
 static void
 lay_out_query(CsvEvaluation *evaluation)
 {
-	const CsvLayout *layout = &evaluation->layout->layout;
+	const CsvFileLayout *file_layout = evaluation->batches->layout;
+	const CsvLayout *layout = &file_layout->layout;
 	CsvQuery   *before = evaluation->over;
 	MemoryContext outer = MemoryContextSwitchTo(evaluation->query_context);
 
@@ -178,7 +183,7 @@ lay_out_query(CsvEvaluation *evaluation)
 	MemoryContextSwitchTo(outer);
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
-		evaluation->hidden[i] = evaluation->layout->columns[i].hidden;
+		evaluation->hidden[i] = file_layout->columns[i].hidden;
 	evaluation->request.query = evaluation->over;
 	evaluation->request.hidden = evaluation->hidden;
 	evaluation->request.all_certain = order_shows(evaluation->over);
@@ -187,41 +192,15 @@ lay_out_query(CsvEvaluation *evaluation)
 static void
 open_evaluator(CsvEvaluation *evaluation, bool has_rows)
 {
-	MemoryContext outer = MemoryContextSwitchTo(evaluation->query_context);
-
-	evaluation->query = prepare_query(evaluation, has_rows);
+	(void) prepare_query(evaluation, has_rows);
 	evaluation->evaluator = csv_evaluator_create(&evaluation->query_memory,
 												 evaluation->query);
 	if (evaluation->evaluator == NULL)
 		check_status(CSV_NO_MEMORY);
-	MemoryContextSwitchTo(outer);
 	if (has_rows)
 		lay_out_query(evaluation);
 	evaluation->pushdown->prepared(evaluation->pushdown->arg,
 								   evaluation->evaluator);
-}
-
-/* constants that were not known when the query was made may be known now */
-static void
-complete_query(CsvEvaluation *evaluation)
-{
-	MemoryContext outer;
-
-	if (evaluation->decidable != CSV_DECIDES_LATER ||
-		!evaluation->pushdown->is_ready(evaluation->pushdown->arg))
-		return;
-	outer = MemoryContextSwitchTo(evaluation->query_context);
-	evaluation->query = prepare_query(evaluation, true);
-	MemoryContextSwitchTo(outer);
-	lay_out_query(evaluation);
-}
-
-CsvEvaluator *
-csv_evaluation_groups(CsvEvaluation *evaluation)
-{
-	if (evaluation->evaluator == NULL)
-		open_evaluator(evaluation, false);
-	return evaluation->evaluator;
 }
 
 /* ---- threads ---- */
@@ -232,7 +211,7 @@ release_team(void *arg)
 {
 	CsvEvaluation *evaluation = arg;
 
-	csv_reading_leave(evaluation->reading);
+	csv_reading_leave(evaluation->batches);
 	if (evaluation->team != NULL)
 		csv_team_free(evaluation->team);
 	evaluation->team = NULL;
@@ -246,8 +225,8 @@ static bool
 may_share(const CsvEvaluation *evaluation)
 {
 	return evaluation->evaluator != NULL &&
-		!csv_reading_is_shared(evaluation->reading) &&
-		evaluation->layout->table->settings.cpu_threads > 1 &&
+		evaluation->batches->share == NULL &&
+		evaluation->batches->table->settings.cpu_threads > 1 &&
 		evaluation->decidable == CSV_DECIDES_ALL &&
 		!order_shows(evaluation->query);
 }
@@ -263,7 +242,7 @@ get_team(CsvEvaluation *evaluation)
 									   &evaluation->team_callback);
 	evaluation->team =
 		csv_team_create(&csv_thread_memory, evaluation->evaluator, (uint32_t)
-						evaluation->layout->table->settings.cpu_threads);
+						evaluation->batches->table->settings.cpu_threads);
 	if (evaluation->team == NULL)
 		check_status(CSV_NO_MEMORY);
 
@@ -278,101 +257,90 @@ evaluate_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 				   void *interrupted_arg)
 {
 	CsvEvaluation *evaluation = arg;
+	const CsvBatches *batches = evaluation->batches;
 
 	batch->answer = csv_team_run(evaluation->team, thread, slot,
-								 &evaluation->layout->layout, batch,
+								 &batches->layout->layout, batch,
 								 interrupted, interrupted_arg);
 	return evaluation->keeps_batches || batch->nerrors > 0 ||
 		batch->answer == NULL || batch->answer->selection.nrows > 0;
 }
 
+/* is the batch, or the open file, not read but kept? */
+static bool
+is_kept(const CsvEvaluation *evaluation)
+{
+	return evaluation->batches->at.kept;
+}
+
+/* does the backend copy the batches of the open file? */
+static bool
+is_copying(const CsvEvaluation *evaluation)
+{
+	const CsvKept *kept = evaluation->batches->kept;
+
+	return kept != NULL && kept->copying != NULL;
+}
+
 /* makes the threads that read the open file evaluate, if there are threads */
 static void
-request_threads(CsvEvaluation *evaluation, const CsvKept *kept)
+request_threads(CsvEvaluation *evaluation)
 {
 	CsvBatchHook hook = {evaluate_in_thread, evaluation};
 
-	if (evaluation->is_shared || !may_share(evaluation))
+	if (evaluation->is_shared || is_kept(evaluation) || !may_share(evaluation))
 		return;
 	evaluation->is_shared = true;
-	evaluation->keeps_batches = kept != NULL && csv_kept_is_copying(kept);
+	evaluation->keeps_batches = is_copying(evaluation);
 	(void) get_team(evaluation);
-	csv_reading_set_hook(evaluation->reading, &hook);
+	csv_reader_set_hook(evaluation->batches->reader, &hook);
 }
 
-void
-csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add,
-					  const CsvGroupsMaker *maker)
-{
-	if (evaluation->team == NULL)
-		return;
-	csv_reading_leave(evaluation->reading);
-	check_status(csv_team_finish(evaluation->team, evaluation->evaluator,
-								 must_add ? CSV_GATHER_ADD : CSV_GATHER_CHOOSE,
-								 maker, csv_process_interrupts, NULL));
-}
-
-bool
-csv_evaluation_held(CsvEvaluation *evaluation, CsvPartialGroups *groups)
-{
-	if (evaluation->team == NULL)
-		return false;
-	check_status(csv_team_groups(evaluation->team, groups));
-	return groups->ngroups > 0;
-}
-
-void
-csv_evaluation_drop_held(CsvEvaluation *evaluation)
-{
-	if (evaluation->team != NULL)
-		csv_team_free(evaluation->team);
-	evaluation->team = NULL;
-}
-
-/* ---- requests to the engine that reads ---- */
+/* ---- requests to the GPU that reads ---- */
 
 /*
- * May groups stay with the engine?  If the engine fails, or if the order of batches
- * turns out to matter, everything must be read again.
+ * May groups stay on the device?  If the device fails, or if the order of batches turns
+ * out to matter, everything must be read again.  A program or FIFO cannot be read
+ * again.
  */
 static bool
-may_hold(const CsvEvaluation *evaluation, const CsvReading *reading)
+may_hold(const CsvEvaluation *evaluation)
 {
-	CsvHolding	holding = csv_reading_holding(reading);
+	const CsvBatches *batches = evaluation->batches;
 
-	return !evaluation->may_not_hold && holding != CSV_HOLDING_NEVER &&
-		(holding == CSV_HOLDING_ALWAYS || !order_shows(evaluation->query));
+	return !evaluation->may_not_hold &&
+		(batches->nbytes >= 0 ||
+		 (batches->table->settings.engine == CSV_ENGINE_CUDA &&
+		  !order_shows(evaluation->query)));
 }
 
 /*
- * Makes the engine evaluate the query over the next batches, if it can.  Not while a
+ * Makes the GPU evaluate the query over the next batches, if it can.  Not while a
  * constant is unknown, or if the batches will be kept.
  */
 static void
-request_answers(CsvEvaluation *evaluation, CsvReading *reading,
-				const CsvKept *kept)
+request_answers(CsvEvaluation *evaluation)
 {
-	if (evaluation->evaluator == NULL ||
-		evaluation->decidable != CSV_DECIDES_ALL ||
-		(kept != NULL && (csv_kept_columns(kept) != NULL ||
-						  csv_kept_is_copying(kept))) ||
-		!csv_reading_asks(reading))
+	CsvRemote  *remote = evaluation->batches->remote;
+
+	if (remote == NULL || remote->request != NULL || is_kept(evaluation) ||
+		is_copying(evaluation) || evaluation->evaluator == NULL ||
+		evaluation->decidable != CSV_DECIDES_ALL)
 		return;
-	evaluation->request.may_hold = may_hold(evaluation, reading);
-	csv_reading_ask(reading, &evaluation->request);
+	evaluation->request.may_hold = may_hold(evaluation);
+	csv_remote_ask(remote, &evaluation->request);
 }
 
 void
-csv_evaluation_open_file(CsvEvaluation *evaluation, CsvReading *reading,
-						 const CsvKept *kept)
+csv_evaluation_open_file(CsvEvaluation *evaluation)
 {
 	if (evaluation->evaluator != NULL)
 		lay_out_query(evaluation);
 	else if (evaluation->pushdown->is_literal)
 		open_evaluator(evaluation, true);
-	evaluation->is_shared = kept != NULL && csv_kept_columns(kept) != NULL;
-	request_answers(evaluation, reading, kept);
-	request_threads(evaluation, kept);
+	evaluation->is_shared = false;
+	request_answers(evaluation);
+	request_threads(evaluation);
 }
 
 /* the engine has evaluated the query itself */
@@ -386,11 +354,11 @@ take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
 		if (answer->given != NULL)
 			check_status(csv_team_absorb(evaluation->team,
 										 evaluation->evaluator, answer));
-		evaluation->statistics.beyond += answer->selection.nbeyond;
+		evaluation->batches->statistics.beyond += answer->selection.nbeyond;
 		return;
 	}
-	evaluation->statistics.answered++;
-	evaluation->statistics.held += answer->held;
+	evaluation->batches->statistics.answered++;
+	evaluation->batches->statistics.held += answer->held;
 	if (evaluation->query->aggregates)
 		check_status(csv_evaluator_merge(evaluation->evaluator,
 										 &answer->groups));
@@ -401,10 +369,9 @@ take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
  * rows of this batch are not held as well?
  */
 static bool
-is_out_of_order(const CsvEvaluation *evaluation, const CsvReading *reading,
-				const CsvAnswer *answer)
+is_out_of_order(const CsvEvaluation *evaluation, const CsvAnswer *answer)
 {
-	return csv_reading_holds(reading) && order_shows(evaluation->query) &&
+	return evaluation->batches->holds && order_shows(evaluation->query) &&
 		(answer == NULL || answer->groups.ngroups > 0 ||
 		 answer->selection.nrows > 0);
 }
@@ -413,33 +380,27 @@ is_out_of_order(const CsvEvaluation *evaluation, const CsvReading *reading,
 
 /* asks a GPU, over all kept columns of a file */
 static void
-ask_gpu(CsvEvaluation *evaluation, const CsvKept *kept)
+ask_gpu(CsvEvaluation *evaluation)
 {
-	CsvFileLayout *layout = evaluation->layout;
+	CsvBatches *batches = evaluation->batches;
 	MemoryContext outer;
-	CsvStatus	status = CSV_OK;
 
 	if (evaluation->decidable != CSV_DECIDES_ALL)
 		return;
 	outer = MemoryContextSwitchTo(evaluation->context);
 	evaluation->request.may_hold = false;
-	evaluation->answer = csv_resident_ask(csv_kept_columns(kept),
-										  &layout->table->settings,
-										  &layout->table->reader,
+	evaluation->answer = csv_resident_ask(batches->kept->found,
+										  &batches->table->settings,
+										  &batches->table->reader,
 										  &evaluation->request,
-										  &layout->layout);
-	if (evaluation->answer != NULL)
-	{
-		if (evaluation->answered_by != NULL)
-			pfree(evaluation->answered_by);
-		evaluation->answered_by =
-			csv_engine_gpu_description(&layout->table->settings);
-		if (evaluation->query->aggregates)
-			status = csv_resident_merge(evaluation->answer,
-										evaluation->evaluator);
-	}
+										  &batches->layout->layout);
 	MemoryContextSwitchTo(outer);
-	check_status(status);
+	if (evaluation->answer == NULL)
+		return;
+	csv_reading_name_engine(batches, true);
+	if (evaluation->query->aggregates)
+		check_status(csv_resident_merge(evaluation->answer,
+										evaluation->evaluator));
 }
 
 /* the keys by which the query groups; false if a key is more than a column */
@@ -462,7 +423,7 @@ get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 
 /* at the first kept batch of a file: gets the known groups of its rows */
 static void
-begin_grouping(CsvEvaluation *evaluation, const CsvKept *kept)
+begin_grouping(CsvEvaluation *evaluation)
 {
 	const CsvProgram *program = evaluation->pushdown->program;
 	CsvGroupingKey keys[CSV_MAX_KEYS];
@@ -473,24 +434,24 @@ begin_grouping(CsvEvaluation *evaluation, const CsvKept *kept)
 	if (evaluation->team != NULL)
 		csv_team_forget(evaluation->team);
 	evaluation->grouping = get_grouping_keys(program, keys) ?
-		csv_resident_grouping(csv_kept_columns(kept), keys,
+		csv_resident_grouping(evaluation->batches->kept->found, keys,
 							  (int) program->n.nkeys) : NULL;
 }
 
 /* tells the evaluator the known groups of kept rows */
 static void
-remember_groups(CsvEvaluation *evaluation, const CsvResidentBatch *batch)
+remember_groups(CsvEvaluation *evaluation)
 {
+	CsvResidentGrouping *grouping = evaluation->grouping;
 	CsvRowClasses *classes = &evaluation->classes;
 
-	csv_evaluator_remember(evaluation->evaluator, NULL);
-	if (batch == NULL)
-		return;
-	if (evaluation->grouping == NULL)
-		return;
-	classes->classes = evaluation->grouping->classes + batch->first_row;
-	classes->nclasses = &evaluation->grouping->nclasses;
-	csv_evaluator_remember(evaluation->evaluator, classes);
+	if (grouping != NULL)
+	{
+		classes->classes = grouping->classes +
+			evaluation->batches->kept->batch->first_row;
+		classes->nclasses = &grouping->nclasses;
+	}
+	csv_evaluator_remember(evaluation->evaluator, grouping != NULL ? classes : NULL);
 }
 
 /* ---- batches ---- */
@@ -520,7 +481,7 @@ set_doubtful(CsvEvaluation *evaluation, uint32_t n, bool value)
 static const uint8_t *
 find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 {
-	int			ncolumns = evaluation->layout->ncolumns;
+	int			ncolumns = evaluation->batches->layout->ncolumns;
 	bool		any = false;
 	bool		all = evaluation->decidable == CSV_DECIDES_NOTHING ||
 		(evaluation->decidable == CSV_DECIDES_LATER &&
@@ -540,123 +501,171 @@ find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 
 /* threads evaluate this kept batch and the batches behind it; false: they do not */
 static bool
-evaluate_shared(CsvEvaluation *evaluation, const CsvKept *kept,
-				const CsvResidentBatch *batch)
+evaluate_shared(CsvEvaluation *evaluation)
 {
 	CsvTeam    *team = get_team(evaluation);
+	CsvBatches *batches = evaluation->batches;
 	MemoryContext outer = MemoryContextSwitchTo(evaluation->context);
 	const CsvAnswer *answer;
 	CsvStatus	status;
 
 	if (evaluation->window == NULL)
-		evaluation->window = csv_window_create(evaluation->layout);
+		evaluation->window = csv_window_create(batches->layout);
 	MemoryContextSwitchTo(outer);
-	answer = csv_window_answer(evaluation->window, team, kept, batch,
+	answer = csv_window_answer(evaluation->window, team, batches->kept,
 							   evaluation->grouping, &status);
 	check_status(status);
-	evaluation->statistics.threads = csv_team_nactive(team);
+	batches->statistics.threads = Max(batches->statistics.threads,
+									  csv_team_nactive(team));
 	if (answer != NULL)
 		take_answer(evaluation, answer);
 	return answer != NULL;
 }
 
 static void
-evaluate_here(CsvEvaluation *evaluation,
-			  const CsvResidentBatch *kept_batch, const CsvBatch *batch)
+evaluate_here(CsvEvaluation *evaluation, const CsvBatch *batch)
 {
-	const CsvLayout *layout = &evaluation->layout->layout;
+	CsvBatches *batches = evaluation->batches;
 
 	if (evaluation->query->aggregates)
-		remember_groups(evaluation, kept_batch);
-	check_status(csv_evaluator_run(evaluation->evaluator, layout, batch,
+		remember_groups(evaluation);
+	check_status(csv_evaluator_run(evaluation->evaluator,
+								   &batches->layout->layout, batch,
 								   find_doubtful(evaluation, batch),
 								   csv_process_interrupts, NULL,
 								   &evaluation->selection));
-	evaluation->statistics.beyond += evaluation->selection.nbeyond;
+	batches->statistics.beyond += evaluation->selection.nbeyond;
 }
 
-bool
-csv_evaluation_run(CsvEvaluation *evaluation, CsvReading *reading,
-				   const CsvKept *kept, const CsvResidentBatch *kept_batch,
-				   const CsvBatch *batch, const CsvSelection **selection)
+/* evaluates a batch of kept columns, if not here */
+static bool
+evaluate_kept(CsvEvaluation *evaluation, const CsvBatch *batch)
 {
+	const CsvKept *kept = evaluation->batches->kept;
+
+	if (kept->batch->first_row == 0)
+	{
+		ask_gpu(evaluation);
+		begin_grouping(evaluation);
+	}
+	if (evaluation->answer == NULL)
+		return may_share(evaluation) &&
+			csv_resident_nrows(kept->found) >= CSV_SHARED_ROWS &&
+			evaluate_shared(evaluation);
+	csv_resident_select(evaluation->answer, batch->nrows,
+						&evaluation->selection);
+	return true;
+}
+
+void
+csv_evaluation_run(CsvEvaluation *evaluation)
+{
+	CsvBatches *batches = evaluation->batches;
+	const CsvBatch *batch = &batches->at.batch;
+
 	memset(&evaluation->selection, 0, sizeof(evaluation->selection));
-	*selection = &evaluation->selection;
+	batches->at.selection = &evaluation->selection;
 	if (batch->nrows == 0)
-		return true;
+		return;
 	if (evaluation->evaluator == NULL)
 		open_evaluator(evaluation, true);
-	else
-		complete_query(evaluation);
-	request_answers(evaluation, reading, kept);
-	request_threads(evaluation, kept);
-	if (is_out_of_order(evaluation, reading, batch->answer))
+	/* constants that were not known when the query was made may be known now */
+	else if (evaluation->decidable == CSV_DECIDES_LATER &&
+			 prepare_query(evaluation, true))
+		lay_out_query(evaluation);
+	request_answers(evaluation);
+	request_threads(evaluation);
+	if (is_out_of_order(evaluation, batch->answer))
 	{
 		evaluation->may_not_hold = true;
-		return false;
+		batches->is_lost = true;
+		return;
 	}
 	if (batch->answer != NULL)
 		take_answer(evaluation, batch->answer);
-	else
-	{
-		if (kept_batch != NULL && kept_batch->first_row == 0)
-		{
-			ask_gpu(evaluation, kept);
-			begin_grouping(evaluation, kept);
-		}
-		if (evaluation->answer != NULL)
-			csv_resident_select(evaluation->answer, batch->nrows,
-								&evaluation->selection);
-		else if (kept_batch == NULL || !may_share(evaluation) ||
-				 csv_resident_nrows(csv_kept_columns(kept)) <
-				 CSV_SHARED_ROWS ||
-				 !evaluate_shared(evaluation, kept, kept_batch))
-			evaluate_here(evaluation, kept_batch, batch);
-	}
-	evaluation->statistics.filtered += evaluation->selection.ndropped;
-	return true;
+	else if (!is_kept(evaluation) || !evaluate_kept(evaluation, batch))
+		evaluate_here(evaluation, batch);
+	batches->statistics.filtered += evaluation->selection.ndropped;
 }
 
 /* ---- the end ---- */
 
 void
-csv_evaluation_rewind(CsvEvaluation *evaluation, bool again)
+csv_evaluation_rewind(CsvEvaluation *evaluation)
 {
 	csv_evaluation_leave_file(evaluation);
 	evaluation->evaluator = NULL;
 	evaluation->query = NULL;
 	evaluation->over = NULL;
 	MemoryContextReset(evaluation->query_context);
-	if (!again)
-		return;
-	evaluation->statistics.filtered = 0;
-	evaluation->statistics.answered = 0;
-	evaluation->statistics.held = 0;
 }
 
 void
 csv_evaluation_finish(CsvEvaluation *evaluation)
 {
+	CsvBatches *batches = evaluation->batches;
+
+	if (batches->holds &&
+		csv_remote_held(batches->remote, 0, &evaluation->held) != CSV_OK)
+		csv_reading_leave_gpu(batches, true);
 	if (evaluation->doubtful != NULL)
 		pfree(evaluation->doubtful);
 	evaluation->doubtful = NULL;
 	evaluation->doubtful_capacity = 0;
 }
 
+/* ---- groups ---- */
+
+CsvEvaluator *
+csv_evaluation_groups(CsvEvaluation *evaluation)
+{
+	if (evaluation->evaluator == NULL)
+		open_evaluator(evaluation, false);
+	return evaluation->evaluator;
+}
+
 void
-csv_evaluation_drop(CsvEvaluation *evaluation)
+csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add,
+					  const CsvGroupsMaker *maker)
 {
-	evaluation->statistics.filtered++;
+	if (evaluation->team == NULL)
+		return;
+	csv_reading_leave(evaluation->batches);
+	check_status(csv_team_finish(evaluation->team, evaluation->evaluator,
+								 must_add || evaluation->batches->holds ?
+								 CSV_GATHER_ADD : CSV_GATHER_CHOOSE,
+								 maker, csv_process_interrupts, NULL));
 }
 
-const CsvEvaluationStatistics *
-csv_evaluation_statistics(const CsvEvaluation *evaluation)
+bool
+csv_evaluation_held(CsvEvaluation *evaluation, uint32_t first,
+					CsvPartialGroups *groups)
 {
-	return &evaluation->statistics;
+	const CsvBatches *batches = evaluation->batches;
+
+	*groups = evaluation->held;
+	if (!batches->holds)
+	{
+		groups->ngroups = 0;
+		if (evaluation->team != NULL)
+			check_status(csv_team_groups(evaluation->team, groups));
+	}
+	else if (first > 0 &&
+			 csv_remote_held(batches->remote, first, groups) != CSV_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("GPU failed after reading \"%s\": %s",
+						csv_source_name(batches->source),
+						csv_inlet_reason(batches->remote->inlet))));
+	return groups->ngroups > 0;
 }
 
-const char *
-csv_evaluation_engine(const CsvEvaluation *evaluation)
+void
+csv_evaluation_drop_held(CsvEvaluation *evaluation)
 {
-	return evaluation->answered_by;
+	if (evaluation->batches->holds)
+		csv_reading_close(evaluation->batches);
+	if (evaluation->team != NULL)
+		csv_team_free(evaluation->team);
+	evaluation->team = NULL;
 }

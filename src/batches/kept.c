@@ -17,21 +17,6 @@
 #include "batches/kept.h"
 #include "compat.h"
 #include "table/option_list.h"
-#include "table/source.h"
-
-struct CsvKept
-{
-	CsvFileLayout *layout;
-	MemoryContext context;
-	MemoryContextCallback callback;
-	CsvResidentKey key;			/* for the open file, when it was opened */
-
-	CsvResident *found;			/* source of the open file's batches */
-	const CsvResidentBatch *batch;
-	CsvArray   *arrays;			/* of the batch, in the layout's order */
-	uint32_t   *places;			/* of these columns, among those found */
-	CsvResident *copying;		/* destination of the open file's batches */
-};
 
 /* ---- the identity of kept columns ---- */
 
@@ -173,22 +158,26 @@ set_columns(CsvWanted *wanted, const CsvFileLayout *layout)
 }
 
 bool
-csv_kept_exist(const CsvFileLayout *layout, int64 *nrows)
+csv_kept_exist(const CsvTable *table, const Bitmapset *wanted,
+			   const Bitmapset *hidden, bool few_rows, int *ncolumns, int64 *nrows)
 {
-	CsvWanted  *wanted;
+	CsvFileLayout *layout = csv_file_layout_create(table, wanted, hidden,
+												   few_rows);
+	CsvWanted  *columns;
 	char	  **names;
 	CsvFileIdentity *identities;
 	int			nfiles;
 
+	*ncolumns = layout->ncolumns;
 	*nrows = 0;
 	if (layout->wants_surplus ||
-		!csv_source_identities(layout->table, &names, &identities, &nfiles) ||
+		!csv_source_identities(table, &names, &identities, &nfiles) ||
 		nfiles == 0)
 		return false;
-	wanted = palloc(sizeof(CsvWanted));
-	set_meaning(wanted->meaning, layout->table);
-	set_columns(wanted, layout);
-	return csv_resident_exist(wanted, identities, nfiles, nrows);
+	columns = palloc(sizeof(CsvWanted));
+	set_meaning(columns->meaning, table);
+	set_columns(columns, layout);
+	return csv_resident_exist(columns, identities, nfiles, nrows);
 }
 
 /* ---- kept columns ---- */
@@ -242,18 +231,20 @@ find_columns(CsvKept *kept)
 }
 
 bool
-csv_kept_find(CsvKept *kept, const char *filename, int file,
-			  const CsvFileIdentity *identity, bool *may_keep)
+csv_kept_find(CsvKept *kept, const CsvSource *source, bool *may_keep)
 {
 	CsvFileLayout *layout = kept->layout;
-	MemoryContext outer = MemoryContextSwitchTo(kept->context);
+	MemoryContext outer;
 
-	strlcpy(kept->key.user.filename, filename, CSV_NAME_BYTES);
-	kept->key.file = *identity;
+	*may_keep = false;
+	if (!csv_source_identity(source, &kept->key.file))
+		return false;
+	outer = MemoryContextSwitchTo(kept->context);
+	strlcpy(kept->key.user.filename, csv_source_name(source), CSV_NAME_BYTES);
 	set_columns(&kept->key.wanted, layout);
-	kept->found = csv_resident_find(&kept->key, file);
+	kept->found = csv_resident_find(&kept->key, csv_source_file(source));
 	MemoryContextSwitchTo(outer);
-	*may_keep = kept->found == NULL && csv_has_settled(identity->changed);
+	*may_keep = kept->found == NULL && csv_has_settled(kept->key.file.changed);
 	if (kept->found == NULL)
 		return false;
 
@@ -261,12 +252,6 @@ csv_kept_find(CsvKept *kept, const char *filename, int file,
 	csv_file_layout_set(layout, csv_resident_layout(kept->found)->nfields);
 	find_columns(kept);			/* csv_file_layout_set() has changed their order */
 	return true;
-}
-
-CsvResident *
-csv_kept_columns(const CsvKept *kept)
-{
-	return kept->found;
 }
 
 const CsvResidentBatch *
@@ -307,12 +292,6 @@ csv_kept_begin(CsvKept *kept, const CsvDialect *dialect)
 	MemoryContextSwitchTo(outer);
 }
 
-bool
-csv_kept_is_copying(const CsvKept *kept)
-{
-	return kept->copying != NULL;
-}
-
 void
 csv_kept_add(CsvKept *kept, const CsvBatch *batch)
 {
@@ -321,11 +300,14 @@ csv_kept_add(CsvKept *kept, const CsvBatch *batch)
 }
 
 void
-csv_kept_finish(CsvKept *kept, int file, const CsvFileIdentity *identity)
+csv_kept_finish(CsvKept *kept, const CsvSource *source)
 {
+	CsvFileIdentity now;
+
 	/* if the file was changed while it was read, its version is unknown */
-	if (kept->copying != NULL && csv_same_file(identity, &kept->key.file))
-		csv_resident_keep(kept->copying, file);
+	if (kept->copying != NULL && csv_source_identity(source, &now) &&
+		csv_same_file(&now, &kept->key.file))
+		csv_resident_keep(kept->copying, csv_source_file(source));
 	csv_kept_leave(kept);
 }
 

@@ -8,42 +8,16 @@
 
 #include "utils/memutils.h"
 
-#include "batches/inlet.h"
 #include "batches/remote.h"
 #include "client/connection.h"
 
 /* number of processes to ask for a scan, if each of them is about to end */
 #define CSV_SCAN_TRIES	3
 
-struct CsvRemote
-{
-	MemoryContext context;
-	CsvInlet   *inlet;
-	CsvRemoteFile file;
-	const CsvRequest *request;	/* the last request; or NULL */
-	CsvFilePlace place;
-	double		read_seconds;
-
-	/* of the current batch */
-	CsvArray   *arrays;
-	uint32		narrays;		/* capacity of `arrays` */
-	CsvAnswer	answer;
-
-	/* bytes of a stream that are in no batch yet: [rest_start, rest_end) */
-	uint8_t    *rest;
-	size_t		rest_start;
-	size_t		rest_end;
-	size_t		rest_room;
-	size_t		passed;			/* bytes there that csv_gpu_service already has */
-};
-
 void
 csv_remote_close(CsvRemote *remote)
 {
 	csv_inlet_close(remote->inlet);
-	if (remote->rest != NULL)
-		pfree(remote->rest);
-	remote->rest = NULL;
 }
 
 /* ---- a stream's bytes ---- */
@@ -60,7 +34,8 @@ make_rest_room(CsvRemote *remote, size_t nbytes)
 	else
 	{
 		size_t		room = 2 * (length + nbytes);
-		uint8_t    *rest = MemoryContextAllocHuge(remote->context, room);
+		uint8_t    *rest = MemoryContextAllocHuge(GetMemoryChunkContext(remote),
+												  room);
 
 		if (length > 0)
 			memcpy(rest, remote->rest + remote->rest_start, length);
@@ -81,9 +56,8 @@ read_stream(CsvRemote *remote, size_t nbytes)
 
 	make_rest_room(remote, nbytes);
 	while (nbytes > 0 &&
-		   (n = remote->file.read(remote->file.read_arg,
-									 remote->rest + remote->rest_end,
-									 nbytes)) > 0)
+		   (n = csv_source_read(remote->batches->source,
+								remote->rest + remote->rest_end, nbytes)) > 0)
 	{
 		remote->rest_end += n;
 		nbytes -= n;
@@ -105,7 +79,7 @@ feed(void *arg, const CsvMessage *message, size_t nbytes)
 	for (uint32 i = 0; i < blocks->nblocks; i++)
 		if (blocks->blocks[i].number == data.block)
 			block = &blocks->blocks[i];
-	if (remote->file.file >= 0 || block == NULL ||
+	if (!remote->is_stream || block == NULL ||
 		data.offset > block->nbytes || data.nbytes > block->nbytes - data.offset)
 		return false;
 	waiting = remote->rest_end - remote->rest_start - remote->passed;
@@ -139,11 +113,17 @@ pass_batch(CsvRemote *remote, const CsvBatch *batch)
 	remote->passed -= nbytes;
 }
 
-const uint8_t *
-csv_remote_rest(const CsvRemote *remote, size_t *nbytes)
+size_t
+csv_remote_read(void *arg, uint8_t *buffer, size_t nbytes)
 {
-	*nbytes = remote->rest_end - remote->rest_start;
-	return remote->rest + remote->rest_start;
+	CsvRemote  *remote = arg;
+	size_t		n = Min(nbytes, remote->rest_end - remote->rest_start);
+
+	if (n == 0)
+		return csv_source_read(remote->batches->source, buffer, nbytes);
+	memcpy(buffer, remote->rest + remote->rest_start, n);
+	remote->rest_start += n;
+	return n;
 }
 
 /* ---- batches ---- */
@@ -172,28 +152,25 @@ CsvStatus
 csv_remote_next(CsvRemote *remote, CsvBatch *batch)
 {
 	uint32		next = CSV_MESSAGE_NEXT;
+	const CsvLayout *layout = &remote->batches->layout->layout;
 	CsvStatus	status;
 	const CsvBatchMessage *message = ask(remote, &next, sizeof(next),
 										 CSV_MESSAGE_BATCH, &status);
 
+	if (status == CSV_END && !remote->is_stream)
+		csv_source_note_end(remote->batches->source,
+							csv_inlet_file_bytes(remote->inlet));
 	if (message == NULL)
 		return status;
 	remote->read_seconds = message->read_seconds;
 	if (!csv_wire_decode_batch((const uint8_t *) message->bytes, message->nbytes,
 							   csv_inlet_blocks(remote->inlet),
-							   remote->file.layout, asked_query(remote),
+							   layout, asked_query(remote),
 							   remote->arrays, &remote->answer, batch) ||
-		!csv_wire_check_values(batch, remote->file.layout))
+		!csv_wire_check_values(batch, layout))
 		return csv_inlet_fail(remote->inlet, "csv_gpu_service sent a batch that is not as it should be");
 	pass_batch(remote, batch);
 	return CSV_OK;
-}
-
-uint64
-csv_remote_file_bytes(const CsvRemote *remote)
-{
-	return remote->file.file >= 0 ? csv_inlet_file_bytes(remote->inlet) :
-		PG_UINT64_MAX;
 }
 
 CsvStatus
@@ -244,8 +221,11 @@ csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place, uint64 end,
 static int
 request_file(const CsvRemote *remote, const CsvRequest *request)
 {
-	return csv_request_file(&remote->file.dialect->opt, remote->file.reader,
-							remote->file.layout, request);
+	const CsvBatches *batches = remote->batches;
+
+	return csv_request_file(&csv_reader_dialect(batches->reader)->opt,
+							&batches->table->reader, &batches->layout->layout,
+							request);
 }
 
 /* also closes the request's file; the answer shows whether the message was sent */
@@ -281,48 +261,61 @@ csv_remote_ask(CsvRemote *remote, const CsvRequest *request)
 
 /* ---- the beginning ---- */
 
-void
-csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file)
+/* keeps bytes of a stream that the session's reader has already */
+static void
+take_bytes(CsvRemote *remote, const CsvReader *reader)
 {
+	uint64_t	nbytes;
+	const uint8_t *bytes = csv_reader_rest(reader, &nbytes);
+
+	make_rest_room(remote, (size_t) nbytes);
+	if (nbytes > 0)
+		memcpy(remote->rest, bytes, (size_t) nbytes);
+	remote->rest_end = (size_t) nbytes;
+}
+
+void
+csv_remote_begin(CsvRemote *remote, const CsvBatches *batches)
+{
+	uint32		ncolumns = batches->layout->layout.ncolumns;
 	CsvDescriptors with = {1, {-1}};
 	CsvFileMessage message;
+	CsvReadAhead ahead;
 
-	remote->file = *file;
-	remote->place = file->place;
+	remote->batches = batches;
+	remote->place = *csv_reader_place(batches->reader);
 	remote->request = NULL;
 	remote->rest_start = remote->rest_end = remote->passed = 0;
-	if (file->nbytes > 0)
+	remote->is_stream = !csv_source_read_ahead(batches->source, &ahead);
+	if (remote->is_stream)
+		take_bytes(remote, batches->reader);
+	if (ncolumns > remote->narrays)
 	{
-		make_rest_room(remote, file->nbytes);
-		memcpy(remote->rest, file->bytes, file->nbytes);
-		remote->rest_end = file->nbytes;
-	}
-	if (file->layout->ncolumns > remote->narrays)
-	{
-		remote->narrays = file->layout->ncolumns;
-		remote->arrays = MemoryContextAlloc(remote->context, sizeof(CsvArray) *
-											remote->narrays);
+		remote->narrays = ncolumns;
+		remote->arrays = MemoryContextAlloc(GetMemoryChunkContext(remote),
+											sizeof(CsvArray) * ncolumns);
 	}
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_FILE;
-	message.is_stream = file->file < 0;
-	message.is_shared = file->is_shared;
-	message.place = place_in_message(&file->place);
-	message.file_bytes = file->file_bytes;
+	message.is_stream = remote->is_stream;
+	message.is_shared = batches->share != NULL;
+	message.place = place_in_message(&remote->place);
+	message.file_bytes = remote->is_stream ? 0 : ahead.file_bytes;
 	with.files[0] = request_file(remote, NULL);
 	if (with.files[0] < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not create memory for csv_gpu_service: %m")));
-	if (file->file >= 0)
-		with.files[with.n++] = file->file;
+	if (!remote->is_stream)
+		with.files[with.n++] = csv_source_file(batches->source);
 
 	send_request(remote, &message, sizeof(message), &with);
 }
 
 CsvRemote *
-csv_remote_open(const CsvSettings *settings, bool must_wait)
+csv_remote_open(const CsvSettings *settings)
 {
+	bool		must_wait = settings->engine == CSV_ENGINE_CUDA;
 	CsvScanMessage message;
 	CsvInlet   *inlet = NULL;
 	CsvRemote  *remote;
@@ -348,25 +341,6 @@ csv_remote_open(const CsvSettings *settings, bool must_wait)
 	if (inlet == NULL)
 		return NULL;
 	remote = palloc0(sizeof(CsvRemote));
-	remote->context = CurrentMemoryContext;
 	remote->inlet = inlet;
 	return remote;
-}
-
-const char *
-csv_remote_message(const CsvRemote *remote)
-{
-	return csv_inlet_reason(remote->inlet);
-}
-
-const CsvFilePlace *
-csv_remote_place(const CsvRemote *remote)
-{
-	return &remote->place;
-}
-
-double
-csv_remote_read_seconds(const CsvRemote *remote)
-{
-	return remote->read_seconds;
 }

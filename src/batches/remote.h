@@ -10,39 +10,45 @@
 #ifndef CSV_REMOTE_H
 #define CSV_REMOTE_H
 
-#include "query/query.h"
+#include "batches/producer.h"
+#include "batches/inlet.h"
 #include "reader/place.h"
-#include "table/option.h"
 
-typedef struct CsvRemote CsvRemote;
-
-/* a file, or the rest of a file */
-typedef struct CsvRemoteFile
+typedef struct CsvRemote
 {
-	const CsvReaderOptions *reader;
-	const CsvDialect *dialect;
-	const CsvLayout *layout;	/* must outlive its use, like the request */
-	CsvFilePlace place;			/* where reading begins */
-	bool		is_shared;		/* other processes read other pieces of it */
-	int			file;			/* descriptor; -1: a stream */
-	uint64		file_bytes;		/* read up to this offset; 0: to the end */
+	CsvInlet   *inlet;			/* csv_inlet_reason(): of the last failure */
+	CsvFilePlace place;			/* end of the last batch, where reading continues */
+	double		read_seconds;
 
-	/* for a stream: bytes that were already read, and the bytes that follow */
-	const uint8_t *bytes;
-	size_t		nbytes;
-	CsvReadFn	read;
-	void	   *read_arg;
-} CsvRemoteFile;
+	/* of the open file */
+	const CsvBatches *batches;
+	bool		is_stream;
+	const CsvRequest *request;	/* the last request; or NULL */
+
+	/* of the current batch */
+	CsvArray   *arrays;
+	uint32		narrays;		/* capacity of `arrays` */
+	CsvAnswer	answer;
+
+	/* bytes of a stream that are in no batch yet: [rest_start, rest_end) */
+	uint8_t    *rest;
+	size_t		rest_start;
+	size_t		rest_end;
+	size_t		rest_room;
+	size_t		passed;			/* bytes there that csv_gpu_service already has */
+} CsvRemote;
 
 /*
  * Opens a scan, in the current memory context; the deletion of the context also closes
- * it.  Returns NULL if no device is awake or, if must_wait, will be.
+ * it.  Returns NULL if no device is awake or, with the engine 'cuda', will be.
  */
-extern CsvRemote *csv_remote_open(const CsvSettings *settings, bool must_wait);
+extern CsvRemote *csv_remote_open(const CsvSettings *settings);
+
+/* csv_remote_read() still works afterwards */
 extern void csv_remote_close(CsvRemote *remote);
 
-/* continues with this file; held groups stay */
-extern void csv_remote_begin(CsvRemote *remote, const CsvRemoteFile *file);
+/* continues with the open file, from the reader's place; held groups stay */
+extern void csv_remote_begin(CsvRemote *remote, const CsvBatches *batches);
 
 /*
  * For a file, not a stream: the next batch has the records from this place up to
@@ -58,22 +64,18 @@ extern void csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place,
  * May be interrupted by an ERROR; the CsvRemote is useless afterwards.
  */
 extern CsvStatus csv_remote_next(CsvRemote *remote, CsvBatch *batch);
-extern const char *csv_remote_message(const CsvRemote *remote);
 
-/* after CSV_END: the bytes that the file had; UINT64_MAX for a stream */
-extern uint64 csv_remote_file_bytes(const CsvRemote *remote);
+/* a CsvReadFn for a stream's bytes from the place on */
+extern size_t csv_remote_read(void *arg, uint8_t *buffer, size_t nbytes);
 
-/* the end of the last batch, where reading continues; a stream's bytes from there */
-extern const CsvFilePlace *csv_remote_place(const CsvRemote *remote);
-extern const uint8_t *csv_remote_rest(const CsvRemote *remote, size_t *nbytes);
-
-/* has a query evaluated over the batches that follow */
+/*
+ * Has a query evaluated over the batches that follow in the open file.  The request
+ * must outlive its use.
+ */
 extern void csv_remote_ask(CsvRemote *remote, const CsvRequest *request);
 
 /* when everything is read: the device's groups, as in CsvEngine.held_groups */
 extern CsvStatus csv_remote_held(CsvRemote *remote, uint32_t first,
 								 CsvPartialGroups *groups);
-
-extern double csv_remote_read_seconds(const CsvRemote *remote);
 
 #endif							/* CSV_REMOTE_H */

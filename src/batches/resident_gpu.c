@@ -159,7 +159,8 @@ csv_resident_ask(CsvResident *resident, const CsvSettings *settings,
 	CsvStatus	status;
 
 	if (nrows == 0 || nrows > PG_INT32_MAX ||
-		!csv_engine_wants_gpu(settings, csv_resident_file_size(resident)))
+		csv_choose_gpu(settings, csv_resident_file_size(resident), 1) !=
+		CSV_GPU_READS)
 		return NULL;
 	inlet = open_inlet(resident, settings, reader, request, layout);
 	if (inlet == NULL)

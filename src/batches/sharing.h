@@ -5,13 +5,13 @@
  * Shared memory holds the list of files, how far they have been handed out, and where
  * the records end in the parts that were read.
  *
- *	1. csv_sharing_claim() hands out the next piece of the files.  A small file,
- *	   or a file that can only be read from its beginning, is one piece.
- *	2. A process guesses where the first record of its piece begins, and parses
+ *	1. A process claims the next piece of the files.  A small file, or a file that
+ *	   can only be read from its beginning, is one piece.
+ *	2. The process guesses where the first record of its piece begins, and parses
  *	   from there.  (A GPU does not guess: it has the bytes, and is fast.)
- *	3. csv_sharing_wait() returns where the records before the piece end.  That
+ *	3. The process waits until it is known where the records before the piece end.  That
  *	   shows whether the guess was right (piece.h), and the records' numbers.
- *	4. csv_sharing_publish() tells the reader of the next piece.
+ *	4. The process publishes where the records of its piece end, for the next piece.
  *
  * Between 1 and 4 a process must wait for nothing else, because the readers of later
  * pieces wait for it.
@@ -19,19 +19,11 @@
 #ifndef CSV_SHARING_H
 #define CSV_SHARING_H
 
-#include "reader/piece.h"
-#include "table/source.h"
+#include "batches/producer.h"
 
 typedef struct CsvSharing CsvSharing;
 
-typedef struct CsvClaim
-{
-	uint64		number;			/* from 0, in the order of the files */
-	int			file;			/* from 0 */
-	uint32		in_file;		/* number of the piece in the file, from 0 */
-	bool		whole;			/* the whole file, if it cannot be divided */
-	CsvPiece	piece;
-} CsvClaim;
+/* ---- the shared memory ---- */
 
 /* bytes of shared memory for the source's files */
 extern Size csv_sharing_size(const CsvSource *source);
@@ -47,13 +39,6 @@ extern void csv_sharing_init(CsvSharing *sharing, CsvSource *source,
 							 const CsvSettings *settings);
 
 /*
- * csv_sharing_has_gpu(): does a GPU read the files?  csv_sharing_drop_gpu(): the GPU
- * has failed; true for the first process that says so.
- */
-extern bool csv_sharing_has_gpu(CsvSharing *sharing);
-extern bool csv_sharing_drop_gpu(CsvSharing *sharing);
-
-/*
  * The size of pieces for a table's chunk_size (0: not given).  Very small pieces cost
  * more to hand out, and to guess their beginning, than to read.
  */
@@ -67,49 +52,27 @@ extern void csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 extern void csv_sharing_files(const CsvSharing *sharing, char ***names,
 							  int *nfiles);
 
-/* the file's identity for all processes; NULL if the file could not be examined */
-extern const CsvFileIdentity *csv_sharing_identity(const CsvSharing *sharing,
-												   int file);
-
-/* ERROR if the source has opened a file other than the shared file */
-extern void csv_sharing_check_file(const CsvSharing *sharing, int file,
-								   const CsvSource *source);
-
-/* the ERROR of csv_sharing_check_file() */
-extern void csv_sharing_replaced(const CsvSource *source)
-	__attribute__((noreturn));
-
-/* the file's size in bytes, for all processes */
-extern uint64 csv_sharing_file_bytes(const CsvSharing *sharing, int file);
-
-/* the next piece; false: no more pieces */
-extern bool csv_sharing_claim(CsvSharing *sharing, CsvClaim *claim);
-
-/* hands out no more pieces */
-extern void csv_sharing_close(CsvSharing *sharing);
-
 /* the number of pieces handed out */
 extern uint64 csv_sharing_nclaimed(CsvSharing *sharing);
 
-/*
- * Waits until all pieces of the file before this piece have been read, and returns
- * where their records end.  Returns false if one of these pieces could not be read.
- * May be interrupted by an ERROR.
- */
-extern bool csv_sharing_wait(CsvSharing *sharing, const CsvClaim *claim,
-							 CsvFilePlace *place);
+/* ---- the part of this process ---- */
 
 /*
- * Publishes where the records of this piece end, and how the file has changed for this
- * process.  Must follow csv_sharing_wait().  Returns how the file has changed for the
- * processes up to this piece.
+ * From now on reads some pieces of the files, with one thread of the CPU engine, or
+ * with a GPU.  If sharing is NULL, reads alone again.  Not allowed during a scan.
  */
-extern CsvFileChange csv_sharing_publish(CsvSharing *sharing,
-										 const CsvClaim *claim,
-										 const CsvFilePlace *place,
-										 CsvFileChange change);
+extern void csv_sharing_begin(CsvBatches *batches, CsvSharing *sharing);
 
-/* this piece cannot be read, so no process must wait for it */
-extern void csv_sharing_fail(CsvSharing *sharing, const CsvClaim *claim);
+/* no process reads beyond the piece that it has; the current piece counts as passed */
+extern void csv_sharing_stop(CsvBatches *batches);
+
+/* for batches.c: opens the file of the next piece; false: there are no more pieces */
+extern bool csv_sharing_open(CsvBatches *batches);
+
+/* for batches.c: the next batch of the open file; false: there are no more here */
+extern bool csv_sharing_next(CsvBatches *batches);
+
+/* for batches.c: forgets the current piece */
+extern void csv_sharing_rewind(CsvBatches *batches);
 
 #endif							/* CSV_SHARING_H */

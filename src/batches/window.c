@@ -48,16 +48,16 @@ csv_window_clear(CsvWindow *window)
 
 const CsvAnswer *
 csv_window_answer(CsvWindow *window, CsvTeam *team, const CsvKept *kept,
-				  const CsvResidentBatch *batch, CsvResidentGrouping *grouping,
-				  CsvStatus *status)
+				  CsvResidentGrouping *grouping, CsvStatus *status)
 {
+	const CsvResidentBatch *batch = kept->batch;
 	uint32_t	n = 0;
 
 	*status = CSV_OK;
 	if (window->next < window->nbatches)
 		return window->batches[window->next++].answer;
 	for (; batch != NULL && n < window->size;
-		 batch = csv_resident_batch(csv_kept_columns(kept), batch))
+		 batch = csv_resident_batch(kept->found, batch))
 	{
 		CsvTeamBatch *entry = &window->batches[n];
 

@@ -19,13 +19,12 @@ extern CsvWindow *csv_window_create(const CsvFileLayout *layout);
 extern void csv_window_clear(CsvWindow *window);
 
 /*
- * Returns the answer for a batch of the kept columns, or NULL if there is none.
- * Batches must follow each other from call to call.  grouping: the grouping of these
+ * Returns the answer for the current batch of the kept columns, or NULL if there is
+ * none.  Batches must follow each other from call to call.  grouping: the grouping of these
  * columns' rows, or NULL.
  */
 extern const CsvAnswer *csv_window_answer(CsvWindow *window, CsvTeam *team,
 										  const CsvKept *kept,
-										  const CsvResidentBatch *batch,
 										  CsvResidentGrouping *grouping,
 										  CsvStatus *status);
 

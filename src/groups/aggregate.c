@@ -66,7 +66,7 @@ struct CsvAggregation
 	const CsvProgram *program;
 	CsvPartialLayout partial;
 	MemoryContext context;
-	CsvBatches *batches;
+	CsvEvaluation *evaluation;
 	CsvEvaluator *evaluator;	/* the scan's */
 	uint32_t	next;			/* the next group */
 	bool		has_held;		/* groups come from the device first */
@@ -475,7 +475,7 @@ static void
 drop_held(CsvAggregation *aggregation)
 {
 	aggregation->has_held = false;
-	csv_batches_drop_held(aggregation->batches);
+	csv_evaluation_drop_held(aggregation->evaluation);
 }
 
 /* columns of the result, for groups that are held */
@@ -515,16 +515,16 @@ settle_held(CsvAggregation *aggregation)
 	aggregation->was_held = false;
 	create_columns(aggregation);
 	/* spilled values and extras refer to the evaluator's groups by their numbers */
-	csv_batches_gather(aggregation->batches,
-					   csv_spill_has_files(&aggregation->rows) ||
-					   csv_spill_has_files(&aggregation->values) ||
-					   aggregation->extras.table != NULL ||
-					   aggregation->extras.keys != NULL, &maker);
+	csv_evaluation_gather(aggregation->evaluation,
+						  csv_spill_has_files(&aggregation->rows) ||
+						  csv_spill_has_files(&aggregation->values) ||
+						  aggregation->extras.table != NULL ||
+						  aggregation->extras.keys != NULL, &maker);
 	aggregation->nevaluated = csv_evaluator_ngroups(aggregation->evaluator);
 	aggregation->piece_first = 0;
 	aggregation->piece_next = 0;
 	aggregation->made_end = 0;
-	aggregation->has_held = csv_batches_held(aggregation->batches, 0, piece);
+	aggregation->has_held = csv_evaluation_held(aggregation->evaluation, 0, piece);
 	if (!aggregation->has_held)
 		return;
 	if (!csv_spill_has_files(&aggregation->rows))
@@ -535,7 +535,7 @@ settle_held(CsvAggregation *aggregation)
 		if (csv_evaluator_merge(aggregation->evaluator, piece) != CSV_OK)
 			out_of_memory();
 		first += piece->ngroups;
-	} while (csv_batches_held(aggregation->batches, first, piece));
+	} while (csv_evaluation_held(aggregation->evaluation, first, piece));
 	drop_held(aggregation);
 }
 
@@ -631,11 +631,11 @@ csv_aggregation_row(CsvAggregation *aggregation)
 }
 
 void
-csv_aggregation_finish(CsvAggregation *aggregation, CsvBatches *batches)
+csv_aggregation_finish(CsvAggregation *aggregation, CsvEvaluation *evaluation)
 {
-	aggregation->batches = batches;
+	aggregation->evaluation = evaluation;
 	/* if there was no row, this makes the evaluator */
-	(void) csv_batches_groups(batches);
+	(void) csv_evaluation_groups(evaluation);
 	settle_held(aggregation);
 	csv_spill_keep(&aggregation->rows);
 	count_spilled_values(aggregation);
@@ -696,8 +696,8 @@ next_piece(CsvAggregation *aggregation)
 	aggregation->piece_first += aggregation->piece.ngroups;
 	aggregation->piece_next = 0;
 	aggregation->made_end = 0;
-	if (csv_batches_held(aggregation->batches, aggregation->piece_first,
-						 &aggregation->piece))
+	if (csv_evaluation_held(aggregation->evaluation, aggregation->piece_first,
+							&aggregation->piece))
 		return true;
 	drop_held(aggregation);
 	return false;

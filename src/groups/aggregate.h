@@ -5,7 +5,7 @@
 #ifndef CSV_AGGREGATE_H
 #define CSV_AGGREGATE_H
 
-#include "batches/batches.h"
+#include "batches/evaluation.h"
 #include "executor/tuptable.h"
 
 typedef struct CsvAggregation CsvAggregation;
@@ -42,7 +42,7 @@ extern bool csv_aggregation_add_row(CsvAggregation *aggregation);
 
 /* all batches, which were made with the program, are taken */
 extern void csv_aggregation_finish(CsvAggregation *aggregation,
-								   CsvBatches *batches);
+								   CsvEvaluation *evaluation);
 
 /* the next group, into a scan tuple; false at the end */
 extern bool csv_aggregation_next(CsvAggregation *aggregation, Datum *values,

@@ -142,7 +142,7 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 				  bool (*interrupted) (void *interrupted_arg), void *interrupted_arg)
 {
 	Observer   *observer = arg;
-	const CsvLayout *layout = &csv_batches_layout(csv_table_scan_batches(observer->scan))->layout;
+	const CsvLayout *layout = csv_table_scan_batches(observer->scan)->at.layout;
 	BatchNote  *note = &observer->notes[slot];
 	const Size	nbytes = sizeof(CsvEvidence) * observer->findings->ncolumns;
 	bool		any_slow = false;
@@ -200,7 +200,7 @@ static void
 add_note(Observer *observer, int64 first)
 {
 	CsvFindings *findings = observer->findings;
-	BatchNote  *note = csv_batches_at(csv_table_scan_batches(observer->scan))->batch.note;
+	BatchNote  *note = csv_table_scan_batches(observer->scan)->at.batch.note;
 
 	if (note == NULL || note->evidence == NULL)
 		return;
@@ -215,7 +215,7 @@ add_note(Observer *observer, int64 first)
 static void
 add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bool *isnull)
 {
-	BatchNote  *note = csv_batches_at(csv_table_scan_batches(observer->scan))->batch.note;
+	BatchNote  *note = csv_table_scan_batches(observer->scan)->at.batch.note;
 
 	if (note != NULL)
 	{

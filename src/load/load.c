@@ -832,7 +832,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 
 	result->loaded = load->nloaded;
 	result->skipped = load->statistics.skipped;
-	result->bytes = load->statistics.batches.reading.bytes;
+	result->bytes = load->statistics.batches.bytes;
 	result->started = load->started;
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);

@@ -22,7 +22,7 @@
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
-#include "batches/choose.h"
+#include "batches/kept.h"
 #include "compat.h"
 #include "plan/emit.h"
 #include "plan/file_clauses.h"
@@ -173,7 +173,7 @@ find_resident_columns(RelOptInfo *baserel, const CsvPlanState *state,
 
 	if (!state->table->settings.resident || state->wanted == NULL)
 		return false;
-	return csv_batches_are_kept(state->table, state->wanted,
+	return csv_kept_exist(state->table, state->wanted,
 								hidden_attributes(baserel, state,
 												  extract_actual_clauses(local,
 																		 false)),

@@ -24,7 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "batches/choose.h"
+#include "batches/kept.h"
 #include "compat.h"
 #include "groups/results.h"
 #include "groups/spill.h"
@@ -472,8 +472,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	 * too.
 	 */
 	state->resident |= state->table->settings.resident && state->wanted != NULL &&
-		csv_batches_are_kept(state->table, state->wanted, state->wanted,
-							  false, &ncolumns, &nresident);
+		csv_kept_exist(state->table, state->wanted, state->wanted, false,
+					    &ncolumns, &nresident);
 
 	if (parse->groupClause != NIL)
 	{

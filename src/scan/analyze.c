@@ -29,7 +29,7 @@ show_progress(const CsvTableScan *scan, const CsvScanStatistics *statistics)
 	};
 	const int64 values[] = {
 		(nbytes + BLCKSZ - 1) / BLCKSZ,
-		(statistics->batches.reading.bytes + BLCKSZ - 1) / BLCKSZ
+		(statistics->batches.bytes + BLCKSZ - 1) / BLCKSZ
 	};
 
 	pgstat_progress_update_multi_param(lengthof(columns), columns, values);

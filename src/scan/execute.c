@@ -91,33 +91,26 @@ is_filling(const CsvScanState *state)
 	return state->lookup != NULL && csv_lookup_is_filling(state->lookup);
 }
 
-/* CsvPushdown.prepare: the query of a scan that begins */
+/* CsvPushdown.prepare: the query of a scan that begins, or that has come this far */
 static const CsvQuery *
-prepare_query(void *arg, bool has_rows, CsvDecidable *decidable)
+prepare_query(void *arg, bool has_rows, bool again, CsvDecidable *decidable)
 {
 	ForeignScanState *node = arg;
 	CsvScanState *state = node->fdw_state;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	CsvKnown	known = !has_rows ? CSV_KNOWS_NONE :
 		is_filling(state) ? CSV_KNOWS_LASTING : CSV_KNOWS_ALL;
-	CsvQuery   *query = csv_program_query(state->pushdown.program,
-										  state->constants, econtext, known,
-										  decidable);
+	CsvQuery   *query;
 
+	if (again && (is_filling(state) ||
+				  !csv_program_is_ready(state->pushdown.program,
+										state->constants, econtext)))
+		return NULL;
+	query = csv_program_query(state->pushdown.program, state->constants,
+							  econtext, known, decidable);
 	if (state->limit[0] != NULL && known == CSV_KNOWS_ALL)
 		set_limit(query, state->limit[0], state->limit[1], econtext);
 	return query;
-}
-
-static bool
-query_is_ready(void *arg)
-{
-	ForeignScanState *node = arg;
-	CsvScanState *state = node->fdw_state;
-
-	return !is_filling(state) &&
-		csv_program_is_ready(state->pushdown.program, state->constants,
-							 node->ss.ps.ps_ExprContext);
 }
 
 /* CsvPushdown.prepared: the query is ready */
@@ -176,7 +169,7 @@ csv_decide_files(ForeignScanState *node)
 	if (state->files == NULL || state->files_decided)
 		return;
 	csv_file_filter_decide(state->files, node->ss.ps.ps_ExprContext);
-	csv_table_scan_choose_files(state->scan);
+	csv_batches_choose_files(csv_table_scan_batches(state->scan));
 	state->files_decided = true;
 }
 
@@ -307,7 +300,6 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	{
 		state->pushdown.program = csv_program_from_node(linitial(program));
 		state->pushdown.prepare = prepare_query;
-		state->pushdown.is_ready = query_is_ready;
 		state->pushdown.prepared = attach_evaluator;
 		state->pushdown.hidden = csv_plan_set(plan, CSV_PLAN_HIDDEN);
 		state->pushdown.few_rows = csv_plan_has_order(plan);
@@ -356,7 +348,7 @@ next_row(ForeignScanState *node, TupleTableSlot *slot)
 		econtext->ecxt_scantuple = slot;
 		if (ExecQual(node->fdw_recheck_quals, econtext))
 			return true;
-		csv_batches_drop_row(csv_table_scan_batches(state->scan));
+		csv_table_scan_batches(state->scan)->statistics.filtered++;
 		CHECK_FOR_INTERRUPTS();
 		ExecClearTuple(slot);
 	}
@@ -377,10 +369,10 @@ aggregate_rows(CsvScanState *state)
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreVirtualTuple(row);
 		if (!csv_aggregation_add_row(state->aggregation))
-			csv_batches_drop_row(csv_table_scan_batches(state->scan));
+			csv_table_scan_batches(state->scan)->statistics.filtered++;
 	}
 	csv_aggregation_finish(state->aggregation,
-						   csv_table_scan_batches(state->scan));
+						   csv_table_scan_batches(state->scan)->evaluation);
 }
 
 void
@@ -440,7 +432,7 @@ csv_rescan(ForeignScanState *node)
 		csv_table_scan_rewind(state->scan);
 	else if (state->aggregation != NULL)
 		csv_aggregation_renew(state->aggregation,
-							  csv_batches_groups(csv_table_scan_batches(state->scan)));
+							  csv_evaluation_groups(csv_table_scan_batches(state->scan)->evaluation));
 }
 
 void

@@ -12,7 +12,7 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "batches/choose.h"
+#include "batches/kept.h"
 #include "compat.h"
 #include "scan/execute.h"
 #include "table/source.h"
@@ -243,12 +243,12 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 	{
 		const CsvBatches *batches = csv_table_scan_batches(state->scan);
 
-		*ncolumns = csv_batches_layout(batches)->ncolumns;
-		return csv_batches_all_kept(batches);
+		*ncolumns = batches->layout->ncolumns;
+		return batches->all_kept;
 	}
-	return csv_batches_are_kept(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
-								pushes ? csv_plan_set(plan, CSV_PLAN_HIDDEN) :
-								NULL, csv_plan_has_order(plan), ncolumns, &nrows);
+	return csv_kept_exist(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
+						  pushes ? csv_plan_set(plan, CSV_PLAN_HIDDEN) : NULL,
+						  csv_plan_has_order(plan), ncolumns, &nrows);
 }
 
 /* show the scans that did not read the file, and the space for their rows */
@@ -284,7 +284,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		find_resident(state, plan, &ncolumns) &&
 		!plan->scan.plan.parallel_aware;	/* a shared scan does not use them */
 	const char *engine = state->scan != NULL ?
-		csv_batches_engine(csv_table_scan_batches(state->scan)) : NULL;
+		csv_table_scan_batches(state->scan)->engine : NULL;
 
 	if (plan->scan.scanrelid == 0)
 		explain_relation(plan, table->relid, es);
@@ -326,9 +326,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	if (es->analyze && state->scan != NULL)
 	{
 		CsvScanStatistics statistics;
-		const CsvReadStatistics *reading = &statistics.batches.reading;
-		const CsvEvaluationStatistics *evaluation =
-			&statistics.batches.evaluation;
+		const CsvBatchesStatistics *batches = &statistics.batches;
 
 		if (state->has_statistics)
 			statistics = state->statistics;
@@ -339,26 +337,24 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (table->set_null)
 			ExplainPropertyInteger("Values Set to NULL", NULL,
 								   statistics.set_null, es);
-		if (csv_batches_layout(csv_table_scan_batches(state->scan))->wants_surplus)
+		if (csv_table_scan_batches(state->scan)->layout->wants_surplus)
 			ExplainPropertyInteger("Records with Surplus Fields", NULL,
 								   statistics.surplus, es);
 		if (has_engine_filter(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
-								   evaluation->filtered, es);
+								   batches->filtered, es);
 		if (csv_plan_has_order(plan))
 			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
-								   evaluation->beyond, es);
-		ExplainPropertyInteger("Chunks", NULL, reading->chunks, es);
-		if (Max(reading->threads, evaluation->threads) > 1)
-			ExplainPropertyInteger("Threads", NULL,
-								   Max(reading->threads, evaluation->threads),
-								   es);
-		if (evaluation->answered > 0)
+								   batches->beyond, es);
+		ExplainPropertyInteger("Chunks", NULL, batches->chunks, es);
+		if (batches->threads > 1)
+			ExplainPropertyInteger("Threads", NULL, batches->threads, es);
+		if (batches->answered > 0)
 			ExplainPropertyInteger("Chunks Evaluated by GPU", NULL,
-								   evaluation->answered, es);
-		if (evaluation->held > 0)
+								   batches->answered, es);
+		if (batches->held > 0)
 			ExplainPropertyInteger("Chunks Grouped on GPU", NULL,
-								   evaluation->held, es);
+								   batches->held, es);
 		if (state->aggregation != NULL &&
 			csv_aggregation_batches(state->aggregation) > 1)
 			ExplainPropertyInteger("Engine Group Batches", NULL,
@@ -369,13 +365,13 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (es->timing)
 		{
 			ExplainPropertyFloat("Read Time", "ms",
-								 reading->read_seconds * 1000, 3, es);
+								 batches->read_seconds * 1000, 3, es);
 			ExplainPropertyFloat("Copy To Device Time", "ms",
-								 reading->copy_in_seconds * 1000, 3, es);
+								 batches->copy_in_seconds * 1000, 3, es);
 			ExplainPropertyFloat("Parse Time", "ms",
-								 reading->parse_seconds * 1000, 3, es);
+								 batches->parse_seconds * 1000, 3, es);
 			ExplainPropertyFloat("Copy Back Time", "ms",
-								 reading->copy_out_seconds * 1000, 3, es);
+								 batches->copy_out_seconds * 1000, 3, es);
 		}
 	}
 }

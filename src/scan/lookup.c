@@ -464,16 +464,15 @@ is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 	const CsvBatches *batches = csv_table_scan_batches(scan);
 	bool		is_complete = csv_table_scan_is_complete(scan);
 	int64		size = csv_batches_certain_size(batches);
-	CsvBatchesStatistics statistics;
+	CsvBatchesStatistics statistics = csv_batches_statistics(batches);
 
 	/* a subquery's scan is restarted before it has begun */
-	csv_batches_statistics(batches, &statistics);
-	lookup->nbytes += statistics.reading.bytes;
-	lookup->nscans += is_complete || statistics.reading.bytes > 0;
+	lookup->nbytes += statistics.bytes;
+	lookup->nscans += is_complete || statistics.bytes > 0;
 	if (lookup->nbytes < all_bytes)
 		return false;
 	if ((lookup->needs_files && lookup->nscans < CSV_SCANS_BEFORE_FILES) ||
-		(csv_batches_all_kept(batches) &&
+		(batches->all_kept &&
 		 lookup->nscans < CSV_SCANS_OF_RESIDENT))
 		return false;
 	return is_complete ||

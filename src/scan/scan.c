@@ -24,6 +24,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "batches/sharing.h"
 #include "reader/footer.h"
 #include "scan/fetch.h"
 #include "scan/progress.h"
@@ -128,9 +129,9 @@ shared_report(CsvSharedScan *shared)
 static void
 begin_count(CsvTableScan *scan)
 {
-	const char *engine = csv_batches_engine(scan->batches);
+	const char *engine = scan->batches->engine;
 
-	scan->is_counted = !csv_batches_all_kept(scan->batches) &&
+	scan->is_counted = !scan->batches->all_kept &&
 		engine != NULL && strncmp(engine, "cpu", 3) == 0;
 	if (scan->is_counted && !IsParallelWorker())
 		csv_host_counts_add(1, 0, &(CsvCounts) {0}, 0);
@@ -148,8 +149,8 @@ end_count(CsvTableScan *scan, bool failed)
 		csv_table_scan_statistics(scan, &statistics);
 	if (scan->is_counted)
 	{
-		more.bytes_read = statistics.batches.reading.bytes;
-		more.chunks = statistics.batches.reading.chunks;
+		more.bytes_read = statistics.batches.bytes;
+		more.chunks = statistics.batches.chunks;
 		more.rows = statistics.records - statistics.skipped;
 	}
 	scan->is_counted = false;
@@ -172,7 +173,7 @@ static void
 choose_columns(CsvTableScan *scan)
 {
 	const CsvTable *table = scan->table;
-	const CsvFileLayout *layout = csv_batches_layout(scan->batches);
+	const CsvFileLayout *layout = scan->batches->layout;
 
 	scan->ncolumns = layout->ncolumns;
 	scan->columns = palloc0(sizeof(CsvScanColumn) * Max(scan->ncolumns, 1));
@@ -211,7 +212,8 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->careful = csv_careful_create(scan->columns, scan->ncolumns,
 									   scan->row_context);
 	scan->skipping = csv_skipping_create(table, skipped, arg);
-	csv_batches_on_change(scan->batches, csv_skipping_changed, scan->skipping);
+	scan->batches->callbacks = (CsvBatchesCallbacks) {csv_skipping_changed,
+		csv_skipping_hand_in, csv_skipping_fail, scan->skipping};
 	scan->callback.func = release_scan;
 	scan->callback.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->callback);
@@ -233,12 +235,6 @@ csv_table_scan_batches(const CsvTableScan *scan)
 }
 
 /* ---- a new file ---- */
-
-void
-csv_table_scan_choose_files(CsvTableScan *scan)
-{
-	csv_batches_choose_files(scan->batches);
-}
 
 static CsvFetch
 fetch_for(const CsvValueInput *input)
@@ -303,7 +299,7 @@ open_virtuals(CsvTableScan *scan)
 
 	if (scan->virtuals == NULL)
 		return;
-	csv_source_names(csv_batches_source(scan->batches), &names, &nfiles);
+	csv_source_names(scan->batches->source, &names, &nfiles);
 	csv_virtuals_open_file(scan->virtuals, names[scan->at->file_number - 1]);
 }
 
@@ -345,7 +341,7 @@ own_amounts(const CsvTableScan *scan)
 	CsvScanStatistics statistics;
 
 	csv_table_scan_statistics(scan, &statistics);
-	return (CsvAmounts) {statistics.batches.reading.bytes, statistics.records,
+	return (CsvAmounts) {statistics.batches.bytes, statistics.records,
 		statistics.skipped};
 }
 
@@ -746,7 +742,7 @@ stop(CsvTableScan *scan)
 	if (scan->shared == NULL)
 		return;
 	leave_batch(scan);
-	csv_batches_stop(scan->batches);
+	csv_sharing_stop(scan->batches);
 }
 
 bool
@@ -903,25 +899,23 @@ csv_table_scan_undecided(const CsvTableScan *scan)
 static void
 add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
 {
-	CsvReadStatistics *reading = &sum->batches.reading;
-	const CsvReadStatistics *read = &one->batches.reading;
-	CsvEvaluationStatistics *evaluation = &sum->batches.evaluation;
-	const CsvEvaluationStatistics *evaluated = &one->batches.evaluation;
+	CsvBatchesStatistics *batches = &sum->batches;
+	const CsvBatchesStatistics *more = &one->batches;
 
 	sum->records += one->records;
 	sum->skipped += one->skipped;
 	sum->set_null += one->set_null;
 	sum->surplus += one->surplus;
-	reading->chunks += read->chunks;
-	reading->bytes += read->bytes;
-	reading->read_seconds += read->read_seconds;
-	reading->copy_in_seconds += read->copy_in_seconds;
-	reading->parse_seconds += read->parse_seconds;
-	reading->copy_out_seconds += read->copy_out_seconds;
-	evaluation->filtered += evaluated->filtered;
-	evaluation->beyond += evaluated->beyond;
-	evaluation->answered += evaluated->answered;
-	evaluation->held += evaluated->held;
+	batches->chunks += more->chunks;
+	batches->bytes += more->bytes;
+	batches->read_seconds += more->read_seconds;
+	batches->copy_in_seconds += more->copy_in_seconds;
+	batches->parse_seconds += more->parse_seconds;
+	batches->copy_out_seconds += more->copy_out_seconds;
+	batches->filtered += more->filtered;
+	batches->beyond += more->beyond;
+	batches->answered += more->answered;
+	batches->held += more->held;
 }
 
 Size
@@ -932,7 +926,7 @@ csv_shared_scan_size(const CsvTableScan *scan, int nprocesses)
 		MAXALIGN(csv_shared_report_size(nprocesses)) +
 		MAXALIGN(strlen(options) + 1);
 
-	return add_size(size, csv_sharing_size(csv_batches_source(scan->batches)));
+	return add_size(size, csv_sharing_size(scan->batches->source));
 }
 
 void
@@ -951,7 +945,7 @@ csv_shared_scan_init(CsvSharedScan *shared, const CsvTableScan *scan,
 	SpinLockInit(&shared->mutex);
 	csv_shared_report_init(shared_report(shared), nprocesses);
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
-	csv_sharing_init(shared_files(shared), csv_batches_source(scan->batches),
+	csv_sharing_init(shared_files(shared), scan->batches->source,
 					 nprocesses,
 					 csv_piece_bytes(scan->table->reader.chunk_bytes),
 					 csv_footer_margin(&scan->table->reader.dialect),
@@ -964,7 +958,7 @@ csv_shared_scan_restart(CsvSharedScan *shared, const CsvTableScan *scan)
 	memset(&shared->amounts, 0, sizeof(shared->amounts));
 	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
 	csv_sharing_restart(shared_files(shared),
-						csv_batches_source(scan->batches),
+						scan->batches->source,
 						&scan->table->settings);
 }
 
@@ -983,14 +977,11 @@ void
 csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 {
 	MemoryContext outer = MemoryContextSwitchTo(scan->context);
-	CsvPieceCallbacks callbacks = {
-		csv_skipping_hand_in, csv_skipping_fail, scan->skipping
-	};
 
 	scan->shared = shared;
 	scan->is_leader = !IsParallelWorker();
 	csv_skipping_share(scan->skipping, shared_report(shared), dsa);
-	csv_batches_share(scan->batches, shared_files(shared), &callbacks);
+	csv_sharing_begin(scan->batches, shared_files(shared));
 	scan->told = own_amounts(scan);
 	MemoryContextSwitchTo(outer);
 }
@@ -1012,7 +1003,7 @@ csv_table_scan_unshare(CsvTableScan *scan, CsvScanStatistics *statistics)
 	scan->shared = NULL;
 	if (scan->is_leader)
 		csv_skipping_unshare(scan->skipping);
-	csv_batches_share(scan->batches, NULL, NULL);
+	csv_sharing_begin(scan->batches, NULL);
 }
 
 /* ---- end ---- */
@@ -1055,7 +1046,7 @@ void
 csv_table_scan_statistics(const CsvTableScan *scan,
 						  CsvScanStatistics *statistics)
 {
-	csv_batches_statistics(scan->batches, &statistics->batches);
+	statistics->batches = csv_batches_statistics(scan->batches);
 	statistics->skipped = csv_skipping_skipped(scan->skipping);
 	statistics->set_null = csv_skipping_set_null(scan->skipping);
 	statistics->surplus = scan->nsurplus;

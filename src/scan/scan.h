@@ -111,9 +111,6 @@ extern bool csv_table_scan_undecided(const CsvTableScan *scan);
 /* the source of its rows: for groups, and for EXPLAIN */
 extern CsvBatches *csv_table_scan_batches(const CsvTableScan *scan);
 
-/* call before the first row, if other files of the table are left out than before */
-extern void csv_table_scan_choose_files(CsvTableScan *scan);
-
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);
 

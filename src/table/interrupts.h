@@ -3,7 +3,7 @@
  *		Interrupts while files are read.
  *
  * An ERROR raised in a step of reading may be caught, so that other processes that
- * share the scan are told first (batches/reading.c).  An ERROR raised by an interrupt,
+ * share the scan are told first (batches/sharing.c).  An ERROR raised by an interrupt,
  * such as a cancel or another process's ERROR, does not belong to the step.  So all
  * code that reads files checks for interrupts by csv_check_interrupts().
  */

@@ -1047,7 +1047,9 @@ csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places, Datum *
 CsvBatches *
 csv_table_scan_batches(const CsvTableScan *scan)
 {
-	return NULL;
+	static CsvBatches none;
+
+	return &none;
 }
 
 void
@@ -1055,16 +1057,3 @@ csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
 {
 }
 
-const CsvFileBatch *
-csv_batches_at(const CsvBatches *batches)
-{
-	static const CsvFileBatch none;
-
-	return &none;
-}
-
-const CsvFileLayout *
-csv_batches_layout(const CsvBatches *batches)
-{
-	return NULL;
-}
