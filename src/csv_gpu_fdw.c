@@ -9,7 +9,6 @@
 #include "utils/guc.h"
 
 #include "import/import.h"
-#include "plan/parallel_path.h"
 #include "plan/plan_state.h"
 #include "scan/execute.h"
 #include "load/copy.h"

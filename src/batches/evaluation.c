@@ -407,10 +407,10 @@ ask_gpu(CsvEvaluation *evaluation)
 static bool
 get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 {
-	for (uint32_t key = 0; key < program->n.nkeys; key++)
+	for (uint32_t key = 0; key < program->query.nkeys; key++)
 	{
 		const CsvInstruction *made =
-			csv_find_writer(program->instructions, program->n.ninstructions,
+			csv_find_writer(program->instructions, program->query.ninstructions,
 							program->keys[key].value);
 
 		if (made == NULL || made->operation != CSV_OP_COLUMN)
@@ -428,14 +428,14 @@ begin_grouping(CsvEvaluation *evaluation)
 	const CsvProgram *program = evaluation->pushdown->program;
 	CsvGroupingKey keys[CSV_MAX_KEYS];
 
-	if (!evaluation->query->aggregates || program->n.nkeys == 0)
+	if (!evaluation->query->aggregates || program->query.nkeys == 0)
 		return;
 	csv_evaluator_forget(evaluation->evaluator);
 	if (evaluation->team != NULL)
 		csv_team_forget(evaluation->team);
 	evaluation->grouping = get_grouping_keys(program, keys) ?
 		csv_resident_grouping(evaluation->batches->kept->found, keys,
-							  (int) program->n.nkeys) : NULL;
+							  (int) program->query.nkeys) : NULL;
 }
 
 /* tells the evaluator the known groups of kept rows */

@@ -281,12 +281,12 @@ spill_row(void *arg, uint64_t hash, const CsvValue *keys,
 	bool		is_partial = partial != NULL;
 
 	csv_spill_write(file, &is_partial, sizeof(is_partial));
-	for (uint32_t i = 0; i < program->n.nkeys; i++)
+	for (uint32_t i = 0; i < program->query.nkeys; i++)
 		csv_spill_write_value(file, program->keys[i].lane, &keys[i],
 							  wide_key(aggregation, i, &keys[i]));
 	if (is_partial)
 		csv_spill_write_partial(file, program, &aggregation->partial, partial);
-	for (uint32_t i = 0; !is_partial && i < program->n.naggregates; i++)
+	for (uint32_t i = 0; !is_partial && i < program->query.naggregates; i++)
 		csv_spill_write_value(file, program->aggregate[i].lane, &values[i],
 							  wide_argument(aggregation, i, &values[i]));
 	return true;
@@ -392,13 +392,13 @@ add_values(CsvAggregation *aggregation, const CsvValue *keys,
 		  csv_evaluator_add_partial(aggregation->evaluator, group, partial) :
 		  csv_evaluator_add_row(aggregation->evaluator, group, values)))
 		out_of_memory();
-	for (uint32_t i = 0; i < aggregation->program->n.nkeys; i++)
+	for (uint32_t i = 0; i < aggregation->program->query.nkeys; i++)
 		if (is_stand_in(aggregation, i, &keys[i]))
 			csv_extras_keep_key(&aggregation->extras, keys[i].value.decimal,
 								aggregation->wide_keys[i]);
 	if (partial != NULL)
 		return;
-	for (uint32_t i = 0; i < aggregation->program->n.naggregates; i++)
+	for (uint32_t i = 0; i < aggregation->program->query.naggregates; i++)
 		if (values[i].state == CSV_LANE_UNDECIDED)
 			csv_extras_add(&aggregation->extras, group, i, aggregation->wide[i]);
 }
@@ -417,7 +417,7 @@ csv_aggregation_add_row(CsvAggregation *aggregation)
 	if (!ExecQual(aggregation->quals, econtext))
 		return false;
 	outer = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	for (uint32_t i = 0; i < program->n.nkeys; i++)
+	for (uint32_t i = 0; i < program->query.nkeys; i++)
 	{
 		bool		isnull;
 		Datum		datum = ExecEvalExpr(aggregation->keys[i], econtext,
@@ -430,8 +430,8 @@ csv_aggregation_add_row(CsvAggregation *aggregation)
 								   datum, &keys[i]))
 			aggregation->wide_keys[i] = datum;
 	}
-	memset(values, 0, sizeof(CsvValue) * program->n.naggregates);
-	for (uint32_t i = 0; i < program->n.naggregates; i++)
+	memset(values, 0, sizeof(CsvValue) * program->query.naggregates);
+	for (uint32_t i = 0; i < program->query.naggregates; i++)
 		values[i].state = get_argument(aggregation, i, &values[i]);
 	add_values(aggregation, keys, values, NULL);
 	MemoryContextSwitchTo(outer);
@@ -606,13 +606,13 @@ next_batch(CsvAggregation *aggregation)
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(aggregation->econtext);
 		outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
-		for (uint32_t i = 0; i < program->n.nkeys; i++)
+		for (uint32_t i = 0; i < program->query.nkeys; i++)
 			csv_spill_read_value(file, program->keys[i].lane, &keys[i],
 								 &aggregation->wide_keys[i]);
 		if (is_partial)
 			partial = csv_spill_read_partial(file, program,
 											 &aggregation->partial);
-		for (uint32_t i = 0; !is_partial && i < program->n.naggregates; i++)
+		for (uint32_t i = 0; !is_partial && i < program->query.naggregates; i++)
 			csv_spill_read_value(file, program->aggregate[i].lane, &values[i],
 								 &aggregation->wide[i]);
 		add_values(aggregation, keys, values, is_partial ? &partial : NULL);
@@ -677,7 +677,7 @@ add_to_evaluator(CsvAggregation *aggregation, uint32_t group)
 	};
 	uint32_t	found;
 
-	for (uint32_t i = 0; i < aggregation->program->n.nkeys; i++)
+	for (uint32_t i = 0; i < aggregation->program->query.nkeys; i++)
 		csv_partial_key(csv_evaluator_query(evaluator), piece, group, i,
 						&keys[i]);
 	found = csv_evaluator_seek_group(evaluator, keys);

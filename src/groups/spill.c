@@ -191,7 +191,7 @@ csv_spill_write_partial(BufFile *file, const CsvProgram *program,
 						const CsvPartial *partial)
 {
 	csv_spill_write(file, partial->words, layout->nwords * sizeof(int64_t));
-	for (uint32_t i = 0; i < program->n.naggregates; i++)
+	for (uint32_t i = 0; i < program->query.naggregates; i++)
 	{
 		const int64_t *text = partial->words + layout->first_word[i];
 
@@ -212,7 +212,7 @@ csv_spill_read_partial(BufFile *file, const CsvProgram *program,
 	uint8_t    *texts;
 
 	csv_spill_read(file, words, layout->nwords * sizeof(int64_t));
-	for (uint32_t i = 0; i < program->n.naggregates; i++)
+	for (uint32_t i = 0; i < program->query.naggregates; i++)
 		if (has_text(program, layout, words, i))
 		{
 			int64_t    *text = words + layout->first_word[i];

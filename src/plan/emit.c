@@ -77,10 +77,10 @@ csv_fail(CsvProgram *program)
 static int
 new_view(CsvProgram *program, CsvRegister view)
 {
-	if (program->n.nviews >= CSV_MAX_REGISTERS || program->failed)
+	if (program->nviews >= CSV_MAX_REGISTERS || program->failed)
 		return csv_fail(program);
-	program->registers[program->n.nviews] = view;
-	return (int) program->n.nviews++;
+	program->registers[program->nviews] = view;
+	return (int) program->nviews++;
 }
 
 int
@@ -96,7 +96,7 @@ csv_seen_as(CsvProgram *program, int a, Oid type)
 CsvInstruction *
 csv_last_instruction(CsvProgram *program)
 {
-	return &program->instructions[program->n.ninstructions - 1];
+	return &program->instructions[program->query.ninstructions - 1];
 }
 
 int
@@ -107,7 +107,7 @@ csv_emit(CsvProgram *program, CsvOperation operation, Oid type, int scale, int a
 	int			lane = csv_lane_of_type(type);
 	int			result = lane < 0 ? csv_fail(program) :
 		new_view(program, (CsvRegister) {
-				 .number = (uint16_t) program->n.nregisters++,
+				 .number = (uint16_t) program->query.nregisters++,
 				 .type = type,
 				 .typmod = -1,
 				 .lane = (uint8_t) lane,
@@ -116,7 +116,7 @@ csv_emit(CsvProgram *program, CsvOperation operation, Oid type, int scale, int a
 	});
 	CsvInstruction *instruction;
 
-	if (program->n.ninstructions == program->capacity)
+	if (program->query.ninstructions == program->capacity)
 	{
 		uint32_t	capacity = Max(16, 2 * program->capacity);
 
@@ -125,7 +125,7 @@ csv_emit(CsvProgram *program, CsvOperation operation, Oid type, int scale, int a
 			repalloc(program->instructions, capacity * sizeof(CsvInstruction));
 		program->capacity = capacity;
 	}
-	program->n.ninstructions++;
+	program->query.ninstructions++;
 	instruction = csv_last_instruction(program);
 	memset(instruction, 0, sizeof(*instruction));
 	instruction->operation = (uint8_t) operation;
@@ -325,22 +325,22 @@ csv_add_constant(CsvProgram *program, Node *node, Oid type, int scale,
 {
 	int			lane = csv_lane_of_type(type);
 
-	if (program->n.nconstants >= CSV_MAX_REGISTERS || lane < 0)
+	if (program->query.nconstants >= CSV_MAX_REGISTERS || lane < 0)
 	{
 		csv_fail(program);
 		return 0;
 	}
-	program->constants[program->n.nconstants] = (CsvProgramConstant) {
-		.type = type,
-		.typmod = -1,
-		.lane = (uint8_t) lane,
+	program->constants[program->query.nconstants] = (CsvProgramConstant) {
+		.reg = {
+			.type = type, .typmod = -1, .lane = (uint8_t) lane,
+			.scale = (int16_t) scale
+		},
 		.dynamic = dynamic,
 		.list = list,
-		.certain = program->nconditions == 0,
-		.scale = (int16_t) scale
+		.certain = program->nconditions == 0
 	};
 	program->constant_exprs = lappend(program->constant_exprs, node);
-	return program->n.nconstants++;
+	return program->query.nconstants++;
 }
 
 int

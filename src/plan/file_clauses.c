@@ -16,7 +16,7 @@
 #include "optimizer/paramassign.h"
 #include "optimizer/restrictinfo.h"
 
-#include "plan/file_clauses.h"
+#include "plan/plan_state.h"
 #include "program/program.h"
 #include "scan/file_filter.h"
 #include "table/quote.h"

@@ -26,7 +26,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "plan/order.h"
+#include "plan/plan_state.h"
 #include "plan/shippable.h"
 #include "scan/execute.h"
 
@@ -99,12 +99,8 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 		return false;
 
 	/* state->program stays as it is, in case the engine cannot have the order */
-	program = csv_program_create(state->table, baserel->relid, parse);
-	foreach(cell, state->pushed)
-		if (!csv_program_add_filter(program,
-									lfirst_node(RestrictInfo, cell)->clause,
-									cell == list_head(state->pushed)))
-			return false;
+	program = csv_program_create(state->table, baserel->relid, parse,
+								 state->pushed);
 	foreach(cell, parse->sortClause)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, cell);
@@ -116,7 +112,7 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 		if (!csv_program_add_order(program, (Expr *) key, clause->sortop,
 								   clause->nulls_first))
 			return false;
-		added = &program->order[program->n.norder - 1];
+		added = &program->order[program->query.norder - 1];
 		keys = lappend(keys, key);
 		flags = lappend_int(flags,
 							(added->descending ? CSV_ORDER_DESCENDING : 0) |

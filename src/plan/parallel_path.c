@@ -22,9 +22,7 @@
 #include "utils/typcache.h"
 
 #include "compat.h"
-#include "plan/file_clauses.h"
-#include "plan/parallel_path.h"
-#include "plan/planned_table.h"
+#include "plan/plan_state.h"
 #include "scan/execute.h"
 #include "scan/value.h"
 #include "table/source.h"

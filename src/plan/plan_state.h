@@ -8,6 +8,7 @@
 #include "foreign/fdwapi.h"
 #include "nodes/bitmapset.h"
 
+#include "compat.h"
 #include "program/program.h"
 #include "table/option.h"
 
@@ -37,7 +38,7 @@ typedef struct CsvPlanState
 	CsvProgram *program;
 	List	   *pushed;			/* clauses of restrictinfo in the program */
 
-	/* if rows are sorted and only the first are wanted (order.h) */
+	/* if rows are sorted and only the first are wanted (order.c) */
 	List	   *order;			/* NIL: all rows are wanted */
 	List	   *limit;			/* expressions of LIMIT and OFFSET */
 
@@ -51,7 +52,8 @@ typedef struct CsvPlanState
 	List	   *having;			/* quals over scan_tlist */
 } CsvPlanState;
 
-/* scan_path.c: GetForeignRelSize, GetForeignPaths, GetForeignPlan */
+/* ---- scan_path.c: GetForeignRelSize, GetForeignPaths, GetForeignPlan ---- */
+
 extern void csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel,
 							 Oid foreigntableid);
 extern void csv_get_paths(PlannerInfo *root, RelOptInfo *baserel,
@@ -61,11 +63,6 @@ extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
 								 List *tlist, List *scan_clauses,
 								 Plan *outer_plan);
 
-/* upper.c: GetForeignUpperPaths */
-extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
-								RelOptInfo *input_rel, RelOptInfo *output_rel,
-								void *extra);
-
 /*
  * Cost of finding the records of the table's file, making its values, and running the
  * program (or NULL) over them.  The program's filters leave nrows.
@@ -73,5 +70,103 @@ extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 extern Cost csv_read_cost(const CsvPlanState *state,
 						  const CsvProgram *program, double ntuples,
 						  double nrows);
+
+/* ---- upper.c: GetForeignUpperPaths ---- */
+
+extern void csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+								RelOptInfo *input_rel, RelOptInfo *output_rel,
+								void *extra);
+
+/* ---- planned_table.c ---- */
+
+/*
+ * Returns the state of a table in a query, in the planner's memory, with `table`,
+ * `wanted`, `nbytes`, `is_exact` and everything about clauses filled in.  Looks at the
+ * catalogs and the files only once.
+ */
+extern CsvPlanState *csv_plan_state(PlannerInfo *root, RelOptInfo *baserel,
+									Oid foreigntableid);
+
+/*
+ * Returns clauses in the order in which the executor evaluates them
+ * (order_qual_clauses in createplan.c).  The order decides which of several clauses
+ * raises an ERROR.  Join clauses come last, where they also are if a scan does not
+ * have them.
+ */
+extern List *csv_order_clauses(PlannerInfo *root, List *clauses);
+
+/* ---- file_clauses.c ---- */
+
+/* has the table a column that such a clause may use? */
+extern bool csv_has_file_columns(const CsvTable *table);
+
+/*
+ * Divide clauses (RestrictInfos, in the executor's order) into *file_clauses, which
+ * decide which files are read, and all others, which are returned.
+ */
+extern List *csv_part_clauses(const CsvPlanState *state, List *clauses,
+							  List **file_clauses);
+
+/*
+ * Leave out files of the table for which the clauses do not hold, if that is known
+ * when the query is planned.  Returns the clauses that were not evaluated.
+ */
+extern List *csv_plan_files(CsvPlanState *state, List *file_clauses);
+
+/* may the clauses leave out other files when a scan is repeated? */
+extern bool csv_files_vary(const List *file_clauses);
+
+/*
+ * Returns the expressions of the clauses for the plan, and the Params in them.  Values
+ * of an outer relation become Params.
+ */
+extern List *csv_file_quals(PlannerInfo *root, const CsvPlanState *state,
+							List *file_clauses, List **params);
+
+/* ---- order.c ---- */
+
+/*
+ * Add the query's order to the program of a table's scan, if the executor only sorts
+ * the rows and takes the first n.  Returns false if it does more, or if the engine
+ * cannot have the order.
+ */
+extern bool csv_push_order(PlannerInfo *root, RelOptInfo *baserel,
+						   CsvPlanState *state);
+
+/* estimates how many of nrows rows come out of the engine */
+extern double csv_rows_in_order(const PlannerInfo *root, double nrows);
+
+/* ---- parallel_path.c ---- */
+
+/* IsForeignScanParallelSafe: may parts of the table be scanned by workers? */
+extern bool csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel,
+								 RangeTblEntry *rte);
+
+/* the number of workers for a shared scan; 0: do not share it */
+extern int	csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
+								 const CsvPlanState *state);
+
+extern double csv_parallel_divisor(int nworkers);
+
+/* ---- rescan.c ---- */
+
+/*
+ * Returns the equalities by which such a scan can look its rows up, as in CsvPlanItem.
+ * clauses: RestrictInfos in the executor's order.  allowed: clauses that may serve;
+ * while their values are not known, all rows must come out undecided.
+ */
+extern List *csv_find_equalities(PlannerInfo *root, const CsvPlanState *state,
+								 List *clauses, const List *allowed);
+
+/* estimates how often a scan is repeated for rows of these relations; at least 1 */
+extern double csv_loop_count(PlannerInfo *root, Relids outer);
+
+/*
+ * Returns the average cost of nloops scans that look their rows up.  read_cost: to
+ * read all rows.  nrows: rows that are kept.  nfound: rows that a scan finds.
+ */
+extern Cost csv_lookup_cost(const RelOptInfo *baserel,
+							const CsvPlanState *state, Cost read_cost,
+							double nloops, double nrows, double nfound);
 
 #endif							/* CSV_PLAN_STATE_H */

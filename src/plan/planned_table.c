@@ -9,8 +9,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-#include "plan/file_clauses.h"
-#include "plan/planned_table.h"
+#include "plan/plan_state.h"
 #include "table/source.h"
 
 /*

@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 
 #include "plan/emit.h"
-#include "plan/rescan.h"
+#include "plan/plan_state.h"
 #include "scan/lookup.h"
 
 /* cost of a lookup, in units of cpu_operator_cost */

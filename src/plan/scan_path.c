@@ -25,11 +25,7 @@
 #include "batches/kept.h"
 #include "compat.h"
 #include "plan/emit.h"
-#include "plan/file_clauses.h"
-#include "plan/order.h"
-#include "plan/parallel_path.h"
-#include "plan/planned_table.h"
-#include "plan/rescan.h"
+#include "plan/plan_state.h"
 #include "plan/shippable.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -84,7 +80,7 @@ push_levels(const CsvPlanState *state, List *clauses, Index most_level,
 			List **pushed, Index *least_left)
 {
 	CsvProgram *program = csv_program_create(state->table, state->relid,
-											 state->query);
+											 state->query, NIL);
 	bool		stopped = false;
 	ListCell   *cell;
 
@@ -300,7 +296,7 @@ csv_read_cost(const CsvPlanState *state, const CsvProgram *program,
 	}
 	if (program != NULL)
 	{
-		const CsvProgramCounts *n = &program->n;
+		const CsvQuery *n = &program->query;
 
 		noperations += CSV_COST_PER_OPERATION *
 			(ntuples * n->nfilter_instructions +
@@ -565,10 +561,9 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	if (!state->upper && decided != NIL)
 		recheck = extract_actual_clauses(checked, false);
 	/* if the engine decides rows, it does so by its own clauses, even if files vary */
-	if (pushed != NIL || state->upper || order != NIL)
-		equalities = csv_find_equalities(root, state, checked, pushed);
-	else
-		equalities = csv_find_equalities(root, state, checked, checked);
+	equalities = csv_find_equalities(root, state, checked,
+									 pushed != NIL || state->upper || order != NIL ?
+									 pushed : checked);
 	files = csv_file_quals(root, state, files, &params);
 	pushed = extract_actual_clauses(pushed, false);
 	if (state->upper || pushed != NIL || order != NIL)

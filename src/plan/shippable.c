@@ -25,6 +25,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
@@ -72,14 +73,19 @@ scaled_digits(const Query *query)
 }
 
 CsvProgram *
-csv_program_create(const CsvTable *table, Index relid, const Query *query)
+csv_program_create(const CsvTable *table, Index relid, const Query *query,
+				   const List *filters)
 {
 	CsvProgram *program = palloc0(sizeof(CsvProgram));
+	ListCell   *cell;
 
 	program->table = table;
 	program->relid = relid;
 	program->case_register = -1;
 	program->scaled_digits = scaled_digits(query);
+	foreach(cell, filters)
+		csv_program_add_filter(program, lfirst_node(RestrictInfo, cell)->clause,
+							   cell == list_head(filters));
 	return program;
 }
 
@@ -236,7 +242,7 @@ compare_with_constant(CsvProgram *program, Node *node, Node *constant,
 		*other = csv_emit_constant(program, constant, NUMERICOID, scale, true);
 		*value = csv_emit(program, CSV_OP_RESCALE, NUMERICOID, scale, *value, -1);
 		csv_last_instruction(program)->flags = CSV_FLAG_DYNAMIC;
-		csv_last_instruction(program)->operand = program->n.nconstants - 1;
+		csv_last_instruction(program)->operand = program->query.nconstants - 1;
 	}
 	else
 		*other = register_of(program, constant);
@@ -771,7 +777,8 @@ register_of(CsvProgram *program, Node *node)
 static int
 translate_whole(CsvProgram *program, Node *node, bool first)
 {
-	CsvProgramCounts before = program->n;
+	CsvQuery	before = program->query;
+	uint32_t	nviews = program->nviews;
 	int			nknown = list_length(program->known);
 	int			result = first ? register_of(program, node) :
 		conditional_register_of(program, node);
@@ -779,7 +786,8 @@ translate_whole(CsvProgram *program, Node *node, bool first)
 	if (!program->failed)
 		return result;
 	program->failed = false;
-	program->n = before;
+	program->query = before;
+	program->nviews = nviews;
 	program->known = list_truncate(program->known, nknown);
 	program->known_registers = list_truncate(program->known_registers, nknown);
 	program->constant_exprs = list_truncate(program->constant_exprs,
@@ -795,15 +803,15 @@ csv_program_add_filter(CsvProgram *program, Expr *clause, bool first)
 	int			result;
 
 	/* a clause without the row is the executor's (a gating Result) */
-	if (program->n.nfilters >= CSV_MAX_REGISTERS ||
+	if (program->query.nfilters >= CSV_MAX_REGISTERS ||
 		!csv_holds_row(program, clause))
 		return false;
 	result = translate_whole(program, (Node *) clause, first);
 	if (result < 0 || program->registers[result].type != BOOLOID)
 		return false;
-	program->filters[program->n.nfilters++] =
+	program->filters[program->query.nfilters++] =
 		program->registers[result].number;
-	program->n.nfilter_instructions = program->n.ninstructions;
+	program->query.nfilter_instructions = program->query.ninstructions;
 	return true;
 }
 
@@ -842,7 +850,7 @@ csv_program_add_key(CsvProgram *program, Expr *key)
 	CsvKey	   *out;
 	int			result;
 
-	if (program->n.nkeys >= CSV_MAX_KEYS)
+	if (program->query.nkeys >= CSV_MAX_KEYS)
 		return -1;
 	if ((result = translate_whole(program, (Node *) key, false)) < 0)
 		return -1;
@@ -851,11 +859,11 @@ csv_program_add_key(CsvProgram *program, Expr *key)
 		(reg->lane == CSV_LANE_TEXT &&
 		 !csv_collation_allows(exprCollation((Node *) key), true)))
 		return -1;
-	out = &program->keys[program->n.nkeys];
+	out = &program->keys[program->query.nkeys];
 	memset(out, 0, sizeof(*out));
 	out->lane = reg->lane;
 	out->value = reg->number;
-	program->n.nkeys++;
+	program->query.nkeys++;
 	return result;
 }
 
@@ -873,13 +881,13 @@ csv_program_add_aggregate(CsvProgram *program, CsvAggregateKind kind,
 		program->registers[filter].number;
 	aggregate.lane = argument < 0 ? CSV_LANE_INT :
 		program->registers[argument].lane;
-	for (uint32_t i = 0; i < program->n.naggregates; i++)
+	for (uint32_t i = 0; i < program->query.naggregates; i++)
 		if (memcmp(&program->aggregate[i], &aggregate, sizeof(aggregate)) == 0)
 			return (int) i;
-	if (program->n.naggregates >= CSV_MAX_AGGREGATES)
+	if (program->query.naggregates >= CSV_MAX_AGGREGATES)
 		return -1;
-	program->aggregate[program->n.naggregates] = aggregate;
-	return (int) program->n.naggregates++;
+	program->aggregate[program->query.naggregates] = aggregate;
+	return (int) program->query.naggregates++;
 }
 
 bool
@@ -890,7 +898,7 @@ csv_program_add_order(CsvProgram *program, Expr *key, Oid sort_operator,
 	CsvOrderKey *out;
 	int			result;
 
-	if (program->n.norder >= CSV_MAX_KEYS ||
+	if (program->query.norder >= CSV_MAX_KEYS ||
 		!comparison_of(sort_operator, &operation) ||
 		(operation != CSV_OP_LESS && operation != CSV_OP_GREATER))
 		return false;
@@ -899,7 +907,7 @@ csv_program_add_order(CsvProgram *program, Expr *key, Oid sort_operator,
 	if (program->registers[result].lane == CSV_LANE_TEXT &&
 		!csv_collation_allows(exprCollation((Node *) key), false))
 		return false;
-	out = &program->order[program->n.norder++];
+	out = &program->order[program->query.norder++];
 	memset(out, 0, sizeof(*out));
 	out->lane = program->registers[result].lane;
 	out->value = program->registers[result].number;
@@ -915,10 +923,10 @@ csv_program_check(CsvProgram *program, Expr *expr)
 
 	if (!csv_may_raise((Node *) expr))
 		return true;
-	if (program->n.nchecked >= CSV_MAX_REGISTERS ||
+	if (program->query.nchecked >= CSV_MAX_REGISTERS ||
 		(result = translate_whole(program, (Node *) expr, false)) < 0)
 		return false;
-	program->checked[program->n.nchecked++] =
+	program->checked[program->query.nchecked++] =
 		program->registers[result].number;
 	return true;
 }

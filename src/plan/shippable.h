@@ -10,9 +10,12 @@
 
 #include "program/program.h"
 
-/* for expressions of that query */
+/*
+ * For expressions of that query.  filters: RestrictInfos, which were in a program of
+ * it before.
+ */
 extern CsvProgram *csv_program_create(const CsvTable *table, Index relid,
-									  const Query *query);
+									  const Query *query, const List *filters);
 
 /*
  * May the program read the wanted columns?  False if a column must be made in every

@@ -99,7 +99,7 @@ add_result(CsvPlanState *state, CsvResultKind kind, int argument, int first,
 static int
 add_aggregate(CsvPlanState *state, int kind, int argument, int filter)
 {
-	int			before = (int) state->program->n.naggregates;
+	int			before = (int) state->program->query.naggregates;
 	int			number = csv_program_add_aggregate(state->program, kind,
 												   argument, filter);
 
@@ -211,7 +211,7 @@ push_expression(CsvPlanState *state, Expr *expr, bool is_key)
 			 (shown = add_shown(state, expr, -1)) < 0))
 			return false;
 		add_result(state, CSV_RESULT_KEY, argument,
-				   (int) state->program->n.nkeys - 1, -1, shown);
+				   (int) state->program->query.nkeys - 1, -1, shown);
 	}
 	else if (!IsA(expr, Aggref) || !push_aggregate(state, (Aggref *) expr))
 		return false;
@@ -293,7 +293,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	int			i = 0;
 	ListCell   *cell;
 
-	state->program->n.aggregates = true;
+	state->program->query.aggregates = true;
 	foreach(cell, target->exprs)
 	{
 		Index		sgref = get_pathtarget_sortgroupref(target, i++);
@@ -315,7 +315,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	}
 
 	/* without a key there would be a group even if there is no row */
-	if (parse->groupClause != NIL && state->program->n.nkeys == 0 &&
+	if (parse->groupClause != NIL && state->program->query.nkeys == 0 &&
 		!push_expression(state, (Expr *) makeBoolConst(true, false), true))
 		return false;
 	foreach(cell, target->exprs)
@@ -372,7 +372,7 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
 {
 	const CsvProgram *program = state->program;
 	double		value_bytes = CSV_GROUP_VALUE_BYTES *
-		(program->n.nkeys + program->n.naggregates);
+		(program->query.nkeys + program->query.naggregates);
 	double		group_bytes = CSV_GROUP_BYTES + value_bytes;
 	double		held_bytes = group_bytes;
 	double		times = (ngroups * group_bytes + values_bytes) /
@@ -381,7 +381,7 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
 
 	if (times <= 1)
 		return 0;
-	for (uint32_t i = 0; i < program->n.naggregates; i++)
+	for (uint32_t i = 0; i < program->query.naggregates; i++)
 	{
 		const CsvAggregate *aggregate = &program->aggregate[i];
 
@@ -429,7 +429,6 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	Cost		startup_cost;
 	Cost		total_cost;
 	QualCost	having_cost;
-	ListCell   *cell;
 
 	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_PARTIAL_GROUP_AGG) ||
 		output_rel->fdw_private != NULL || input == NULL || input->upper ||
@@ -454,12 +453,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 						root->all_baserels : output_rel->relids, -1);
 
 	/* translate anew: the table's own plan may be used after all */
-	state->program = csv_program_create(input->table, input->relid, parse);
-	foreach(cell, input->pushed)
-		if (!csv_program_add_filter(state->program,
-									lfirst_node(RestrictInfo, cell)->clause,
-									cell == list_head(input->pushed)))
-			return;
+	state->program = csv_program_create(input->table, input->relid, parse,
+										input->pushed);
 	if (stage == UPPERREL_GROUP_AGG)
 		having = (List *) grouping->havingQual;
 	if (!push_grouping(root, state, output_rel->reltarget,

@@ -76,19 +76,6 @@ compare_in_lane(const void *a, const void *b, void *lane)
 	return csv_value_compare(*(uint8_t *) lane, a, b);
 }
 
-static CsvRegister
-register_of(const CsvProgramConstant *constant)
-{
-	CsvRegister reg;
-
-	memset(&reg, 0, sizeof(reg));
-	reg.type = constant->type;
-	reg.typmod = -1;
-	reg.lane = constant->lane;
-	reg.scale = constant->scale;
-	return reg;
-}
-
 /*
  * The elements of an array as constants, sorted and distinct.  Elements that the lane
  * cannot hold are left out: they equal no value of the lane.
@@ -102,14 +89,13 @@ put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
 	int			n;
 	int			nvalues = 0;
 	CsvValue   *values;
-	CsvRegister reg = register_of(constant);
-	uint8_t		lane = constant->lane;
+	uint8_t		lane = constant->reg.lane;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
 
-	get_typlenbyvalalign(constant->type, &typlen, &typbyval, &typalign);
-	deconstruct_array(DatumGetArrayTypeP(array), constant->type, typlen,
+	get_typlenbyvalalign(constant->reg.type, &typlen, &typbyval, &typalign);
+	deconstruct_array(DatumGetArrayTypeP(array), constant->reg.type, typlen,
 					  typbyval, typalign, &datums, &nulls, &n);
 	bound->empty = n == 0;
 	values = palloc(sizeof(CsvValue) * Max(n, 1));
@@ -118,7 +104,7 @@ put_list(Constants *out, const CsvProgramConstant *constant, Datum array,
 		if (nulls[i])
 			bound->has_null = true;
 		else
-			nvalues += csv_value_of_datum(&reg, datums[i], &values[nvalues]);
+			nvalues += csv_value_of_datum(&constant->reg, datums[i], &values[nvalues]);
 	}
 	qsort_arg(values, nvalues, sizeof(CsvValue), compare_in_lane, &lane);
 	bound->count = 0;
@@ -145,14 +131,14 @@ put_compared(Constants *out, const CsvProgramConstant *constant, Datum datum,
 	bool		fits = true;
 
 	memset(&value, 0, sizeof(value));
-	if (!csv_decimal_of_numeric(datum, constant->scale, decimal) &&
+	if (!csv_decimal_of_numeric(datum, constant->reg.scale, decimal) &&
 		csv_decimal_fits(*decimal))
 	{
 		bound->scale++;
 		fits = csv_decimal_rescale(*decimal, 1, decimal);
 		*decimal += 5;
 	}
-	put_value(out, constant->lane, &value);
+	put_value(out, constant->reg.lane, &value);
 	return fits;
 }
 
@@ -161,7 +147,6 @@ static bool
 put_constant(Constants *out, const CsvProgramConstant *constant,
 			 ExprState *state, ExprContext *econtext, Bound *bound)
 {
-	CsvRegister reg;
 	CsvValue	value;
 	bool		isnull;
 	bool		fits;
@@ -174,7 +159,7 @@ put_constant(Constants *out, const CsvProgramConstant *constant,
 		if (constant->list)
 			bound->count = 0;
 		else
-			new_constant(out, constant->lane)->isnull = true;
+			new_constant(out, constant->reg.lane)->isnull = true;
 		return true;
 	}
 	if (constant->list)
@@ -184,10 +169,8 @@ put_constant(Constants *out, const CsvProgramConstant *constant,
 	}
 	if (constant->dynamic)
 		return put_compared(out, constant, datum, bound);
-	reg = register_of(constant);
-	memset(&value, 0, sizeof(value));
-	fits = csv_value_of_datum(&reg, datum, &value);
-	put_value(out, constant->lane, &value);
+	fits = csv_value_of_datum(&constant->reg, datum, &value);
+	put_value(out, constant->reg.lane, &value);
 	return fits;
 }
 
@@ -219,7 +202,7 @@ bool
 csv_program_is_ready(const CsvProgram *program, List *constants,
 					 ExprContext *econtext)
 {
-	for (uint32_t i = 0; i < program->n.nconstants; i++)
+	for (uint32_t i = 0; i < program->query.nconstants; i++)
 		if (!constant_is_ready(program, constants, i, econtext))
 			return false;
 	return true;
@@ -249,7 +232,7 @@ static bool
 is_column(const CsvProgram *program, uint16_t reg)
 {
 	const CsvInstruction *writer =
-		csv_find_writer(program->instructions, program->n.ninstructions, reg);
+		csv_find_writer(program->instructions, program->query.ninstructions, reg);
 
 	return writer != NULL && writer->operation == CSV_OP_COLUMN;
 }
@@ -277,7 +260,7 @@ bind_instruction(CsvInstruction *instruction, const CsvProgram *program,
 				instruction->flags = 0;
 				instruction->operand = (uint32_t)
 					(constants[number].scale -
-					 program->constants[number].scale);
+					 program->constants[number].reg.scale);
 			}
 			break;
 		case CSV_OP_IN:
@@ -337,8 +320,8 @@ csv_program_query(const CsvProgram *program, List *constants,
 				  ExprContext *econtext, CsvKnown known,
 				  CsvDecidable *decidable)
 {
-	const CsvProgramCounts *n = &program->n;
-	CsvQuery   *query = palloc0(sizeof(CsvQuery));
+	const CsvQuery *n = &program->query;
+	CsvQuery   *query = palloc(sizeof(CsvQuery));
 	CsvInstruction *instructions = palloc(Max(n->ninstructions, 1) *
 										  sizeof(CsvInstruction));
 	Bound	   *bound = palloc0(Max(n->nconstants, 1) * sizeof(Bound));
@@ -355,7 +338,7 @@ csv_program_query(const CsvProgram *program, List *constants,
 
 		bound[i].first = out.n;
 		bound[i].count = 1;
-		bound[i].scale = constant->scale;
+		bound[i].scale = constant->reg.scale;
 		bound[i].ready = known != CSV_KNOWS_NONE &&
 			(known == CSV_KNOWS_ALL ||
 			 !csv_expression_varies((Node *) state->expr)) &&
@@ -366,7 +349,7 @@ csv_program_query(const CsvProgram *program, List *constants,
 									&bound[i]);
 		else
 			new_constant(&out, constant->list ? CSV_LANE_INT :
-						 constant->lane)->undecided = true;
+						 constant->reg.lane)->undecided = true;
 	}
 	*decidable = !all_fit ? CSV_DECIDES_NOTHING :
 		all_ready ? CSV_DECIDES_ALL : CSV_DECIDES_LATER;
@@ -379,24 +362,16 @@ csv_program_query(const CsvProgram *program, List *constants,
 		bind_instruction(&instructions[i], program, bound, out.n - 2,
 						 out.n - 1);
 
-	query->nregisters = n->nregisters;
-	query->ninstructions = n->ninstructions;
-	query->nfilter_instructions = n->nfilter_instructions;
+	*query = *n;
 	query->nconstants = out.n;
 	query->text_length = (uint32_t) out.text.len;
 	query->instructions = instructions;
 	query->constants = out.constants;
 	query->text = (const uint8_t *) out.text.data;
-	query->nfilters = n->nfilters;
 	query->filters = program->filters;
-	query->aggregates = n->aggregates;
-	query->nkeys = n->nkeys;
 	query->keys = program->keys;
-	query->naggregates = n->naggregates;
 	query->aggregate = program->aggregate;
-	query->norder = n->norder;
 	query->order = program->order;
-	query->nchecked = n->nchecked;
 	query->checked = program->checked;
 	if (known == CSV_KNOWS_LASTING)
 		query->filters = decided_first(query);
@@ -430,7 +405,7 @@ csv_query_over(const CsvQuery *query, const CsvColumn *columns,
 static int
 digits_of(const CsvProgram *program, uint16_t number)
 {
-	for (uint32_t i = 0; i < program->n.nviews; i++)
+	for (uint32_t i = 0; i < program->nviews; i++)
 		if (program->registers[i].number == number)
 			return program->registers[i].digits;
 	return 0;

@@ -25,17 +25,20 @@ csv_scale_function(Expr *value)
 
 #define NSPANS	9
 
+/* the counts, at once */
+#define HEAD_BYTES	(offsetof(CsvProgram, instructions) - offsetof(CsvProgram, nviews))
+
 static void
 spans_of(CsvProgram *program, Section *spans)
 {
-	const CsvProgramCounts *n = &program->n;
+	const CsvQuery *n = &program->query;
 
-	spans[0] = (Section) {&program->n, sizeof(program->n)};
+	spans[0] = (Section) {&program->nviews, HEAD_BYTES};
 	spans[1] = (Section) {program->instructions,
 		n->ninstructions * sizeof(CsvInstruction)};
 	spans[2] = (Section) {program->constants,
 		n->nconstants * sizeof(CsvProgramConstant)};
-	spans[3] = (Section) {program->registers, n->nviews * sizeof(CsvRegister)};
+	spans[3] = (Section) {program->registers, program->nviews * sizeof(CsvRegister)};
 	spans[4] = (Section) {program->filters, n->nfilters * sizeof(uint16_t)};
 	spans[5] = (Section) {program->keys, n->nkeys * sizeof(CsvKey)};
 	spans[6] = (Section) {program->aggregate,
@@ -76,8 +79,8 @@ csv_program_from_node(const Node *node)
 	const char *next = VARDATA_ANY(image);
 	Section		spans[NSPANS];
 
-	memcpy(&program->n, next, sizeof(program->n));
-	program->instructions = palloc(Max(program->n.ninstructions, 1) *
+	memcpy(&program->nviews, next, HEAD_BYTES);
+	program->instructions = palloc(Max(program->query.ninstructions, 1) *
 								   sizeof(CsvInstruction));
 	spans_of(program, spans);
 	for (int i = 0; i < NSPANS; i++)

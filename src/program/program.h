@@ -40,37 +40,19 @@ typedef struct CsvRegister
 /* a constant of a plan; its expression has the same number in constant_exprs */
 typedef struct CsvProgramConstant
 {
-	Oid			type;
-	int32		typmod;
-	uint8_t		lane;
+	CsvRegister reg;			/* the lane of its values; `number` is not used */
 	bool		dynamic;		/* decimals are compared with it: its scale may be one
 								 * more */
 	bool		list;			/* an array; the constants are its elements */
 	bool		certain;		/* the first row needs it, whatever the rows are */
-	int16		scale;
 } CsvProgramConstant;
-
-/* the part of a program that a plan stores as it is */
-typedef struct CsvProgramCounts
-{
-	uint32_t	nviews;			/* registers; a register with two types counts twice */
-	uint32_t	nregisters;
-	uint32_t	ninstructions;
-	uint32_t	nfilter_instructions;
-	uint32_t	nconstants;
-	uint32_t	nfilters;
-	uint32_t	nkeys;
-	uint32_t	naggregates;
-	uint32_t	norder;
-	uint32_t	nchecked;
-	bool		aggregates;
-} CsvProgramCounts;
 
 typedef struct CsvProgram
 {
 	const CsvTable *table;
 	Index		relid;
-	CsvProgramCounts n;
+	uint32_t	nviews;			/* registers; a register with two types counts twice */
+	CsvQuery	query;			/* the counts of everything; without pointers */
 	CsvInstruction *instructions;
 	uint32_t	capacity;
 	CsvProgramConstant constants[CSV_MAX_REGISTERS];
