@@ -124,9 +124,11 @@ COMPRESSION_PACKAGES = $(call where,%-dev,$(WITH_GZIP),$(WITH_ZSTD),$(WITH_LZ4))
 
 # ---- objects, all under build/ ----
 
-# the program's own are not the extension's
-SERVICE_SOURCES = $(call files,src/service/*.c)
-SOURCES = $(filter-out $(SERVICE_SOURCES),$(call files,src/*.c src/*/*.c))
+# the program's own are not the extension's; some are only for a build with CUDA
+GPU_SOURCES = $(addprefix src/service/,ask.c device.c files.c gpu_scan.c gpus.c outlet.c)
+ALL_SERVICE_SOURCES = $(call files,src/service/*.c)
+SERVICE_SOURCES = $(filter-out $(if $(WITH_CUDA),,$(GPU_SOURCES)),$(ALL_SERVICE_SOURCES))
+SOURCES = $(filter-out $(ALL_SERVICE_SOURCES),$(call files,src/*.c src/*/*.c))
 
 # those of CUDA take longest, so they begin
 CUDA_OBJS = $(if $(WITH_CUDA),$(patsubst %.cu,build/obj/%.cu.o,$(CUDA_SOURCES)))

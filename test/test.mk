@@ -57,7 +57,9 @@ INJECT_WRAPS = $(call wraps,MarkGUCPrefixReserved csv_has_settled compute_parall
 	csv_piece_bytes csv_inlet_open dlopen)
 INJECT_CUDA_OBJS = build/obj/test/inject/faults.o $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
 INJECT_CUDA_WRAPS = $(if $(WITH_CUDA),$(call wraps,csv_cuda_open csv_cuda_engine cudaMemcpyAsync))
-INJECT_SERVICE_OBJS = $(addprefix build/obj/test/inject/,choose.o service.o) $(INJECT_CUDA_OBJS)
+INJECT_SERVICE_WRAPS = $(call wraps,csv_outlet_init pread csv_device_patience csv_least_device_rows)
+INJECT_SERVICE_OBJS = build/obj/test/inject/choose.o \
+	$(if $(WITH_CUDA),build/obj/test/inject/service.o $(INJECT_CUDA_OBJS))
 
 build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.map
 	@mkdir -p $(@D)
@@ -65,10 +67,10 @@ build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.m
 
 build/test/csv_gpu_service: $(SERVICE_OBJS) $(INJECT_SERVICE_OBJS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(CUDA_LIBS) -lm -lpthread $(INJECT_CUDA_WRAPS) $(call wraps,csv_outlet_init pread)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(CUDA_LIBS) -lm -lpthread $(INJECT_CUDA_WRAPS) $(INJECT_SERVICE_WRAPS)
 
 # the program with a stand-in for the GPU
-STAND_IN_OBJS = $(patsubst %.c,build/test/stand-in/%.o,$(SERVICE_SOURCES) $(wildcard test/inject/stand_in*.c))
+STAND_IN_OBJS = $(patsubst %.c,build/test/stand-in/%.o,$(ALL_SERVICE_SOURCES) $(wildcard test/inject/stand_in*.c))
 
 build/test/stand-in/%.o: %.c build/c-flags
 	@mkdir -p $(@D)
@@ -77,7 +79,7 @@ build/test/stand-in/%.o: %.c build/c-flags
 build/test/csv_gpu_stand_in: $(STAND_IN_OBJS) $(LIBRARY_OBJS) \
 		$(addprefix build/obj/test/inject/,faults.o service.o)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lm -lpthread $(call wraps,csv_outlet_init pread)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lm -lpthread $(INJECT_SERVICE_WRAPS)
 
 # a library that keeps rows of tables itself: test/inject/owner.c
 build/test/csv_gpu_owner.so: build/obj/test/inject/owner.o build/link-flags
@@ -113,8 +115,9 @@ sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
 
 # ---- unit ----
 
-# the program but for its main()
-PROGRAM_SOURCES = $(filter-out %/main.c,$(wildcard src/service/*.c))
+# the program but for its main(); with and without GPUs
+ALL_PROGRAM_SOURCES = $(filter-out %/main.c,$(ALL_SERVICE_SOURCES))
+PROGRAM_SOURCES = $(filter-out %/main.c,$(SERVICE_SOURCES))
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) $(PROGRAM_SOURCES) \
 	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
@@ -125,7 +128,7 @@ build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(CUDA_LIBS) $(INJECT_CUDA_WRAPS)
 
 build/test/sanitize/test_%: build/test/sanitize/test/unit/test_%.o \
-		$(call sanitize_objects,$(UNIT_SUPPORT))
+		$(call sanitize_objects,$(filter-out $(GPU_SOURCES),$(UNIT_SUPPORT)))
 	$(CC) $(SANITIZE_CFLAGS) -o $@ $^ -lcmocka -lm
 
 unit: $(patsubst %,build/test/%,$(UNIT_NAMES))
@@ -185,7 +188,7 @@ build/test/fuzz_batch: test/fuzz/fuzz_batch.c \
 
 build/test/fuzz_service: test/fuzz/fuzz_service.c test/fuzz/messages.h \
 		test/differential/case.c \
-		$(PROGRAM_SOURCES) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+		$(filter-out $(GPU_SOURCES),$(ALL_PROGRAM_SOURCES)) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
 
@@ -193,7 +196,7 @@ build/test/fuzz_service: test/fuzz/fuzz_service.c test/fuzz/messages.h \
 build/test/fuzz_scan: test/fuzz/fuzz_scan.c test/fuzz/messages.h \
 		test/differential/case.c \
 		$(wildcard test/inject/stand_in*.c) test/inject/faults.c \
-		$(PROGRAM_SOURCES) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+		$(ALL_PROGRAM_SOURCES) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -DCSV_WITH_CUDA -o $@ $(filter %.c,$^) -lpthread
 

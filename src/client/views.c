@@ -299,7 +299,7 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 	char	   *end;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (csv_service_connect(csv_gpu_may_be()))
+	if (csv_service_connect(csv_gpu_may_be()) && csv_service_has_cuda())
 		at = ask_for_list(&message, sizeof(message), &nbytes, &n);
 
 	/* drivers may take long */

@@ -10,26 +10,29 @@
 
 static atomic_int nthreads;
 
-bool
-csv_thread_start(pthread_t *thread, void *(*run) (void *arg), void *arg)
+static bool
+start(pthread_t *thread, void *(*run) (void *arg), void *arg)
 {
 	sigset_t	all;
 	sigset_t	before;
 	bool		started;
 
-	if (atomic_fetch_add(&nthreads, 1) >= CSV_MAX_PROCESS_THREADS)
-	{
-		atomic_fetch_sub(&nthreads, 1);
-		return false;
-	}
 	/* a new thread inherits the signal mask */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	started = pthread_create(thread, NULL, run, arg) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!started)
-		atomic_fetch_sub(&nthreads, 1);
 	return started;
+}
+
+bool
+csv_thread_start(pthread_t *thread, void *(*run) (void *arg), void *arg)
+{
+	if (atomic_fetch_add(&nthreads, 1) < CSV_MAX_PROCESS_THREADS &&
+		start(thread, run, arg))
+		return true;
+	atomic_fetch_sub(&nthreads, 1);
+	return false;
 }
 
 void
@@ -37,4 +40,12 @@ csv_thread_join(pthread_t thread)
 {
 	pthread_join(thread, NULL);
 	atomic_fetch_sub(&nthreads, 1);
+}
+
+bool
+csv_thread_detach(void *(*run) (void *arg), void *arg)
+{
+	pthread_t	thread;
+
+	return start(&thread, run, arg) && pthread_detach(thread) == 0;
 }

@@ -1,24 +1,24 @@
 /*
  * ask.c
- *		Has GPUs answer queries over kept columns.
+ *		Has GPUs answer queries over kept columns, in a thread for each question.
+ *
+ * The thread sends the answers in the order of the rows, then CSV_MESSAGE_END; or only
+ * the latter, if the GPUs do not answer the query.  Its blocks last until the session
+ * closes the socket.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-
-#include "ask.h"
-
-#ifdef CSV_WITH_CUDA
+#include <unistd.h>
 
 #include "../../cuda/csv_cuda.h"
-
-/*
- * A device reads this many rows of Q1's columns in half a millisecond.  Asking several
- * devices takes as long, for their threads.
- */
-uint64_t	csv_least_device_rows = UINT64_C(8) << 20;
+#include "ask.h"
+#include "device.h"
+#include "outlet.h"
+#include "reader/thread.h"
+#include "wire/store.h"
 
 /* a copy of some rows of a set's columns */
 typedef struct Copy
@@ -56,30 +56,45 @@ static LIST_HEAD(, Forgotten) forgotten = LIST_HEAD_INITIALIZER(forgotten);
 static bool is_forgetting = false;	/* the thread is running */
 static uint64_t used_devices = 0;	/* devices that were ever asked, by their places */
 
-/* a question that is being answered */
-typedef struct Asking
+/* an answer for nrows rows from first_row on */
+typedef struct Answer
 {
-	const CsvColumnsQuestion *asked;
-	uint32_t   *places;
-	uint8_t    *seen;
-	uint32_t   *widths;			/* bytes of an entry, for each column of the store */
-} Asking;
+	uint32_t	first_row;
+	uint32_t	nrows;
+	CsvAnswer  *answer;			/* in the device's blocks */
+	struct Answer *next;
+} Answer;
 
 /* some of the rows, for a device */
 typedef struct Share
 {
-	const Asking *asking;
+	const struct Asking *asking;
 	CsvDevice  *device;
 	uint32_t	first_row;
 	uint32_t	nrows;
 	Copy	   *copy;
 	CsvArray   *arrays;			/* of a batch of the store */
-	CsvCudaQuestion question;
-	CsvColumnsAnswer *answers;
+	Answer	   *answers;		/* in the order of their rows */
 	CsvStatus	status;
 	bool		whole;			/* the device has answered for all its rows */
 	char		reason[CSV_REASON_BYTES];
 } Share;
+
+/* a question that is being answered */
+typedef struct Asking
+{
+	CsvOutlet	outlet;
+	CsvAskMessage message;
+	int			columns;		/* memory files */
+	int			request;
+	CsvStore   *store;
+	CsvCudaQuestion question;
+	uint32_t   *places;			/* of the question */
+	uint8_t    *seen;
+	uint32_t   *widths;			/* bytes of an entry, for each column of the store */
+	int			nshares;
+	Share		shares[CSV_MOST_DEVICES];
+} Asking;
 
 /* ---- copies ---- */
 
@@ -156,17 +171,16 @@ run_forgetting(void *arg)
 static Copy *
 make_copy(const Share *share, DeviceCopies *on)
 {
-	const CsvColumnsQuestion *asked = share->asking->asked;
+	const CsvLayout *layout = csv_store_layout(share->asking->store);
 	Copy	   *copy = calloc(1, sizeof(Copy));
 
 	if (copy == NULL)
 		return NULL;
-	copy->set = asked->set;
+	copy->set = share->asking->message.set;
 	copy->first_row = share->first_row;
 	copy->nrows = share->nrows;
 	copy->columns = csv_cuda_columns_create(csv_device_session(share->device),
-											csv_store_layout(asked->store)->ncolumns,
-											share->nrows);
+											layout->ncolumns, share->nrows);
 	if (copy->columns == NULL)
 	{
 		free(copy);
@@ -192,7 +206,7 @@ get_copy(const Share *share, DeviceCopies *on)
 	for (copy = LIST_FIRST(&on->copies); copy != NULL; copy = next)
 	{
 		next = LIST_NEXT(copy, of_device);
-		if (copy->set != share->asking->asked->set)
+		if (copy->set != share->asking->message.set)
 			continue;
 		if (copy->first_row == share->first_row && copy->nrows == share->nrows)
 			found = copy;
@@ -224,8 +238,8 @@ devices_with(uint64_t set)
 static bool
 find_places(Asking *asking)
 {
-	const CsvLayout *layout = asking->asked->layout;
-	const CsvLayout *kept = csv_store_layout(asking->asked->store);
+	const CsvLayout *layout = asking->question.layout;
+	const CsvLayout *kept = csv_store_layout(asking->store);
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
@@ -248,8 +262,8 @@ find_places(Asking *asking)
 static bool
 look_at_batches(Asking *asking, CsvArray *arrays)
 {
-	const CsvStore *store = asking->asked->store;
-	const CsvLayout *layout = asking->asked->layout;
+	const CsvStore *store = asking->store;
+	const CsvLayout *layout = asking->question.layout;
 
 	for (uint32_t n = 0; n < csv_store_nbatches(store); n++)
 	{
@@ -277,14 +291,14 @@ look_at_batches(Asking *asking, CsvArray *arrays)
 static bool
 is_for_device(Asking *asking, CsvArray *arrays)
 {
-	const CsvColumnsQuestion *asked = asking->asked;
-	uint64_t	nrows = csv_store_nrows(asked->store);
+	const CsvCudaQuestion *question = &asking->question;
+	uint64_t	nrows = csv_store_nrows(asking->store);
 
 	if (nrows == 0 || nrows > INT32_MAX || !find_places(asking) ||
 		!look_at_batches(asking, arrays))
 		return false;
-	for (uint32_t i = 0; i < asked->layout->ncolumns; i++)
-		if (asked->request->all_certain &&
+	for (uint32_t i = 0; i < question->layout->ncolumns; i++)
+		if (question->request->all_certain &&
 			(asking->seen[i] & CSV_CUDA_SEEN_SLOW) != 0)
 			return false;
 	return true;
@@ -296,7 +310,8 @@ is_for_device(Asking *asking, CsvArray *arrays)
 static bool
 copy_entries(Share *share, uint32_t place, bool statuses)
 {
-	const CsvColumnsQuestion *asked = share->asking->asked;
+	const CsvStore *store = share->asking->store;
+	const CsvCudaQuestion *question = &share->asking->question;
 	uint32_t	which = statuses ? CSV_CUDA_STATUSES(place) :
 		CSV_CUDA_VALUES(place);
 	uint32_t	width = statuses ? 1 : share->asking->widths[place];
@@ -304,7 +319,7 @@ copy_entries(Share *share, uint32_t place, bool statuses)
 	uint64_t	row = share->first_row +
 		(uint64_t) csv_cuda_columns_filled(share->copy->columns, which);
 
-	for (uint32_t n = 0; n < csv_store_nbatches(asked->store) && row < end; n++)
+	for (uint32_t n = 0; n < csv_store_nbatches(store) && row < end; n++)
 	{
 		const CsvArray *array = &share->arrays[place];
 		CsvResidentBatch batch;
@@ -312,20 +327,20 @@ copy_entries(Share *share, uint32_t place, bool statuses)
 		uint64_t	skipped;
 		uint32_t	nrows;
 
-		if (!csv_store_batch(asked->store, n, share->arrays, &batch))
+		if (!csv_store_batch(store, n, share->arrays, &batch))
 			return false;
 		batch_end = (uint64_t) batch.first_row + batch.batch.nrows;
 		if (batch_end <= row || (uint64_t) batch.first_row > row)
 			continue;
 		skipped = row - (uint64_t) batch.first_row;
 		nrows = (uint32_t) ((batch_end < end ? batch_end : end) - row);
-		if (asked->interrupted(asked->interrupted_arg) ||
+		if (question->interrupted(question->interrupted_arg) ||
 			!csv_cuda_columns_add(share->copy->columns, which,
 								  (uint32_t) (row - share->first_row), width,
 								  !statuses ? array->values + skipped * array->stride :
 								  array->all_ok ? NULL : array->status + skipped,
 								  statuses ? 1 : array->stride, nrows,
-								  share->question.memory_limit, share->reason,
+								  question->memory_limit, share->reason,
 								  sizeof(share->reason)))
 			return false;
 		row += nrows;
@@ -336,8 +351,8 @@ copy_entries(Share *share, uint32_t place, bool statuses)
 static bool
 copy_columns(Share *share)
 {
-	const CsvCudaQuestion *question = &share->question;
 	const Asking *asking = share->asking;
+	const CsvCudaQuestion *question = &asking->question;
 	uint32_t	ncolumns = question->layout->ncolumns;
 	uint64_t	width = 0;
 
@@ -363,19 +378,19 @@ copy_columns(Share *share)
 static CsvStatus
 ask_rows(Share *share)
 {
-	CsvColumnsAnswer **last = &share->answers;
+	Answer	  **last = &share->answers;
 
 	for (uint32_t row = 0; row < share->nrows;)
 	{
-		CsvColumnsAnswer *next = calloc(1, sizeof(CsvColumnsAnswer));
+		Answer	   *next = calloc(1, sizeof(Answer));
 		CsvStatus	status;
 
 		if (next == NULL)
 			return CSV_OK;
-		next->device = share->device;
 		next->first_row = share->first_row + row;
 		next->nrows = share->nrows - row;
-		status = csv_cuda_columns_answer(share->copy->columns, &share->question, row,
+		status = csv_cuda_columns_answer(share->copy->columns,
+										 &share->asking->question, row,
 										 &next->nrows, &next->answer,
 										 share->reason, sizeof(share->reason));
 		if (status != CSV_OK || next->answer == NULL)
@@ -399,7 +414,8 @@ ask_device(Share *share, DeviceCopies *on)
 
 	share->copy = get_copy(share, on);
 	if (share->copy == NULL ||
-		!csv_cuda_question_fits(csv_device_session(share->device), &share->question))
+		!csv_cuda_question_fits(csv_device_session(share->device),
+								&share->asking->question))
 		return CSV_OK;
 	if (copy_columns(share))
 		status = ask_rows(share);
@@ -417,24 +433,16 @@ run_share(void *arg)
 {
 	Share	   *share = arg;
 	const Asking *asking = share->asking;
-	const CsvColumnsQuestion *asked = asking->asked;
 	DeviceCopies *on = lock_device(share->device);
 
-	share->question.request = asked->request;
-	share->question.layout = asked->layout;
-	share->question.places = asking->places;
-	share->question.seen = asking->seen;
-	share->question.memory_limit = csv_device_memory_limit();
-	share->question.interrupted = asked->interrupted;
-	share->question.interrupted_arg = asked->interrupted_arg;
 	pthread_mutex_lock(&forgotten_mutex);
 	used_devices |= csv_device_bit(share->device);
 	pthread_mutex_unlock(&forgotten_mutex);
-	share->arrays = calloc(csv_store_layout(asked->store)->ncolumns + 1,
-						  sizeof(CsvArray));
+	share->arrays = calloc(csv_store_layout(asking->store)->ncolumns + 1,
+						   sizeof(CsvArray));
 
 	/* while the session is connected, its columns are not forgotten */
-	if (asked->interrupted(asked->interrupted_arg))
+	if (asking->question.interrupted(asking->question.interrupted_arg))
 		share->status = CSV_INTERRUPTED;
 	else if (share->arrays != NULL)
 		share->status = ask_device(share, on);
@@ -447,154 +455,263 @@ run_share(void *arg)
 
 /* run each share in a thread, except the first */
 static void
-run_shares(Share *shares, int n)
+run_shares(Asking *asking)
 {
 	pthread_t	threads[CSV_MOST_DEVICES];
 	bool		started[CSV_MOST_DEVICES];
 
-	for (int i = 1; i < n; i++)
-		started[i] = pthread_create(&threads[i], NULL, run_share, &shares[i]) == 0;
-	run_share(&shares[0]);
-	for (int i = 1; i < n; i++)
+	for (int i = 1; i < asking->nshares; i++)
+		started[i] = csv_thread_start(&threads[i], run_share,
+									  &asking->shares[i]);
+	run_share(&asking->shares[0]);
+	for (int i = 1; i < asking->nshares; i++)
 		if (started[i])
-			pthread_join(threads[i], NULL);
+			csv_thread_join(threads[i]);
 		else
-			run_share(&shares[i]);
+			run_share(&asking->shares[i]);
 }
 
-/* devices for all rows, with equal shares; returns the number of devices */
-static int
-share_rows(const Asking *asking, Share *shares)
+/*
+ * Devices for all rows, with equal shares.  None: fewer than two devices are awake, or
+ * there are too few rows.
+ */
+static void
+share_rows(Asking *asking)
 {
-	const CsvColumnsQuestion *asked = asking->asked;
-	uint64_t	nrows = csv_store_nrows(asked->store);
+	uint64_t	nrows = csv_store_nrows(asking->store);
 	CsvDevice  *devices[CSV_MOST_DEVICES];
-	int			n = csv_devices_awake(asked->device, devices);
+	int			n = csv_devices_awake(asking->message.device, devices);
 
 	while (n > 1 && nrows / (uint64_t) n < csv_least_device_rows)
 		n--;
-	for (int i = 0; i < n; i++)
+	asking->nshares = n > 1 ? n : 0;
+	for (int i = 0; i < asking->nshares; i++)
 	{
 		uint64_t	first = nrows * (uint64_t) i / (uint64_t) n;
 		uint64_t	end = nrows * ((uint64_t) i + 1) / (uint64_t) n;
 
-		memset(&shares[i], 0, sizeof(Share));
-		shares[i].asking = asking;
-		shares[i].device = devices[i];
-		shares[i].first_row = (uint32_t) first;
-		shares[i].nrows = (uint32_t) (end - first);
+		asking->shares[i].device = devices[i];
+		asking->shares[i].first_row = (uint32_t) first;
+		asking->shares[i].nrows = (uint32_t) (end - first);
 	}
-	return n;
 }
 
-/* the answers of all devices, or none, with a status, if some have not answered */
-static CsvStatus
-join_answers(const Share *shares, int n, CsvColumnsAnswer **answers,
-			 CsvDevice **device, char *reason, size_t reason_size)
+/* take a device for all rows; false, with a message in `reason`: there is none */
+static bool
+take_device(Asking *asking, char *reason, size_t reason_size)
 {
-	CsvColumnsAnswer **last = answers;
-	const Share *worst = &shares[0];
-	bool		whole = true;
+	CsvDeviceWish wish = {
+		asking->message.device, asking->message.must_wait != 0,
+		devices_with(asking->message.set), false, NULL
+	};
+	Share	   *share = &asking->shares[0];
 
-	for (int i = 0; i < n; i++)
+	share->device = csv_device_take(&wish, reason, reason_size);
+	if (share->device == NULL)
+		return false;
+	share->nrows = (uint32_t) csv_store_nrows(asking->store);
+	asking->nshares = 1;
+	return true;
+}
+
+static void
+free_answers(Asking *asking)
+{
+	for (int i = 0; i < asking->nshares; i++)
 	{
-		CsvCounts  *counts = csv_device_counts(shares[i].device);
+		Share	   *share = &asking->shares[i];
 
-		csv_count(shares[i].whole ? &counts->resident_hits :
-				  &counts->resident_misses, 1);
-		*last = shares[i].answers;
-		while (*last != NULL)
-			last = &(*last)->next;
-		whole &= shares[i].whole;
-		if (worst->status == CSV_OK || shares[i].status == CSV_DEVICE_FAILED)
-			worst = &shares[i];
+		while (share->answers != NULL)
+		{
+			Answer	   *next = share->answers->next;
+
+			csv_cuda_answer_free(csv_device_session(share->device),
+								 share->answers->answer);
+			free(share->answers);
+			share->answers = next;
+		}
 	}
-	*device = worst->device;
+}
+
+/*
+ * Count what the devices have done.  The share whose status is the status of all; it
+ * has a message if the device failed.
+ */
+static const Share *
+find_worst(const Asking *asking, bool *whole)
+{
+	const Share *worst = &asking->shares[0];
+
+	*whole = true;
+	for (int i = 0; i < asking->nshares; i++)
+	{
+		const Share *share = &asking->shares[i];
+		CsvCounts  *counts = csv_device_counts(share->device);
+
+		csv_count(share->whole ? &counts->resident_hits :
+				  &counts->resident_misses, 1);
+		*whole &= share->whole;
+		if (worst->status == CSV_OK || share->status == CSV_DEVICE_FAILED)
+			worst = share;
+	}
+	return worst;
+}
+
+/*
+ * Ask a device, or several devices.  CSV_OK without answers: devices cannot answer the
+ * question, or there is no memory for the columns.  Otherwise CSV_INTERRUPTED, or
+ * CSV_DEVICE_FAILED with a message in `reason`.
+ */
+static CsvStatus
+ask(Asking *asking, char *reason, size_t reason_size)
+{
+	const Share *worst;
+	bool		is_taken;
+	bool		whole;
+
+	share_rows(asking);
+	is_taken = asking->nshares == 0;
+	if (is_taken && !take_device(asking, reason, reason_size))
+		return asking->message.must_wait ? CSV_DEVICE_FAILED : CSV_OK;
+	for (int i = 0; i < asking->nshares; i++)
+		asking->shares[i].asking = asking;
+	run_shares(asking);
+	worst = find_worst(asking, &whole);
+	asking->outlet.device = worst->device;
 	snprintf(reason, reason_size, "%s", worst->reason);
 	if (!whole)
-	{
-		csv_answers_free(*answers);
-		*answers = NULL;
-	}
+		free_answers(asking);
+	if (is_taken)
+		csv_device_leave(worst->device);
 	return worst->status;
 }
 
+/* find out whether devices can answer, and ask them; as ask() */
 static CsvStatus
-ask(const Asking *asking, CsvColumnsAnswer **answers, CsvDevice **device,
-	char *reason, size_t reason_size)
+try_to_ask(Asking *asking, char *reason, size_t reason_size)
 {
-	const CsvColumnsQuestion *asked = asking->asked;
-	Share		shares[CSV_MOST_DEVICES];
-	int			n = share_rows(asking, shares);
-	CsvStatus	status;
-
-	if (n <= 1)
-	{
-		CsvDeviceWish wish = {
-			asked->device, asked->may_wait, devices_with(asked->set), false, NULL
-		};
-
-		memset(&shares[0], 0, sizeof(Share));
-		shares[0].asking = asking;
-		shares[0].nrows = (uint32_t) csv_store_nrows(asked->store);
-		shares[0].device = csv_device_take(&wish, reason, reason_size);
-		if (shares[0].device == NULL)
-			return asked->may_wait ? CSV_DEVICE_FAILED : CSV_OK;
-		n = 1;
-	}
-	run_shares(shares, n);
-	status = join_answers(shares, n, answers, device, reason, reason_size);
-	if (n == 1)
-		csv_device_leave(shares[0].device);
-	return status;
-}
-
-CsvStatus
-csv_devices_ask(const CsvColumnsQuestion *question, CsvColumnsAnswer **answers,
-				CsvDevice **device, char *reason, size_t reason_size)
-{
-	uint32_t	nkept = csv_store_layout(question->store)->ncolumns;
-	uint32_t	ncolumns = question->layout->ncolumns;
+	uint32_t	nkept = csv_store_layout(asking->store)->ncolumns;
+	uint32_t	ncolumns = asking->question.layout->ncolumns;
 	CsvArray   *arrays = calloc(nkept + 1, sizeof(CsvArray));
-	Asking		asking;
-	CsvStatus	status = CSV_OK;
+	bool		is_possible;
 
-	*answers = NULL;
-	*device = NULL;
 	reason[0] = '\0';
-	asking.asked = question;
-	asking.places = calloc(ncolumns + 1, sizeof(uint32_t));
-	asking.seen = calloc(ncolumns + 1, 1);
-	asking.widths = calloc(nkept + 1, sizeof(uint32_t));
-	if (arrays != NULL && asking.places != NULL && asking.seen != NULL &&
-		asking.widths != NULL && is_for_device(&asking, arrays))
-		status = ask(&asking, answers, device, reason, reason_size);
+	asking->places = calloc(ncolumns + 1, sizeof(uint32_t));
+	asking->seen = calloc(ncolumns + 1, 1);
+	asking->widths = calloc(nkept + 1, sizeof(uint32_t));
+	is_possible = arrays != NULL && asking->places != NULL &&
+		asking->seen != NULL && asking->widths != NULL &&
+		is_for_device(asking, arrays);
 	free(arrays);
-	free(asking.places);
-	free(asking.seen);
-	free(asking.widths);
-	return status;
+	asking->question.places = asking->places;
+	asking->question.seen = asking->seen;
+	return is_possible ? ask(asking, reason, reason_size) : CSV_OK;
 }
 
-void
-csv_answers_free(CsvColumnsAnswer *answers)
+/* ---- a thread for a question ---- */
+
+/* false: the session is gone */
+static bool
+send_answers(Asking *asking)
 {
-	while (answers != NULL)
-	{
-		CsvColumnsAnswer *next = answers->next;
+	const CsvQuery *query = asking->question.request->query;
+	CsvOutlet  *outlet = &asking->outlet;
+	CsvEndMessage end = {.kind = CSV_MESSAGE_END};
 
-		csv_cuda_answer_free(csv_device_session(answers->device),
-							 answers->answer);
-		free(answers);
-		answers = next;
+	csv_outlet_begin(outlet);
+	for (int i = 0; i < asking->nshares; i++)
+	{
+		outlet->device = asking->shares[i].device;
+		for (const Answer *answer = asking->shares[i].answers; answer != NULL;
+			 answer = answer->next)
+		{
+			if (!csv_wire_encode_answer(answer->answer, query, &outlet->finder,
+										(uint8_t *) outlet->reply.bytes))
+				return csv_outlet_send_failure(outlet, CSV_FAILURE_MEMORY, 0, "");
+			outlet->reply.first_row = answer->first_row;
+			outlet->reply.nrows = answer->nrows;
+			if (!csv_outlet_send_reply(outlet, CSV_MESSAGE_ANSWER,
+									   csv_wire_answer_bytes()))
+				return false;
+		}
 	}
+	return csv_outlet_send(outlet, &end, sizeof(end));
 }
+
+static void
+answer(Asking *asking, const CsvWireRequest *request)
+{
+	CsvOutlet  *outlet = &asking->outlet;
+	char		reason[CSV_REASON_BYTES];
+	CsvMessage	message;
+	CsvDescriptors descriptors;
+	CsvStatus	status;
+	bool		sent = false;
+
+	asking->question.request = request->request;
+	asking->question.layout = request->layout;
+	asking->question.memory_limit = csv_device_memory_limit();
+	asking->question.interrupted = csv_outlet_is_left;
+	asking->question.interrupted_arg = outlet;
+	status = try_to_ask(asking, reason, sizeof(reason));
+	if (status == CSV_DEVICE_FAILED)
+		sent = csv_outlet_send_failure(outlet, CSV_FAILURE_DEVICE, 0, reason);
+	else if (status == CSV_OK)
+		sent = send_answers(asking);
+
+	/* the session sends no more messages: wait until it closes the socket */
+	if (sent && csv_outlet_receive(outlet, &message, &descriptors) > 0)
+		csv_wire_close(&descriptors);
+	free_answers(asking);
+}
+
+static void *
+run_asking(void *arg)
+{
+	Asking	   *asking = arg;
+	CsvOutlet  *outlet = &asking->outlet;
+	CsvWireRequest *request = csv_outlet_read_request(outlet, asking->request);
+
+	asking->store = csv_store_open(&outlet->memory, asking->columns);
+	if (request != NULL && request->request != NULL && asking->store != NULL)
+		answer(asking, request);
+	if (asking->store != NULL)
+		csv_store_close(asking->store);
+	if (request != NULL)
+		csv_wire_free_request(request, &outlet->memory);
+	close(asking->columns);
+	close(asking->request);
+	csv_outlet_free(outlet);
+	free(asking->places);
+	free(asking->seen);
+	free(asking->widths);
+	free(asking);
+	return NULL;
+}
+
+bool
+csv_ask_start(const CsvAskMessage *message, int columns, int request, int socket)
+{
+	Asking	   *asking = calloc(1, sizeof(Asking));
+
+	if (asking == NULL)
+		return false;
+	csv_outlet_init(&asking->outlet, socket, !message->must_wait);
+	asking->message = *message;
+	asking->columns = columns;
+	asking->request = request;
+	if (csv_thread_detach(run_asking, asking))
+		return true;
+	free(asking);
+	return false;
+}
+
+/* ---- columns that are no longer kept ---- */
 
 void
 csv_devices_forget(uint64_t set)
 {
 	Forgotten  *which;
-	pthread_t	thread;
 
 	pthread_once(&are_made, make_on_devices);
 	pthread_mutex_lock(&forgotten_mutex);
@@ -604,12 +721,8 @@ csv_devices_forget(uint64_t set)
 		which->set = set;
 		LIST_INSERT_HEAD(&forgotten, which, of_all);
 	}
-	if (which != NULL && !is_forgetting &&
-		pthread_create(&thread, NULL, run_forgetting, NULL) == 0)
-	{
-		pthread_detach(thread);
-		is_forgetting = true;
-	}
+	if (which != NULL && !is_forgetting)
+		is_forgetting = csv_thread_detach(run_forgetting, NULL);
 	pthread_mutex_unlock(&forgotten_mutex);
 }
 
@@ -618,40 +731,3 @@ csv_devices_have(uint64_t set)
 {
 	return devices_with(set) != 0;
 }
-
-#else							/* without CUDA */
-
-uint64_t	csv_least_device_rows = 0;
-
-CsvStatus
-csv_devices_ask(const CsvColumnsQuestion *question, CsvColumnsAnswer **answers,
-				CsvDevice **device, char *reason, size_t reason_size)
-{
-	(void) question;
-	(void) reason;
-	(void) reason_size;
-	*answers = NULL;
-	*device = NULL;
-	return CSV_OK;
-}
-
-void
-csv_answers_free(CsvColumnsAnswer *answers)
-{
-	(void) answers;
-}
-
-void
-csv_devices_forget(uint64_t set)
-{
-	(void) set;
-}
-
-bool
-csv_devices_have(uint64_t set)
-{
-	(void) set;
-	return false;
-}
-
-#endif

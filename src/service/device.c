@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../cuda/csv_cuda.h"
 #include "device.h"
 #include "reader/clock.h"
-
-#ifdef CSV_WITH_CUDA
-
-#include "../../cuda/csv_cuda.h"
+#include "reader/thread.h"
 
 /*
  * A session's answer waits for the search this many naps at most.  Without a driver
@@ -28,6 +26,14 @@
 
 /* a device that has the data is preferred up to this many more users */
 #define MORE_WORK			2
+
+const double csv_device_patience = 30;
+
+/*
+ * A device reads this many rows of Q1's columns in half a millisecond.  Asking several
+ * devices takes as long, for their threads.
+ */
+const uint64_t csv_least_device_rows = UINT64_C(8) << 20;
 
 struct CsvDevice
 {
@@ -55,12 +61,6 @@ static int	ndevices = 0;
 
 static int32_t chosen = CSV_ANY_DEVICE;
 static uint64_t memory_limit = 0;
-
-bool
-csv_device_may_be(void)
-{
-	return true;
-}
 
 /* ---- the search ---- */
 
@@ -127,15 +127,12 @@ run_look(void *arg)
 static void
 look(void)
 {
-	pthread_t	thread;
-
 	if (is_looking)
 		return;
 	if (!has_looked)
 		csv_nap_init(&for_look);
-	if (pthread_create(&thread, NULL, run_look, NULL) != 0)
+	if (!csv_thread_detach(run_look, NULL))
 		return;
-	pthread_detach(thread);
 	is_looking = true;
 	for (int i = 0; i < LOOK_NAPS && is_looking && !has_looked; i++)
 		csv_nap(&for_look, &mutex);
@@ -471,126 +468,3 @@ csv_device_find_block(CsvDevice *device, const void *bytes, size_t nbytes,
 	block->nbytes = found.nbytes;
 	return true;
 }
-
-#else							/* without CUDA */
-
-bool
-csv_device_may_be(void)
-{
-	return false;
-}
-
-int
-csv_device_list(CsvDeviceEntry *entries, int most)
-{
-	(void) entries;
-	(void) most;
-	return 0;
-}
-
-CsvDeviceState
-csv_devices_state(int32_t number, const char **name)
-{
-	(void) number;
-	*name = "";
-	return CSV_DEVICE_NONE;
-}
-
-void
-csv_devices_wake(int32_t number)
-{
-	(void) number;
-}
-
-void
-csv_devices_count_starting(int32_t number)
-{
-	(void) number;
-}
-
-CsvDevice *
-csv_device_take(const CsvDeviceWish *wish, char *reason, size_t reason_size)
-{
-	(void) wish;
-	(void) reason;
-	(void) reason_size;
-	return NULL;
-}
-
-void
-csv_device_leave(CsvDevice *device)
-{
-	(void) device;
-}
-
-CsvCounts *
-csv_device_counts(CsvDevice *device)
-{
-	(void) device;
-	return NULL;
-}
-
-int
-csv_device_statistics(CsvStatistics *statistics, int most)
-{
-	(void) statistics;
-	(void) most;
-	return 0;
-}
-
-int
-csv_device_place(const CsvDevice *device)
-{
-	(void) device;
-	return 0;
-}
-
-bool
-csv_device_is_lost(CsvDevice *device)
-{
-	(void) device;
-	return false;
-}
-
-bool
-csv_device_any_is_lost(void)
-{
-	return false;
-}
-
-void
-csv_device_choose(int32_t number)
-{
-	(void) number;
-}
-
-void
-csv_device_limit(uint64_t nbytes)
-{
-	(void) nbytes;
-}
-
-const CsvEngine *
-csv_device_open_engine(CsvDevice *device, const CsvMemory *memory,
-					   void **engine, char *reason, size_t reason_size)
-{
-	(void) device;
-	(void) memory;
-	(void) engine;
-	(void) reason;
-	(void) reason_size;
-	return NULL;
-}
-
-bool
-csv_device_find_block(CsvDevice *device, const void *bytes, size_t nbytes,
-					  CsvDeviceBlock *block)
-{
-	(void) device;
-	(void) bytes;
-	(void) nbytes;
-	(void) block;
-	return false;
-}
-
-#endif

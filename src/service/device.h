@@ -14,9 +14,6 @@
 
 typedef struct CsvDevice CsvDevice;
 
-/* was the program built for GPUs? */
-extern bool csv_device_may_be(void);
-
 /*
  * Lists the first `most` devices of the machine, without starting any; returns their
  * number.  -1: the search is under way.  For one thread.
@@ -59,6 +56,16 @@ extern void csv_device_leave(CsvDevice *device);
 
 /* the devices that are awake, in the order of their numbers; returns how many */
 extern int	csv_devices_awake(int32_t number, CsvDevice *devices[CSV_MOST_DEVICES]);
+
+/*
+ * A thread that has read for this many seconds is stuck, most likely in a file system
+ * that is gone, and another thread takes its place.  A scan waits no longer than this
+ * for bytes, either.
+ */
+extern const double csv_device_patience;
+
+/* with several devices, each is asked for at least this many rows */
+extern const uint64_t csv_least_device_rows;
 
 /* ---- a device ---- */
 

@@ -16,21 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../cuda/csv_cuda.h"
 #include "files.h"
 #include "reader/clock.h"
 #include "reader/thread.h"
 #include "wire/identity.h"
-
-/*
- * A thread that has read for this many seconds is stuck, most likely in a file system
- * that is gone, and another thread takes its place.  A scan waits no longer than this,
- * either.
- */
-double		csv_device_patience = 30;
-
-#ifdef CSV_WITH_CUDA
-
-#include "../../cuda/csv_cuda.h"
 
 /* a smaller file is read as fast without a copy */
 #define LEAST_FILE_BYTES	(UINT64_C(64) << 10)
@@ -233,18 +223,16 @@ static bool
 start_thread(OnDevice *on)
 {
 	Thread	   *thread = &on->threads[on->nthreads];
-	pthread_t	id;
 
 	thread->on = on;
 	thread->copier = csv_cuda_copier_create(csv_device_session(on->device));
 	if (thread->copier == NULL)
 		return false;
-	if (!csv_thread_start(&id, run_thread, thread))
+	if (!csv_thread_detach(run_thread, thread))
 	{
 		csv_cuda_copier_free(thread->copier);
 		return false;
 	}
-	pthread_detach(id);
 	on->nthreads++;
 	return true;
 }
@@ -564,56 +552,3 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 	pthread_mutex_unlock(&on->mutex);
 	return status;
 }
-
-#else							/* without CUDA */
-
-CsvDeviceFile *
-csv_device_file_open(CsvDevice *device, int descriptor, uint32_t wanted_threads)
-{
-	(void) device;
-	(void) descriptor;
-	(void) wanted_threads;
-	return NULL;
-}
-
-uint64_t
-csv_devices_with_file(int descriptor)
-{
-	(void) descriptor;
-	return 0;
-}
-
-void
-csv_device_file_close(CsvDeviceFile *file)
-{
-	(void) file;
-}
-
-void
-csv_device_file_use(const CsvDeviceFile *file, void *engine)
-{
-	(void) file;
-	(void) engine;
-}
-
-uint64_t
-csv_device_file_bytes(CsvDeviceFile *file)
-{
-	(void) file;
-	return 0;
-}
-
-CsvStatus
-csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
-					  bool *at_end, bool (*interrupted) (void *arg), void *arg)
-{
-	(void) file;
-	(void) offset;
-	(void) nbytes;
-	(void) at_end;
-	(void) interrupted;
-	(void) arg;
-	return CSV_DEVICE_FAILED;
-}
-
-#endif

@@ -37,9 +37,6 @@ extern void csv_device_file_use(const CsvDeviceFile *file, void *engine);
 /* the file's size; less if fewer bytes could be read */
 extern uint64_t csv_device_file_bytes(CsvDeviceFile *file);
 
-/* the seconds that a scan waits if no bytes come */
-extern double csv_device_patience;
-
 /*
  * As CsvOwnBytes.await(); calls `interrupted` now and then.  Meanwhile threads copy
  * the bytes that come next.  If no bytes come: CSV_DEVICE_FAILED with errno ETIMEDOUT.

@@ -7,7 +7,6 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +14,10 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "gpu_scan.h"
 #include "outlet.h"
 #include "reader/place.h"
-#include "gpu_scan.h"
+#include "reader/thread.h"
 #include "wire/sound.h"
 
 /* of the block for a stream's bytes */
@@ -627,26 +627,18 @@ bool
 csv_scan_start(const CsvScanMessage *message, int socket)
 {
 	Scan	   *scan = has_descriptors(socket) ? calloc(1, sizeof(Scan)) : NULL;
-	pthread_attr_t attributes;
-	pthread_t	thread;
-	bool		good;
 
 	if (scan == NULL)
 		return false;
-	csv_outlet_init(&scan->outlet, NULL, socket, !message->must_wait);
+	csv_outlet_init(&scan->outlet, socket, !message->must_wait);
 	scan->message = *message;
 	scan->file = -1;
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	csv_count(&nscans, 1);
-	good = pthread_create(&thread, &attributes, run_scan, scan) == 0;
-	pthread_attr_destroy(&attributes);
-	if (!good)
-	{
-		free(scan);
-		csv_count(&nscans, -1);
-	}
-	return good;
+	if (csv_thread_detach(run_scan, scan))
+		return true;
+	free(scan);
+	csv_count(&nscans, -1);
+	return false;
 }
 
 int

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "gpus.h"
 #include "serve.h"
 #include "wire/descriptors.h"
 
@@ -258,7 +258,7 @@ is_over(Program *program)
 		return true;
 
 	/* a thread that uses the device ends the program (outlet.c); otherwise end here */
-	if (program->lost_since == 0 && csv_device_any_is_lost())
+	if (program->lost_since == 0 && csv_gpus != NULL && csv_gpus->any_is_lost())
 		program->lost_since = seconds();
 	if (program->lost_since != 0 &&
 		seconds() - program->lost_since >= CSV_LOST_SECONDS)

@@ -306,11 +306,9 @@ outlet_free(void *owner, void *memory)
 }
 
 void
-csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket,
-				bool may_fall_back)
+csv_outlet_init(CsvOutlet *outlet, int socket, bool may_fall_back)
 {
 	memset(outlet, 0, sizeof(*outlet));
-	outlet->device = device;
 	outlet->socket = socket;
 	outlet->may_fall_back = may_fall_back;
 	outlet->memory.alloc = outlet_alloc;

@@ -24,7 +24,7 @@ typedef struct CsvOwnBlock
 
 typedef struct CsvOutlet
 {
-	CsvDevice  *device;			/* whose blocks messages refer to; or NULL */
+	CsvDevice  *device;			/* whose blocks messages refer to; at first NULL */
 	int			socket;
 	bool		may_fall_back;	/* after a failure the session reads on the CPU */
 	CsvMemory	memory;			/* by malloc() */
@@ -43,8 +43,7 @@ typedef struct CsvOutlet
 } CsvOutlet;
 
 /* takes the socket; `finder` points to the outlet, which must not move */
-extern void csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket,
-							bool may_fall_back);
+extern void csv_outlet_init(CsvOutlet *outlet, int socket, bool may_fall_back);
 extern void csv_outlet_free(CsvOutlet *outlet);
 
 /* a block for the outlet; NULL: there is no memory */

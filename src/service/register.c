@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ask.h"
+#include "gpus.h"
 #include "register.h"
 #include "wire/store.h"
 
@@ -165,7 +165,8 @@ free_set(CsvSets *all, CsvSet *set)
 {
 	all->nbytes -= set->nbytes;
 	all->ndescriptors -= 1 + set->ngroupings;
-	csv_devices_forget(set->number);
+	if (csv_gpus != NULL)
+		csv_gpus->forget(set->number);
 	for (int i = 0; i < set->ngroupings; i++)
 		close(set->groupings[i].file);
 	close(set->file);
@@ -571,7 +572,7 @@ write_entry(const CsvSet *set, const CsvTableName *user, int file)
 	entry.user = *user;
 	entry.ncolumns = set->wanted->ncolumns;
 	entry.ngroupings = (uint32_t) set->ngroupings;
-	entry.on_device = csv_devices_have(set->number);
+	entry.on_device = csv_gpus != NULL && csv_gpus->have(set->number);
 	if (!write_all(file, &entry, sizeof(entry)) ||
 		!write_all(file, set->wanted->columns,
 				   sizeof(CsvKeyColumn) * entry.ncolumns))

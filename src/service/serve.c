@@ -2,7 +2,6 @@
  * serve.c
  *		Checks messages, and does what they say.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "answer.h"
-#include "device.h"
-#include "gpu_scan.h"
+#include "gpus.h"
 #include "serve.h"
 #include "wire/store.h"
 
@@ -86,21 +83,27 @@ csv_service_set_limits(CsvService *service, const CsvLimitsMessage *limits)
 {
 	service->limits = *limits;
 	csv_register_limit(service->all, limits->resident_bytes);
-	csv_device_limit(limits->gpu_bytes);
-	csv_device_choose(limits->device);
+	if (csv_gpus != NULL)
+		csv_gpus->set_limits(limits);
+}
+
+static bool
+any_scan(void)
+{
+	return csv_gpus != NULL && csv_gpus->count_scans() > 0;
 }
 
 bool
 csv_service_is_empty(const CsvService *service)
 {
 	return csv_register_is_empty(service->all) &&
-		csv_register_bytes(service->all) == 0 && csv_scan_count() == 0;
+		csv_register_bytes(service->all) == 0 && !any_scan();
 }
 
 bool
 csv_service_is_retired(const CsvService *service)
 {
-	return service->retired && csv_scan_count() == 0;
+	return service->retired && !any_scan();
 }
 
 /* ---- clients ---- */
@@ -172,25 +175,6 @@ find_promise(const CsvClient *client, uint32_t number)
 	return NULL;
 }
 
-/* ---- replies ---- */
-
-static bool
-reply_done(CsvServiceReply *reply, uint32_t kind, uint32_t count)
-{
-	reply->message.done.kind = kind;
-	reply->message.done.count = count;
-	reply->nbytes = sizeof(CsvDoneMessage);
-	return true;
-}
-
-static void
-reply_with_file(CsvServiceReply *reply, int file, bool close)
-{
-	reply->descriptors.n = 1;
-	reply->descriptors.files[0] = file;
-	reply->close = close;
-}
-
 /* ---- checking messages ---- */
 
 /* it must end with its columns, each of them once */
@@ -252,7 +236,7 @@ handle_hello(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	answer->version = CSV_WIRE_VERSION;
 	answer->sizes = csv_wire_sizes();
 	answer->pid = getpid();
-	answer->has_cuda = csv_device_may_be();
+	answer->has_cuda = csv_gpus != NULL;
 	reply->nbytes = sizeof(*answer);
 	client->is_known = hello->version == answer->version &&
 		hello->sizes == answer->sizes;
@@ -302,7 +286,7 @@ handle_find(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	answer->found = 1;
 	answer->set = csv_set_number(set);
 	answer->nrows = csv_set_nrows(set);
-	reply_with_file(reply, csv_set_file(set), false);
+	csv_reply_with_file(reply, csv_set_file(set), false);
 	return true;
 }
 
@@ -369,7 +353,7 @@ handle_room(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	{
 		if (client->npromises == MOST_PROMISES ||
 			(promise = calloc(1, sizeof(Promise))) == NULL)
-			return reply_done(reply, CSV_MESSAGE_ROOM, 0);
+			return csv_reply_done(reply, CSV_MESSAGE_ROOM, 0);
 		promise->number = room->making;
 		LIST_INSERT_HEAD(&client->promises, promise, of_client);
 		client->npromises++;
@@ -377,7 +361,7 @@ handle_room(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	may = csv_register_promise(client->service->all, promise->nbytes, room);
 	if (may && room->nbytes > promise->nbytes)
 		promise->nbytes = room->nbytes;
-	return reply_done(reply, CSV_MESSAGE_ROOM, may);
+	return csv_reply_done(reply, CSV_MESSAGE_ROOM, may);
 }
 
 static bool
@@ -396,7 +380,7 @@ handle_keep(CsvClient *client, const CsvMessage *message, size_t nbytes,
 		csv_register_keep(client->service->all, keep, descriptors->files[1]);
 	if (kept)
 		descriptors->n = 1;
-	return reply_done(reply, CSV_MESSAGE_KEEP, kept);
+	return csv_reply_done(reply, CSV_MESSAGE_KEEP, kept);
 }
 
 static bool
@@ -417,8 +401,8 @@ handle_grouping(CsvClient *client, const CsvMessage *message, size_t nbytes,
 		descriptors->n = 0;
 	file = csv_set_grouping(all, pin->set, keys, &may_add);
 	if (file >= 0)
-		reply_with_file(reply, file, false);
-	return reply_done(reply, CSV_MESSAGE_GROUPING, may_add);
+		csv_reply_with_file(reply, file, false);
+	return csv_reply_done(reply, CSV_MESSAGE_GROUPING, may_add);
 }
 
 static bool
@@ -434,7 +418,7 @@ handle_list(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	if (file < 0)
 		return false;
 	n = csv_register_list(client->service->all, message->list.database, file);
-	reply_with_file(reply, file, true);
+	csv_reply_with_file(reply, file, true);
 	if (n < 0 || !csv_memory_file_seal(file, true))
 		return false;
 	answer->kind = CSV_MESSAGE_LIST;
@@ -449,7 +433,7 @@ handle_forget(CsvClient *client, const CsvMessage *message, size_t nbytes,
 {
 	(void) nbytes;
 	(void) descriptors;
-	return reply_done(reply, CSV_MESSAGE_FORGET,
+	return csv_reply_done(reply, CSV_MESSAGE_FORGET,
 					  csv_register_forget(client->service->all,
 										  &message->forget));
 }
@@ -475,114 +459,38 @@ handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	host->memory_held = csv_register_bytes(service->all);
 	host->memory_limit = service->limits.resident_bytes;
 	snprintf(host->name, sizeof(host->name), "host");
-	answer->n = 1 + (uint32_t) csv_device_statistics(answer->of + 1,
+	answer->n = 1;
+	if (csv_gpus != NULL)
+		answer->n += (uint32_t) csv_gpus->statistics(answer->of + 1,
 													 CSV_MOST_DEVICES);
 	reply->nbytes = sizeof(*answer);
 	return true;
 }
 
-/* is a device awake, or may the session wait for it?  Wakes the others. */
+/* DEVICE, DEVICES, ASK and SCAN */
 static bool
-is_ready(int32_t number, bool may_wait)
-{
-	const char *name;
-	CsvDeviceState state = csv_devices_state(number, &name);
-
-	if (state == CSV_DEVICE_NONE)
-		return false;
-	csv_devices_wake(number);
-	return may_wait || state == CSV_DEVICE_AWAKE;
-}
-
-static bool
-handle_device(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			  CsvDescriptors *descriptors, CsvServiceReply *reply)
-{
-	CsvDeviceMessage *answer = &reply->message.device;
-	int32_t		number = message->device.device;
-	const char *name;
-
-	(void) client;
-	(void) nbytes;
-	(void) descriptors;
-	memset(answer, 0, sizeof(*answer));
-	answer->kind = CSV_MESSAGE_DEVICE;
-	answer->device = number;
-	answer->state = csv_devices_state(number, &name);
-	snprintf(answer->name, sizeof(answer->name), "%s", name);
-	reply->nbytes = sizeof(*answer);
-	if (message->device.wake && answer->state != CSV_DEVICE_AWAKE)
-		csv_devices_count_starting(number);
-	if (message->device.wake)
-		csv_devices_wake(number);
-	return true;
-}
-
-static bool
-handle_devices(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			   CsvDescriptors *descriptors, CsvServiceReply *reply)
-{
-	CsvListedMessage *answer = &reply->message.listed;
-	CsvDeviceEntry entries[CSV_MOST_DEVICES];
-	int			n = csv_device_list(entries, CSV_MOST_DEVICES);
-	size_t		size = n < 0 ? 0 : sizeof(CsvDeviceEntry) * (size_t) n;
-	int			file = csv_memory_file_create("csv_gpu_fdw devices");
-
-	(void) client;
-	(void) message;
-	(void) nbytes;
-	(void) descriptors;
-	if (file < 0)
-		return false;
-	reply_with_file(reply, file, true);
-	if (write(file, entries, size) != (ssize_t) size ||
-		!csv_memory_file_seal(file, true))
-		return false;
-	answer->kind = CSV_MESSAGE_DEVICES;
-	answer->nentries = n < 0 ? CSV_LATER : (uint32_t) n;
-	reply->nbytes = sizeof(*answer);
-	return true;
-}
-
-static bool
-handle_ask(CsvClient *client, const CsvMessage *message, size_t nbytes,
+handle_gpu(CsvClient *client, const CsvMessage *message, size_t nbytes,
 		   CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
-	const CsvAskMessage *ask = &message->ask;
-	Pin		   *pin = find_pin(client, ask->set);
-	int			columns;
+	int			columns = -1;
 
 	(void) nbytes;
-	if (pin == NULL || ask->must_wait > 1)
-		return false;
-	if (!is_ready(ask->device, ask->must_wait) ||
-		(columns = fcntl(csv_set_file(pin->set), F_DUPFD_CLOEXEC, 0)) < 0)
-		return reply_done(reply, CSV_MESSAGE_ASK, 0);
-	if (!csv_answer_start(ask, columns, descriptors->files[1],
-						  descriptors->files[0]))
+	if (message->kind == CSV_MESSAGE_ASK)
 	{
-		close(columns);
-		return reply_done(reply, CSV_MESSAGE_ASK, 0);
+		const Pin  *pin = find_pin(client, message->ask.set);
+
+		if (pin == NULL)
+			return false;
+		columns = csv_set_file(pin->set);
 	}
-	descriptors->n = 0;
-	return reply_done(reply, CSV_MESSAGE_ASK, 1);
-}
+	if (csv_gpus != NULL)
+		return csv_gpus->handle(message, columns, descriptors, reply);
 
-static bool
-handle_scan(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvServiceReply *reply)
-{
-	const CsvScanMessage *scan = &message->scan;
-
-	(void) client;
-	(void) nbytes;
-	if (scan->must_wait > 1 || scan->io_threads == 0 ||
-		scan->io_threads > CSV_MAX_THREADS)
-		return false;
-	return reply_done(reply, CSV_MESSAGE_SCAN,
-					  is_ready(scan->device, scan->must_wait) &&
-					  csv_scan_start(scan, descriptors->files[0]) &&
-					  csv_wire_take(descriptors) >= 0);
+	/* zeros say that there is no device, and that the answer is no */
+	memset(&reply->message, 0, sizeof(reply->message));
+	reply->message.kind = message->kind;
+	reply->nbytes = sizeof(CsvDeviceMessage);
+	return true;
 }
 
 /* nbytes: 0: the handler checks it; ndescriptors: or one fewer, if is_optional */
@@ -606,10 +514,10 @@ static const struct
 	[CSV_MESSAGE_LIST] = {handle_list, sizeof(CsvListMessage), 0, false},
 	[CSV_MESSAGE_FORGET] = {handle_forget, sizeof(CsvForgetMessage), 0, false},
 	[CSV_MESSAGE_STATISTICS] = {handle_statistics, sizeof(uint32_t), 0, false},
-	[CSV_MESSAGE_DEVICE] = {handle_device, sizeof(CsvDeviceMessage), 0, false},
-	[CSV_MESSAGE_DEVICES] = {handle_devices, sizeof(uint32_t), 0, false},
-	[CSV_MESSAGE_ASK] = {handle_ask, sizeof(CsvAskMessage), 2, false},
-	[CSV_MESSAGE_SCAN] = {handle_scan, sizeof(CsvScanMessage), 1, false},
+	[CSV_MESSAGE_DEVICE] = {handle_gpu, sizeof(CsvDeviceMessage), 0, false},
+	[CSV_MESSAGE_DEVICES] = {handle_gpu, sizeof(uint32_t), 0, false},
+	[CSV_MESSAGE_ASK] = {handle_gpu, sizeof(CsvAskMessage), 2, false},
+	[CSV_MESSAGE_SCAN] = {handle_gpu, sizeof(CsvScanMessage), 1, false},
 };
 
 bool
@@ -624,7 +532,7 @@ csv_client_handle(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	reply->close = false;
 
 	/* the program is about to end (outlet.c); the client wants a new program */
-	if (csv_device_any_is_lost())
+	if (csv_gpus != NULL && csv_gpus->any_is_lost())
 		return false;
 	if (nbytes < sizeof(kind) || kind >= CSV_NUM_MESSAGE_KINDS ||
 		handlers[kind].function == NULL)

@@ -9,6 +9,7 @@
 #define CSV_SERVE_H
 
 #include "register.h"
+#include "reply.h"
 
 typedef struct CsvService CsvService;
 typedef struct CsvClient CsvClient;
@@ -27,15 +28,6 @@ extern bool csv_service_is_retired(const CsvService *service);
 
 extern CsvClient *csv_client_create(CsvService *service);
 extern void csv_client_free(CsvClient *client);
-
-typedef struct CsvServiceReply
-{
-	size_t		nbytes;			/* 0: there is none */
-	CsvDescriptors descriptors;
-	bool		close;			/* the descriptors are not the program's own: close
-								 * them after sending */
-	CsvMessage	message;
-} CsvServiceReply;
 
 /*
  * Do what a message says, and make the reply.  Takes the descriptors that are kept out

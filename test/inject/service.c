@@ -10,27 +10,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../src/service/ask.h"
-#include "../../src/service/files.h"
 #include "../../src/service/outlet.h"
 #include "inject.h"
 
-extern void __real_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device,
-								   int socket, bool may_fall_back);
-extern void __wrap_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device,
-								   int socket, bool may_fall_back);
+extern void __real_csv_outlet_init(CsvOutlet *outlet, int socket,
+								   bool may_fall_back);
+extern void __wrap_csv_outlet_init(CsvOutlet *outlet, int socket,
+								   bool may_fall_back);
 
 /* a file of this name is on a file system that is gone */
 #define HANGING_FILE	"/hang.csv"
 
-/* so that all that is not tiny is asked of both devices */
-#define LEAST_ROWS		100
+extern double __wrap_csv_device_patience;
+extern const uint64_t __wrap_csv_least_device_rows;
 
-__attribute__((constructor)) static void
-share_rows(void)
-{
-	csv_least_device_rows = LEAST_ROWS;
-}
+double		__wrap_csv_device_patience = 30;
+
+/* so that all that is not tiny is asked of both devices */
+const uint64_t __wrap_csv_least_device_rows = 100;
 
 extern ssize_t __real_pread(int file, void *bytes, size_t nbytes, off_t offset);
 extern ssize_t __wrap_pread(int file, void *bytes, size_t nbytes, off_t offset);
@@ -46,7 +43,7 @@ __wrap_pread(int file, void *bytes, size_t nbytes, off_t offset)
 		strlen(path) >= strlen(HANGING_FILE) &&
 		strcmp(path + strlen(path) - strlen(HANGING_FILE), HANGING_FILE) == 0)
 	{
-		csv_device_patience = 1;
+		__wrap_csv_device_patience = 1;
 		for (;;)
 			pause();
 	}
@@ -55,8 +52,7 @@ __wrap_pread(int file, void *bytes, size_t nbytes, off_t offset)
 
 /* the pair of sockets is of who made it */
 void
-__wrap_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket,
-					   bool may_fall_back)
+__wrap_csv_outlet_init(CsvOutlet *outlet, int socket, bool may_fall_back)
 {
 	CsvInjected injected = {0, 0};
 	struct ucred session = {0, 0, 0};
@@ -64,7 +60,7 @@ __wrap_csv_outlet_init(CsvOutlet *outlet, CsvDevice *device, int socket,
 	char		path[64];
 	FILE	   *file;
 
-	__real_csv_outlet_init(outlet, device, socket, may_fall_back);
+	__real_csv_outlet_init(outlet, socket, may_fall_back);
 	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &session, &size) != 0)
 		return;
 	snprintf(path, sizeof(path), CSV_INJECTED_FILE, (int) session.pid);
