@@ -142,7 +142,7 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 				  bool (*interrupted) (void *interrupted_arg), void *interrupted_arg)
 {
 	Observer   *observer = arg;
-	const CsvLayout *layout = csv_table_scan_batches(observer->scan)->at.layout;
+	const CsvLayout *layout = observer->scan->batches->at.layout;
 	BatchNote  *note = &observer->notes[slot];
 	const Size	nbytes = sizeof(CsvEvidence) * observer->findings->ncolumns;
 	bool		any_slow = false;
@@ -200,7 +200,7 @@ static void
 add_note(Observer *observer, int64 first)
 {
 	CsvFindings *findings = observer->findings;
-	BatchNote  *note = csv_table_scan_batches(observer->scan)->at.batch.note;
+	BatchNote  *note = observer->scan->batches->at.batch.note;
 
 	if (note == NULL || note->evidence == NULL)
 		return;
@@ -215,7 +215,7 @@ add_note(Observer *observer, int64 first)
 static void
 add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bool *isnull)
 {
-	BatchNote  *note = csv_table_scan_batches(observer->scan)->at.batch.note;
+	BatchNote  *note = observer->scan->batches->at.batch.note;
 
 	if (note != NULL)
 	{
@@ -295,14 +295,14 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 		observer->places[i] = i;
 	observer->scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
 										  note_skipped, findings);
-	csv_table_scan_show_progress(observer->scan, InvalidOid);
+	observer->scan->shows_progress = true;
 	if (max_records < 0 && sizeof(CsvEvidence) * findings->ncolumns <= MOST_NOTE_BYTES)
 	{
 		observer->notes = palloc0(sizeof(BatchNote) * CSV_BATCH_SLOTS);
 		observer->callback.func = free_notes;
 		observer->callback.arg = observer;
 		MemoryContextRegisterResetCallback(CurrentMemoryContext, &observer->callback);
-		csv_batches_watch(csv_table_scan_batches(observer->scan), &hook);
+		csv_batches_watch(observer->scan->batches, &hook);
 	}
 	while (max_records < 0 || findings->nrecords < max_records)
 	{
@@ -319,7 +319,7 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 		{
 			add_run(observer, &run, findings->nrecords, values, isnull);
 			findings->nrecords += run.nrows;
-			csv_table_scan_pass(observer->scan, run.nrows);
+			observer->scan->row += run.nrows;
 		}
 	}
 	csv_table_scan_end(observer->scan);

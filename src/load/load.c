@@ -524,7 +524,7 @@ load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
 		}
 		run.nrows = Min(run.nrows, pace->most);
 		nrows = csv_insert_run(target, &run, &stopped);
-		csv_table_scan_pass(scan, nrows);
+		scan->row += nrows;
 		if (!stopped)
 		{
 			pace->most = Min(pace->most, PG_UINT32_MAX / 2) * 2;
@@ -562,8 +562,8 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 								load->rejects == NULL ? CSV_SCAN_MAY_KEEP : 0,
 								load->rejects != NULL ? reject_record : NULL,
 								load);
-	csv_table_scan_show_progress(scan,
-								 RelationGetRelid(csv_insert_relation(target)));
+	scan->shows_progress = true;
+	scan->progress_relid = RelationGetRelid(csv_insert_relation(target));
 	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
 	places = mapped_places(&load->mapping, load->row->tts_tupleDescriptor->natts);
 	if (places != NULL &&
@@ -582,7 +582,7 @@ load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
 		if (fixed == NULL)
 			map_row(&load->mapping, row, slot, csv_insert_context(target));
 		if (!csv_insert_row(target, slot))
-			csv_table_scan_exclude(scan);
+			scan->nexcluded++;
 		csv_messages_check();
 		if (load->mapping.any_expr)
 			ExecClearTuple(row);

@@ -23,7 +23,7 @@
 static void
 show_progress(const CsvTableScan *scan, const CsvScanStatistics *statistics)
 {
-	int64		nbytes = csv_batches_certain_size(csv_table_scan_batches(scan));
+	int64		nbytes = csv_batches_certain_size(scan->batches);
 	const int	columns[] = {
 		PROGRESS_ANALYZE_BLOCKS_TOTAL, PROGRESS_ANALYZE_BLOCKS_DONE
 	};

@@ -163,7 +163,8 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	{
 		scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL,
 									0, add_row, &rows);
-		csv_table_scan_show_progress(scan, relid);
+		scan->shows_progress = true;
+		scan->progress_relid = relid;
 		while (csv_table_scan_next(scan, values, isnull))
 			CHECK_FOR_INTERRUPTS();
 		csv_table_scan_end(scan);

@@ -88,7 +88,7 @@ set_limit(CsvQuery *query, ExprState *count, ExprState *offset,
 static bool
 is_filling(const CsvScanState *state)
 {
-	return state->lookup != NULL && csv_lookup_is_filling(state->lookup);
+	return state->lookup != NULL && state->lookup->state == CSV_LOOKUP_FILLS;
 }
 
 /* CsvPushdown.prepare: the query of a scan that begins, or that has come this far */
@@ -153,7 +153,7 @@ begin_files(ForeignScanState *node, bool only_explain)
 	if (state->files == NULL)
 		return;
 	csv_file_filter_begin(state->files, node->ss.ps.ps_ExprContext);
-	state->files_decided = !csv_file_filter_varies(state->files);
+	state->files_decided = !state->files->varies;
 	if (state->files_decided)
 		return;
 	state->all_bytes = Max(csv_source_data_size(state->table, NULL), 0);
@@ -169,7 +169,7 @@ csv_decide_files(ForeignScanState *node)
 	if (state->files == NULL || state->files_decided)
 		return;
 	csv_file_filter_decide(state->files, node->ss.ps.ps_ExprContext);
-	csv_batches_choose_files(csv_table_scan_batches(state->scan));
+	csv_batches_choose_files(state->scan->batches);
 	state->files_decided = true;
 }
 
@@ -269,10 +269,9 @@ csv_open_scan(ForeignScanState *node)
 									   skipped != NULL ? 0 : CSV_SCAN_MAY_KEEP,
 									   skipped,
 									   skipped != NULL ? csv_awaited_scan->arg : NULL);
-	if (!IsParallelWorker())
-		csv_table_scan_show_progress(state->scan, is_awaited(node) ?
-									 csv_awaited_scan->shown_relid :
-									 state->table->relid);
+	state->scan->shows_progress = !IsParallelWorker();
+	state->scan->progress_relid = is_awaited(node) ?
+		csv_awaited_scan->shown_relid : state->table->relid;
 	MemoryContextSwitchTo(outer);
 }
 
@@ -342,13 +341,13 @@ next_row(ForeignScanState *node, TupleTableSlot *slot)
 	while (fetch_row(state, slot))
 	{
 		ExecStoreVirtualTuple(slot);
-		if (!state->looks_up && !csv_table_scan_undecided(state->scan))
+		if (!state->looks_up && !state->scan->undecided)
 			return true;
 		ResetExprContext(econtext);
 		econtext->ecxt_scantuple = slot;
 		if (ExecQual(node->fdw_recheck_quals, econtext))
 			return true;
-		csv_table_scan_batches(state->scan)->statistics.filtered++;
+		state->scan->batches->statistics.filtered++;
 		CHECK_FOR_INTERRUPTS();
 		ExecClearTuple(slot);
 	}
@@ -369,10 +368,10 @@ aggregate_rows(CsvScanState *state)
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreVirtualTuple(row);
 		if (!csv_aggregation_add_row(state->aggregation))
-			csv_table_scan_batches(state->scan)->statistics.filtered++;
+			state->scan->batches->statistics.filtered++;
 	}
 	csv_aggregation_finish(state->aggregation,
-						   csv_table_scan_batches(state->scan)->evaluation);
+						   state->scan->batches->evaluation);
 }
 
 void
@@ -421,7 +420,7 @@ csv_rescan(ForeignScanState *node)
 		csv_aggregation_rewind(state->aggregation))
 		return;
 	state->aggregated = false;
-	if (state->files != NULL && csv_file_filter_varies(state->files))
+	if (state->files != NULL && state->files->varies)
 	{
 		csv_file_filter_begin(state->files, node->ss.ps.ps_ExprContext);
 		state->files_decided = false;
@@ -432,7 +431,7 @@ csv_rescan(ForeignScanState *node)
 		csv_table_scan_rewind(state->scan);
 	else if (state->aggregation != NULL)
 		csv_aggregation_renew(state->aggregation,
-							  csv_evaluation_groups(csv_table_scan_batches(state->scan)->evaluation));
+							  csv_evaluation_groups(state->scan->batches->evaluation));
 }
 
 void

@@ -146,10 +146,10 @@ explain_files(const CsvScanState *state, ForeignScan *plan,
 	if (quals == NIL)
 		return;
 	ExplainPropertyText("File Filter", quals_text(quals, plan, es), es);
-	if (state->files != NULL && csv_file_filter_nleft(state->files) >= 0)
+	if (state->files != NULL && state->files->nleft >= 0)
 		ExplainPropertyText("Files",
 							psprintf("%d of %d",
-									 csv_file_filter_nleft(state->files),
+									 state->files->nleft,
 									 state->table->nfiles), es);
 }
 
@@ -241,7 +241,7 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 
 	if (state->scan != NULL)
 	{
-		const CsvBatches *batches = csv_table_scan_batches(state->scan);
+		const CsvBatches *batches = state->scan->batches;
 
 		*ncolumns = batches->layout->ncolumns;
 		return batches->all_kept;
@@ -255,18 +255,15 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 static void
 explain_lookup(const CsvLookup *lookup, ExplainState *es)
 {
-	CsvLookupStatistics statistics;
-
-	csv_lookup_statistics(lookup, &statistics);
-	if (statistics.nscans == 0)
+	if (lookup->nlookups == 0)
 		return;
-	ExplainPropertyInteger(statistics.disk_bytes > 0 ? "Rescans from Disk" :
-						   "Rescans from Memory", NULL, statistics.nscans, es);
+	ExplainPropertyInteger(lookup->disk_bytes > 0 ? "Rescans from Disk" :
+						   "Rescans from Memory", NULL, lookup->nlookups, es);
 	ExplainPropertyInteger("Rescan Memory Usage", "kB",
-						   (statistics.memory_bytes + 1023) / 1024, es);
-	if (statistics.disk_bytes > 0)
+						   (lookup->most_bytes + 1023) / 1024, es);
+	if (lookup->disk_bytes > 0)
 		ExplainPropertyInteger("Rescan Disk Usage", "kB",
-							   (statistics.disk_bytes + 1023) / 1024, es);
+							   (lookup->disk_bytes + 1023) / 1024, es);
 }
 
 void
@@ -284,7 +281,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		find_resident(state, plan, &ncolumns) &&
 		!plan->scan.plan.parallel_aware;	/* a shared scan does not use them */
 	const char *engine = state->scan != NULL ?
-		csv_table_scan_batches(state->scan)->engine : NULL;
+		state->scan->batches->engine : NULL;
 
 	if (plan->scan.scanrelid == 0)
 		explain_relation(plan, table->relid, es);
@@ -337,7 +334,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		if (table->set_null)
 			ExplainPropertyInteger("Values Set to NULL", NULL,
 								   statistics.set_null, es);
-		if (csv_table_scan_batches(state->scan)->layout->wants_surplus)
+		if (state->scan->batches->layout->wants_surplus)
 			ExplainPropertyInteger("Records with Surplus Fields", NULL,
 								   statistics.surplus, es);
 		if (has_engine_filter(plan))

@@ -17,34 +17,22 @@
 #include "scan/file_values.h"
 #include "table/source.h"
 
-typedef struct FileClause
+typedef struct CsvFileClause
 {
 	ExprState  *qual;
 	Bitmapset  *used;			/* attribute numbers */
 	bool		varies;
 	bool		late;			/* must not see files that an earlier clause hides */
-} FileClause;
+} CsvFileClause;
 
 /* a column that clauses use; arrays have an entry for each file */
-typedef struct FileColumn
+typedef struct CsvFileColumn
 {
 	CsvValueInput input;
 	bool	   *made;			/* the value was made; NULL: no clause uses it */
 	bool	   *isnull;
 	Datum	   *values;
-} FileColumn;
-
-struct CsvFileFilter
-{
-	CsvTable   *table;
-	MemoryContext context;
-	TupleTableSlot *slot;		/* a row of the current file */
-	FileColumn *columns;		/* by attribute number - 1 */
-	int			nclauses;
-	FileClause *clauses;
-	bool		varies;
-	int			nleft;			/* in the scan with most files; -1: no scan yet */
-};
+} CsvFileColumn;
 
 /* room for one member for each file */
 static void *
@@ -57,7 +45,7 @@ allocate(const CsvFileFilter *filter, Size member_bytes)
 static void
 add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
 {
-	FileClause *clause = &filter->clauses[filter->nclauses++];
+	CsvFileClause *clause = &filter->clauses[filter->nclauses++];
 	List	   *vars = pull_var_clause(expr, 0);
 	ListCell   *cell;
 
@@ -65,7 +53,7 @@ add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
 	foreach(cell, vars)
 	{
 		int			attnum = lfirst_node(Var, cell)->varattno;
-		FileColumn *column = &filter->columns[attnum - 1];
+		CsvFileColumn *column = &filter->columns[attnum - 1];
 
 		clause->used = bms_add_member(clause->used, attnum);
 		if (column->made != NULL)
@@ -84,7 +72,7 @@ add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
 
 /* fill in the clause's columns for a file; false if quiet and a value is refused */
 static bool
-set_row(CsvFileFilter *filter, const FileClause *clause, int file, bool quiet)
+set_row(CsvFileFilter *filter, const CsvFileClause *clause, int file, bool quiet)
 {
 	TupleTableSlot *slot = filter->slot;
 	MemoryContext outer = MemoryContextSwitchTo(filter->context);
@@ -94,7 +82,7 @@ set_row(CsvFileFilter *filter, const FileClause *clause, int file, bool quiet)
 	ExecClearTuple(slot);
 	while (made && (attnum = bms_next_member(clause->used, attnum)) >= 0)
 	{
-		FileColumn *column = &filter->columns[attnum - 1];
+		CsvFileColumn *column = &filter->columns[attnum - 1];
 
 		if (!column->made[file])
 			column->made[file] = made =
@@ -138,7 +126,7 @@ csv_file_filter_create(CsvTable *table, List *clauses, PlanState *parent,
 	filter->table = table;
 	filter->context = CurrentMemoryContext;
 	filter->nleft = -1;
-	filter->columns = palloc0(sizeof(FileColumn) * table->natts);
+	filter->columns = palloc0(sizeof(CsvFileColumn) * table->natts);
 	relation = table_open(table->relid, NoLock);
 	desc = CreateTupleDescCopy(RelationGetDescr(relation));
 	table_close(relation, NoLock);
@@ -147,7 +135,7 @@ csv_file_filter_create(CsvTable *table, List *clauses, PlanState *parent,
 
 	clauses = copyObject(clauses);
 	fix_opfuncids((Node *) clauses);
-	filter->clauses = palloc(sizeof(FileClause) * list_length(clauses));
+	filter->clauses = palloc(sizeof(CsvFileClause) * list_length(clauses));
 	foreach(cell, clauses)
 		add_clause(filter, lfirst(cell), parent);
 	return quiet && !make_all_values(filter) ? NULL : filter;
@@ -165,7 +153,7 @@ holds(CsvFileFilter *filter, ExprContext *econtext, int file, bool all)
 
 	for (int i = 0; i < filter->nclauses; i++)
 	{
-		const FileClause *clause = &filter->clauses[i];
+		const CsvFileClause *clause = &filter->clauses[i];
 
 		if ((all || !(clause->varies || clause->late)) &&
 			set_row(filter, clause, file, quiet) &&
@@ -211,16 +199,4 @@ csv_file_filter_decide(CsvFileFilter *filter, ExprContext *econtext)
 	int			nleft = leave_out(filter, econtext, true);
 
 	filter->nleft = Max(filter->nleft, nleft);
-}
-
-bool
-csv_file_filter_varies(const CsvFileFilter *filter)
-{
-	return filter->varies;
-}
-
-int
-csv_file_filter_nleft(const CsvFileFilter *filter)
-{
-	return filter->nleft;
 }

@@ -13,7 +13,19 @@
 
 #include "table/option.h"
 
-typedef struct CsvFileFilter CsvFileFilter;
+typedef struct CsvFileFilter
+{
+	bool		varies;			/* it may leave out other files in the next scan of the
+								 * execution */
+	int			nleft;			/* the most files that were left; -1: not decided yet */
+
+	CsvTable   *table;
+	MemoryContext context;
+	TupleTableSlot *slot;		/* a row of the current file */
+	struct CsvFileColumn *columns;	/* by attribute number - 1 */
+	int			nclauses;
+	struct CsvFileClause *clauses;
+} CsvFileFilter;
 
 /*
  * For clauses whose Vars are the table's columns.  `parent` is NULL if there is no
@@ -33,11 +45,5 @@ extern void csv_file_filter_begin(CsvFileFilter *filter,
 								  ExprContext *econtext);
 extern void csv_file_filter_decide(CsvFileFilter *filter,
 								   ExprContext *econtext);
-
-/* may it leave out other files in the next scan of the execution? */
-extern bool csv_file_filter_varies(const CsvFileFilter *filter);
-
-/* the most files that were left; -1: not decided yet */
-extern int	csv_file_filter_nleft(const CsvFileFilter *filter);
 
 #endif							/* CSV_FILE_FILTER_H */

@@ -10,7 +10,7 @@
  * Keeping all rows takes longer than a scan that returns few of them.  It should take
  * little time beside the earlier scans, so it waits until these have read as much as
  * the whole file, and for some more scans if they are quick or if files are needed.
- * It does not report skipped records (csv_table_scan_look_ahead): if there are any to
+ * It does not report skipped records (csv_skipping_look_ahead): if there are any to
  * report, scans go on until one of them has reported them.
  */
 #include "postgres.h"
@@ -35,7 +35,7 @@
 #define MOST_FILES		256
 
 /* a column, and the value that it must be equal to */
-typedef struct Key
+typedef struct CsvLookupKey
 {
 	AttrNumber	attnum;
 	ExprState  *value;
@@ -45,59 +45,14 @@ typedef struct Key
 } Key;
 
 /* a row; its tuple follows */
-typedef struct Row
+typedef struct CsvLookupRow
 {
-	struct Row *next;			/* of its bucket; before chaining: the row before it */
+	struct CsvLookupRow *next;			/* of its bucket; before chaining: the row before it */
 	uint32		hash;
 } Row;
 
 #define ROW_BYTES		MAXALIGN(sizeof(Row))
 #define ROW_TUPLE(row)	((MinimalTuple) ((char *) (row) + ROW_BYTES))
-
-typedef enum State
-{
-	LOOKUP_WAITS,				/* scans read the file */
-	LOOKUP_FILLS,
-	LOOKUP_READY,
-	LOOKUP_FAILED				/* it never will be ready */
-} State;
-
-struct CsvLookup
-{
-	MemoryContext context;
-	ExprContext *econtext;		/* in which parameters are known */
-	TupleDesc	desc;
-	Key		   *keys;
-	int			nkeys;
-	State		state;
-
-	/* scans that have read the file */
-	int64		nscans;
-	int64		nbytes;			/* that these scans read */
-	bool		awaits_end;		/* wait until a scan gets to its end */
-	bool		needs_files;
-
-	/* the rows */
-	MemoryContext rows_context;
-	Row		   *last;			/* in file order */
-	char	   *room;			/* of the current block: the free part, */
-	size_t		room_bytes;		/* and its size */
-	int64		nrows;			/* in memory */
-	Row		  **buckets;
-	uint32		nbuckets;		/* a power of 2 */
-	BufFile   **files;			/* NULL: all rows are in memory */
-	uint32		nfiles;
-
-	/* the rows that are looked for */
-	bool		has_hash;		/* their hash is known */
-	uint32		hash;
-	Row		   *next;			/* in memory; NULL: none */
-	BufFile    *file;			/* or in this file; NULL: none */
-	MinimalTuple read;			/* the last row from the file */
-	uint32		read_bytes;		/* room for it */
-
-	CsvLookupStatistics statistics;
-};
 
 static void
 init_key(Key *key, PlanState *parent, OpExpr *op, int side)
@@ -219,8 +174,7 @@ memory_bytes(const CsvLookup *lookup)
 static void
 note_memory(CsvLookup *lookup)
 {
-	lookup->statistics.memory_bytes = Max(lookup->statistics.memory_bytes,
-										  (int64) memory_bytes(lookup));
+	lookup->most_bytes = Max(lookup->most_bytes, (int64) memory_bytes(lookup));
 }
 
 /* keep a row; false if it is beyond the limit */
@@ -293,7 +247,7 @@ write_row(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
 	}
 	csv_spill_write(lookup->files[number], head, sizeof(head));
 	csv_spill_write(lookup->files[number], tuple, tuple->t_len);
-	lookup->statistics.disk_bytes += sizeof(head) + tuple->t_len;
+	lookup->disk_bytes += sizeof(head) + tuple->t_len;
 }
 
 /* as many files as half of the memory has buffers for */
@@ -419,7 +373,7 @@ keep_rows(CsvLookup *lookup, CsvTableScan *scan)
 	{
 		/* later, rows may go to files, unless there is a limit for files */
 		if (temp_file_limit >= 0)
-			lookup->state = LOOKUP_FAILED;
+			lookup->state = CSV_LOOKUP_FAILED;
 		lookup->needs_files = true;
 	}
 	else if (!csv_table_scan_is_complete(scan))
@@ -432,36 +386,36 @@ fill(CsvLookup *lookup, CsvTableScan *scan)
 {
 	bool		filled;
 
-	lookup->state = LOOKUP_FILLS;
+	lookup->state = CSV_LOOKUP_FILLS;
 	csv_table_scan_rewind(scan);
-	csv_table_scan_look_ahead(scan, true);
+	csv_skipping_look_ahead(scan->skipping, true);
 	filled = keep_rows(lookup, scan);
 	if (filled)
 	{
 		if (lookup->files == NULL)
 			chain_rows(lookup);
 		note_memory(lookup);
-		lookup->state = LOOKUP_READY;
-		csv_batches_close_engine(csv_table_scan_batches(scan));
+		lookup->state = CSV_LOOKUP_READY;
+		csv_batches_close_engine(scan->batches);
 	}
 	else
 	{
 		note_memory(lookup);
 		drop_rows(lookup);
 		close_files(lookup);
-		lookup->statistics.disk_bytes = 0;
-		if (lookup->state == LOOKUP_FILLS)
-			lookup->state = LOOKUP_WAITS;
+		lookup->disk_bytes = 0;
+		if (lookup->state == CSV_LOOKUP_FILLS)
+			lookup->state = CSV_LOOKUP_WAITS;
 		csv_table_scan_rewind(scan);
 	}
-	csv_table_scan_look_ahead(scan, false);
+	csv_skipping_look_ahead(scan->skipping, false);
 }
 
 /* have scans read enough, so that it is worth keeping all rows? */
 static bool
 is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 {
-	const CsvBatches *batches = csv_table_scan_batches(scan);
+	const CsvBatches *batches = scan->batches;
 	bool		is_complete = csv_table_scan_is_complete(scan);
 	int64		size = csv_batches_certain_size(batches);
 	CsvBatchesStatistics statistics = csv_batches_statistics(batches);
@@ -482,7 +436,7 @@ is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 bool
 csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan, int64 all_bytes)
 {
-	if (lookup->state == LOOKUP_WAITS && is_due(lookup, scan, all_bytes))
+	if (lookup->state == CSV_LOOKUP_WAITS && is_due(lookup, scan, all_bytes))
 	{
 		fill(lookup, scan);
 		/* if that failed, wait until as much has been read again */
@@ -490,13 +444,7 @@ csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan, int64 all_bytes)
 			lookup->nbytes = 0;
 	}
 	lookup->has_hash = false;
-	return lookup->state == LOOKUP_READY;
-}
-
-bool
-csv_lookup_is_filling(const CsvLookup *lookup)
-{
-	return lookup->state == LOOKUP_FILLS;
+	return lookup->state == CSV_LOOKUP_READY;
 }
 
 /* ---- rows come out ---- */
@@ -505,7 +453,7 @@ csv_lookup_is_filling(const CsvLookup *lookup)
 static void
 look_up(CsvLookup *lookup)
 {
-	lookup->statistics.nscans++;
+	lookup->nlookups++;
 	lookup->has_hash = true;
 	lookup->next = NULL;
 	lookup->file = NULL;
@@ -557,10 +505,4 @@ csv_lookup_end(CsvLookup *lookup)
 {
 	close_files(lookup);
 	drop_rows(lookup);
-}
-
-void
-csv_lookup_statistics(const CsvLookup *lookup, CsvLookupStatistics *statistics)
-{
-	*statistics = lookup->statistics;
 }

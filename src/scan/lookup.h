@@ -16,6 +16,7 @@
 #define CSV_LOOKUP_H
 
 #include "nodes/execnodes.h"
+#include "storage/buffile.h"
 
 #include "scan/scan.h"
 
@@ -39,15 +40,53 @@
 extern uint32 csv_lookup_files(void);
 #define CSV_LOOKUP_ROW_BYTES	32
 
-typedef struct CsvLookup CsvLookup;
-
-/* for EXPLAIN ANALYZE */
-typedef struct CsvLookupStatistics
+typedef enum CsvLookupState
 {
-	int64		nscans;			/* that took their rows from here */
-	int64		memory_bytes;	/* at most */
+	CSV_LOOKUP_WAITS,			/* scans read the file */
+	CSV_LOOKUP_FILLS,
+	CSV_LOOKUP_READY,
+	CSV_LOOKUP_FAILED			/* it never will be ready */
+} CsvLookupState;
+
+typedef struct CsvLookup
+{
+	MemoryContext context;
+	ExprContext *econtext;		/* in which parameters are known */
+	TupleDesc	desc;
+	struct CsvLookupKey *keys;
+	int			nkeys;
+	CsvLookupState state;
+
+	/* scans that have read the file */
+	int64		nscans;
+	int64		nbytes;			/* that these scans read */
+	bool		awaits_end;		/* wait until a scan gets to its end */
+	bool		needs_files;
+
+	/* the rows */
+	MemoryContext rows_context;
+	struct CsvLookupRow *last;	/* in file order */
+	char	   *room;			/* of the current block: the free part, */
+	size_t		room_bytes;		/* and its size */
+	int64		nrows;			/* in memory */
+	struct CsvLookupRow **buckets;
+	uint32		nbuckets;		/* a power of 2 */
+	BufFile   **files;			/* NULL: all rows are in memory */
+	uint32		nfiles;
+
+	/* the rows that are looked for */
+	bool		has_hash;		/* their hash is known */
+	uint32		hash;
+	struct CsvLookupRow *next;	/* in memory; NULL: none */
+	BufFile    *file;			/* or in this file; NULL: none */
+	MinimalTuple read;			/* the last row from the file */
+	uint32		read_bytes;		/* room for it */
+
+	/* for EXPLAIN ANALYZE */
+	int64		nlookups;		/* scans that took their rows from here */
+	int64		most_bytes;		/* of memory */
 	int64		disk_bytes;
-} CsvLookupStatistics;
+} CsvLookup;
 
 /*
  * For rows as in `desc`, and these equalities of `clauses`.  Uses the current memory
@@ -66,14 +105,8 @@ extern CsvLookup *csv_lookup_create(PlanState *parent, TupleDesc desc,
 extern bool csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan,
 							  int64 all_bytes);
 
-/* is it keeping all rows?  Parameters do not count then. */
-extern bool csv_lookup_is_filling(const CsvLookup *lookup);
-
 /* call after csv_lookup_rescan() has returned true; as csv_table_scan_next() */
 extern bool csv_lookup_next(CsvLookup *lookup, Datum *values, bool *isnull);
 extern void csv_lookup_end(CsvLookup *lookup);
-
-extern void csv_lookup_statistics(const CsvLookup *lookup,
-								  CsvLookupStatistics *statistics);
 
 #endif							/* CSV_LOOKUP_H */

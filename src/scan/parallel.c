@@ -10,7 +10,9 @@
 
 #include "access/parallel.h"
 #include "executor/executor.h"
+#include "storage/shmem.h"
 
+#include "reader/footer.h"
 #include "scan/execute.h"
 
 /* the leader and the workers that may come */
@@ -24,9 +26,23 @@ Size
 csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt)
 {
 	CsvScanState *state = node->fdw_state;
+	const char *options = nodeToString(state->table->server_options);
 
 	csv_decide_files(node);
-	return csv_shared_scan_size(state->scan, count_processes(pcxt));
+	return add_size(MAXALIGN(sizeof(CsvSharedScan)) +
+					MAXALIGN(csv_shared_report_size(count_processes(pcxt))) +
+					MAXALIGN(strlen(options) + 1),
+					csv_sharing_size(state->scan->batches->source));
+}
+
+/* all files are read again, after everything that was reported up to now */
+static void
+restart(CsvSharedScan *shared, const CsvTableScan *scan)
+{
+	memset(&shared->amounts, 0, sizeof(shared->amounts));
+	csv_skipping_begin_shared(scan->skipping, csv_shared_report(shared));
+	csv_sharing_restart(csv_shared_files(shared), scan->batches->source,
+						&scan->table->settings);
 }
 
 void
@@ -34,8 +50,24 @@ csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 				   void *coordinate)
 {
 	CsvScanState *state = node->fdw_state;
+	const CsvTable *table = state->table;
+	CsvSharedScan *shared = coordinate;
+	const char *options = nodeToString(table->server_options);
 
-	csv_shared_scan_init(coordinate, state->scan, count_processes(pcxt));
+	memset(shared, 0, sizeof(*shared));
+	shared->report = MAXALIGN(sizeof(CsvSharedScan));
+	shared->server_options = shared->report +
+		MAXALIGN(csv_shared_report_size(count_processes(pcxt)));
+	strcpy((char *) shared + shared->server_options, options);
+	shared->sharing = shared->server_options + MAXALIGN(strlen(options) + 1);
+	SpinLockInit(&shared->mutex);
+	csv_shared_report_init(csv_shared_report(shared), count_processes(pcxt));
+	csv_sharing_init(csv_shared_files(shared), state->scan->batches->source,
+					 count_processes(pcxt),
+					 csv_piece_bytes(table->reader.chunk_bytes),
+					 csv_footer_margin(&table->reader.dialect),
+					 &table->settings);
+	csv_skipping_begin_shared(state->scan->skipping, csv_shared_report(shared));
 	state->pcxt = pcxt;
 	state->shared = coordinate;
 	/* set only while the plan is set up, or run by the leader */
@@ -56,7 +88,7 @@ csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 	state->is_shared = false;
 	state->has_begun = false;
 	csv_decide_files(node);
-	csv_shared_scan_restart(coordinate, state->scan);
+	restart(coordinate, state->scan);
 }
 
 void
@@ -65,12 +97,19 @@ csv_initialize_worker(ForeignScanState *node, shm_toc *toc, void *coordinate)
 	CsvScanState *state = node->fdw_state;
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	List	   *relation = list_nth(plan->fdw_private, CSV_PLAN_RELATION);
+	CsvSharedScan *shared = coordinate;
+	const char *options = (const char *) shared + shared->server_options;
 	MemoryContext outer =
 		MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
-	state->table = csv_shared_scan_table(coordinate, linitial_oid(relation));
+	/* the table as the leader has it, and its files */
+	state->table = csv_table_get_as(linitial_oid(relation),
+									stringToNode(options));
+	csv_table_check(state->table);
+	csv_sharing_files(csv_shared_files(shared), &state->table->files,
+					  &state->table->nfiles);
 	MemoryContextSwitchTo(outer);
-	state->shared = coordinate;
+	state->shared = shared;
 	state->dsa = node->ss.ps.state->es_query_dsa;
 	csv_open_scan(node);
 }

@@ -19,109 +19,18 @@
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
-#include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "batches/sharing.h"
-#include "reader/footer.h"
-#include "scan/fetch.h"
 #include "scan/progress.h"
 #include "scan/row_run.h"
 #include "scan/scan.h"
-#include "scan/virtual.h"
 #include "table/counts.h"
-
-/* a column of a batch whose values all have the status CSV_VALUE_OK */
-typedef struct CsvPlainColumn
-{
-	const uint8_t *values;
-	uint32_t	stride;
-	int			att;			/* attribute number - 1 */
-} CsvPlainColumn;
 
 /* rows of a run that are made ahead: they take no more than a few MB */
 #define CSV_MAX_CAREFUL_ROWS	1024
-
-/* how far a scan has come */
-typedef struct CsvAmounts
-{
-	int64		bytes;
-	int64		records;
-	int64		skipped;		/* of them */
-} CsvAmounts;
-
-struct CsvTableScan
-{
-	const CsvTable *table;
-	MemoryContext context;
-	MemoryContext row_context;
-	bool		row_context_used;
-	MemoryContextCallback callback;
-	bool		shows_progress;
-	Oid			progress_relid; /* that it is shown under */
-
-	CsvBatches *batches;
-	CsvScanColumn *columns;		/* in the order of the layout */
-	int			ncolumns;
-	CsvVirtuals *virtuals;		/* NULL: none are wanted */
-	int64		nsurplus;		/* rows that had surplus fields */
-	CsvCareful *careful;
-	CsvSkipping *skipping;
-
-	/* the current batch; NULL: none */
-	const CsvFileBatch *at;
-	uint64		opening;		/* as in the batch before */
-	uint32_t	position;		/* next row in its selection */
-	uint32_t	row;			/* next row of the batch */
-	uint32_t	entry;			/* the row's place in the arrays */
-	uint32_t	error;			/* next error of the batch */
-	bool		undecided;		/* the engine left the last row open */
-	bool		any_careful;	/* some entry has values that arrays do not hold */
-
-	/*
-	 * The batch's columns that the arrays hold.  The plain columns are sorted by their
-	 * way to fetch; each way ends before its plain_end.  The others have NULLs.
-	 * isnull of the plain columns was set to false once, in the array null_set.
-	 */
-	CsvPlainColumn *plain;
-	CsvPlainColumn *plain_end[CSV_NUM_FETCHES];
-	const CsvScanColumn **nullable;
-	int			nnullable;
-	const bool *null_set;
-
-	bool		is_counted;		/* in csv_gpu_stat, as a running scan */
-	bool		finished;
-	bool		stopped;		/* the receiver of skipped records wants no more */
-
-	CsvSharedScan *shared;		/* NULL: no other process shares it */
-	bool		is_leader;
-	CsvAmounts	told;			/* own amounts that the others know */
-	int64		nexcluded;		/* rows that were not used */
-};
-
-struct CsvSharedScan
-{
-	Size		sharing;		/* bytes from here to each part */
-	Size		report;
-	Size		server_options; /* nodeToString() of the table's */
-	slock_t		mutex;
-	CsvScanStatistics statistics;	/* of processes that have ended */
-	CsvAmounts	amounts;		/* of all processes, up to their current batches */
-};
-
-static CsvSharing *
-shared_files(CsvSharedScan *shared)
-{
-	return (CsvSharing *) ((char *) shared + shared->sharing);
-}
-
-static CsvSharedReport *
-shared_report(CsvSharedScan *shared)
-{
-	return (CsvSharedReport *) ((char *) shared + shared->report);
-}
 
 /* ---- counts of the server ---- */
 
@@ -212,6 +121,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->careful = csv_careful_create(scan->columns, scan->ncolumns,
 									   scan->row_context);
 	scan->skipping = csv_skipping_create(table, skipped, arg);
+	scan->shows_bytes = skipped != NULL;
 	scan->batches->callbacks = (CsvBatchesCallbacks) {csv_skipping_changed,
 		csv_skipping_hand_in, csv_skipping_fail, scan->skipping};
 	scan->callback.func = release_scan;
@@ -219,19 +129,6 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	MemoryContextRegisterResetCallback(context, &scan->callback);
 	MemoryContextSwitchTo(outer);
 	return scan;
-}
-
-void
-csv_table_scan_show_progress(CsvTableScan *scan, Oid relid)
-{
-	scan->shows_progress = true;
-	scan->progress_relid = relid;
-}
-
-CsvBatches *
-csv_table_scan_batches(const CsvTableScan *scan)
-{
-	return scan->batches;
 }
 
 /* ---- a new file ---- */
@@ -383,12 +280,6 @@ show_progress(CsvTableScan *scan)
 	csv_progress_report(scan, &progress);
 }
 
-void
-csv_table_scan_exclude(CsvTableScan *scan)
-{
-	scan->nexcluded++;
-}
-
 /* the number, in its file, of the record before the next row or error */
 static int64
 last_record(const CsvTableScan *scan)
@@ -426,7 +317,7 @@ advance_batch(CsvTableScan *scan)
 		(void) csv_careful_take(scan->careful, NULL);
 		if (scan->shared != NULL)
 		{
-			CsvSharing *sharing = shared_files(scan->shared);
+			CsvSharing *sharing = csv_shared_files(scan->shared);
 
 			csv_skipping_end_pieces(scan->skipping,
 									csv_sharing_nclaimed(sharing));
@@ -516,7 +407,7 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	skipped.byte_offset = (int64) (at->batch.file_offset + offset);
 	skipped.code = refusal != NULL && refusal->set_null ? CSV_ERROR_SET_NULL :
 		code;
-	if (csv_skipping_shows_bytes(scan->skipping))
+	if (scan->shows_bytes)
 	{
 		Assert(!at->kept);
 		skipped.raw = at->batch.bytes + offset;
@@ -586,7 +477,7 @@ report_row(CsvTableScan *scan, const CsvRefusal *refusal)
 	uint64_t	length = 0;
 
 	/* the bytes of a kept batch are not there, and nothing needs them */
-	if (csv_skipping_shows_bytes(scan->skipping))
+	if (scan->shows_bytes)
 		length = csv_careful_record_length(scan->careful, entry);
 	skip_record(scan, last_record(scan) + 1, csv_entry_place(scan->at, entry),
 				scan->at->batch.row_lines[entry], length, refusal->error.code,
@@ -875,23 +766,11 @@ csv_table_scan_run(CsvTableScan *scan, CsvRowRun *run)
 	return run->nrows > 0;
 }
 
-void
-csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows)
-{
-	scan->row += nrows;
-}
-
 const char *
 csv_table_scan_place(const CsvTableScan *scan, int64 *record)
 {
 	*record = last_record(scan);
 	return scan->at->filename;
-}
-
-bool
-csv_table_scan_undecided(const CsvTableScan *scan)
-{
-	return scan->undecided;
 }
 
 /* ---- scans that several processes share ---- */
@@ -918,61 +797,6 @@ add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
 	batches->held += more->held;
 }
 
-Size
-csv_shared_scan_size(const CsvTableScan *scan, int nprocesses)
-{
-	const char *options = nodeToString(scan->table->server_options);
-	Size		size = MAXALIGN(sizeof(CsvSharedScan)) +
-		MAXALIGN(csv_shared_report_size(nprocesses)) +
-		MAXALIGN(strlen(options) + 1);
-
-	return add_size(size, csv_sharing_size(scan->batches->source));
-}
-
-void
-csv_shared_scan_init(CsvSharedScan *shared, const CsvTableScan *scan,
-					 int nprocesses)
-{
-	const char *options = nodeToString(scan->table->server_options);
-	Size		options_size = strlen(options) + 1;
-
-	memset(shared, 0, sizeof(*shared));
-	shared->report = MAXALIGN(sizeof(CsvSharedScan));
-	shared->server_options = shared->report +
-		MAXALIGN(csv_shared_report_size(nprocesses));
-	memcpy((char *) shared + shared->server_options, options, options_size);
-	shared->sharing = shared->server_options + MAXALIGN(options_size);
-	SpinLockInit(&shared->mutex);
-	csv_shared_report_init(shared_report(shared), nprocesses);
-	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
-	csv_sharing_init(shared_files(shared), scan->batches->source,
-					 nprocesses,
-					 csv_piece_bytes(scan->table->reader.chunk_bytes),
-					 csv_footer_margin(&scan->table->reader.dialect),
-					 &scan->table->settings);
-}
-
-void
-csv_shared_scan_restart(CsvSharedScan *shared, const CsvTableScan *scan)
-{
-	memset(&shared->amounts, 0, sizeof(shared->amounts));
-	csv_skipping_begin_shared(scan->skipping, shared_report(shared));
-	csv_sharing_restart(shared_files(shared),
-						scan->batches->source,
-						&scan->table->settings);
-}
-
-CsvTable *
-csv_shared_scan_table(CsvSharedScan *shared, Oid relid)
-{
-	const char *options = (const char *) shared + shared->server_options;
-	CsvTable   *table = csv_table_get_as(relid, stringToNode(options));
-
-	csv_table_check(table);
-	csv_sharing_files(shared_files(shared), &table->files, &table->nfiles);
-	return table;
-}
-
 void
 csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 {
@@ -980,8 +804,8 @@ csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 
 	scan->shared = shared;
 	scan->is_leader = !IsParallelWorker();
-	csv_skipping_share(scan->skipping, shared_report(shared), dsa);
-	csv_sharing_begin(scan->batches, shared_files(shared));
+	csv_skipping_share(scan->skipping, csv_shared_report(shared), dsa);
+	csv_sharing_begin(scan->batches, csv_shared_files(shared));
 	scan->told = own_amounts(scan);
 	MemoryContextSwitchTo(outer);
 }
@@ -1020,12 +844,6 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	scan->stopped = false;
 }
 
-void
-csv_table_scan_look_ahead(CsvTableScan *scan, bool looks_ahead)
-{
-	csv_skipping_look_ahead(scan->skipping, looks_ahead);
-}
-
 bool
 csv_table_scan_is_complete(const CsvTableScan *scan)
 {
@@ -1047,12 +865,11 @@ csv_table_scan_statistics(const CsvTableScan *scan,
 						  CsvScanStatistics *statistics)
 {
 	statistics->batches = csv_batches_statistics(scan->batches);
-	statistics->skipped = csv_skipping_skipped(scan->skipping);
-	statistics->set_null = csv_skipping_set_null(scan->skipping);
 	statistics->surplus = scan->nsurplus;
-	statistics->records = scan->at == NULL ?
-		csv_skipping_passed(scan->skipping, 0, 0, 0) :
-		csv_skipping_passed(scan->skipping, scan->at->file_number,
-							(int64) scan->at->batch.file_records,
-							last_record(scan));
+	statistics->records =
+		csv_skipping_count(scan->skipping,
+						   scan->at == NULL ? 0 : scan->at->file_number,
+						   scan->at == NULL ? 0 : (int64) scan->at->batch.file_records,
+						   scan->at == NULL ? 0 : last_record(scan),
+						   &statistics->skipped, &statistics->set_null);
 }

@@ -7,11 +7,13 @@
 
 #include "access/tupdesc.h"
 #include "nodes/bitmapset.h"
+#include "storage/spin.h"
 
 #include "batches/batches.h"
+#include "batches/sharing.h"
 #include "scan/skipping.h"
+#include "scan/virtual.h"
 
-typedef struct CsvTableScan CsvTableScan;
 struct CsvRowRun;
 
 /*
@@ -27,6 +29,98 @@ typedef struct CsvScanStatistics
 								 * column for these is wanted */
 	CsvBatchesStatistics batches;
 } CsvScanStatistics;
+
+/* how far a scan has come */
+typedef struct CsvAmounts
+{
+	int64		bytes;
+	int64		records;
+	int64		skipped;		/* of them */
+} CsvAmounts;
+
+/* in shared memory: the pieces, and the reports about them */
+typedef struct CsvSharedScan
+{
+	Size		sharing;		/* bytes from here to each part */
+	Size		report;
+	Size		server_options; /* nodeToString() of the table's */
+	slock_t		mutex;
+	CsvScanStatistics statistics;	/* of processes that have ended */
+	CsvAmounts	amounts;		/* of all processes, up to their current batches */
+} CsvSharedScan;
+
+/* the parts of the shared memory */
+static inline CsvSharing *
+csv_shared_files(CsvSharedScan *shared)
+{
+	return (CsvSharing *) ((char *) shared + shared->sharing);
+}
+
+static inline CsvSharedReport *
+csv_shared_report(CsvSharedScan *shared)
+{
+	return (CsvSharedReport *) ((char *) shared + shared->report);
+}
+
+/* a column of a batch whose values all have the status CSV_VALUE_OK */
+typedef struct CsvPlainColumn
+{
+	const uint8_t *values;
+	uint32_t	stride;
+	int			att;			/* attribute number - 1 */
+} CsvPlainColumn;
+
+/* callers may read all members, and may set the progress's before the first row */
+typedef struct CsvTableScan
+{
+	const CsvTable *table;
+	MemoryContext context;
+	MemoryContext row_context;
+	bool		row_context_used;
+	MemoryContextCallback callback;
+
+	bool		shows_progress; /* in pg_stat_progress_copy, */
+	Oid			progress_relid; /* under this relation; InvalidOid: none */
+
+	CsvBatches *batches;
+	CsvScanColumn *columns;		/* in the order of the layout */
+	int			ncolumns;
+	CsvVirtuals *virtuals;		/* NULL: none are wanted */
+	int64		nsurplus;		/* rows that had surplus fields */
+	CsvCareful *careful;
+	CsvSkipping *skipping;
+	bool		shows_bytes;	/* of skipped records, to their receiver */
+
+	/* the current batch; NULL: none */
+	const CsvFileBatch *at;
+	uint64		opening;		/* as in the batch before */
+	uint32_t	position;		/* next row in its selection */
+	uint32_t	row;			/* next row of the batch */
+	uint32_t	entry;			/* the row's place in the arrays */
+	uint32_t	error;			/* next error of the batch */
+	bool		undecided;		/* the engine left the last row open */
+	bool		any_careful;	/* some entry has values that arrays do not hold */
+
+	/*
+	 * The batch's columns that the arrays hold.  The plain columns are sorted by their
+	 * way to fetch; each way ends before its plain_end.  The others have NULLs.
+	 * isnull of the plain columns was set to false once, in the array null_set.
+	 */
+	CsvPlainColumn *plain;
+	CsvPlainColumn *plain_end[CSV_NUM_FETCHES];
+	const CsvScanColumn **nullable;
+	int			nnullable;
+	const bool *null_set;
+
+	bool		is_counted;		/* in csv_gpu_stat, as a running scan */
+	bool		finished;
+	bool		stopped;		/* the receiver of skipped records wants no more */
+
+	CsvSharedScan *shared;		/* NULL: no other process shares it */
+	bool		is_leader;
+	CsvAmounts	told;			/* own amounts that the others know */
+	int64		nexcluded;		/* rows that were not used: they count as excluded */
+} CsvTableScan;
 
 /*
  * Start a scan that delivers the wanted attributes (a set of attribute numbers; all
@@ -49,22 +143,6 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 
 /* ---- scans that several processes share ---- */
 
-/* in shared memory: the pieces, and the reports about them */
-typedef struct CsvSharedScan CsvSharedScan;
-
-/*
- * The leader sets it up for nprocesses processes, including itself, before any of them
- * begins, and again before they begin anew.
- */
-extern Size csv_shared_scan_size(const CsvTableScan *scan, int nprocesses);
-extern void csv_shared_scan_init(CsvSharedScan *shared,
-								 const CsvTableScan *scan, int nprocesses);
-extern void csv_shared_scan_restart(CsvSharedScan *shared,
-									const CsvTableScan *scan);
-
-/* for a worker: the table as the leader has it, and its files */
-extern CsvTable *csv_shared_scan_table(CsvSharedScan *shared, Oid relid);
-
 /*
  * Take part, from the beginning on.  dsa: the parallel query's.  Then
  * csv_table_scan_next() returns some of the rows, each row in one process.  When there
@@ -76,12 +154,6 @@ extern void csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared,
 								 dsa_area *dsa);
 extern void csv_table_scan_unshare(CsvTableScan *scan,
 								   CsvScanStatistics *statistics);
-
-/* show the scan in pg_stat_progress_copy, under this relation (InvalidOid: none) */
-extern void csv_table_scan_show_progress(CsvTableScan *scan, Oid relid);
-
-/* the last row is not used: it counts as excluded there */
-extern void csv_table_scan_exclude(CsvTableScan *scan);
 
 /*
  * Returns the next row, in arrays with an entry per attribute of the table; false at
@@ -95,30 +167,17 @@ extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
 /*
  * Call between two calls of csv_table_scan_next().  Returns the next rows that are a
  * run (run.h); false if there is none, so that csv_table_scan_next() must return the
- * next row.  The run lives until the next call of either function.
- * csv_table_scan_pass() takes nrows of its rows.
+ * next row.  The run lives until the next call of either function.  The caller adds
+ * the number of rows that it takes to scan->row.
  */
 extern bool csv_table_scan_run(CsvTableScan *scan, struct CsvRowRun *run);
-extern void csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows);
 
 /* the file of the last row (lives as long as the scan), and its record there */
 extern const char *csv_table_scan_place(const CsvTableScan *scan,
 										int64 *record);
 
-/* Did the engine leave it open whether the last row passes its filter? */
-extern bool csv_table_scan_undecided(const CsvTableScan *scan);
-
-/* the source of its rows: for groups, and for EXPLAIN */
-extern CsvBatches *csv_table_scan_batches(const CsvTableScan *scan);
-
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);
-
-/*
- * From a rewind to the next rewind, or to the end: look at rows before their time
- * (skipping.h).
- */
-extern void csv_table_scan_look_ahead(CsvTableScan *scan, bool looks_ahead);
 
 /* have all its rows come out? */
 extern bool csv_table_scan_is_complete(const CsvTableScan *scan);

@@ -200,24 +200,14 @@ csv_skipping_look_ahead(CsvSkipping *skipping, bool looks_ahead)
 }
 
 int64
-csv_skipping_passed(const CsvSkipping *skipping, int file_number, int64 before,
-					int64 record)
+csv_skipping_count(const CsvSkipping *skipping, int file_number, int64 before,
+				   int64 record, int64 *skipped, int64 *set_null)
 {
+	*skipped = skipping->nskipped;
+	*set_null = skipping->nset_null;
 	return (skipping->shared != NULL ? skipping->nown : skipping->npassed) +
 		(skipping->looks_ahead ? 0 :
 		 count_new(skipping, file_number, before, record));
-}
-
-int64
-csv_skipping_skipped(const CsvSkipping *skipping)
-{
-	return skipping->nskipped;
-}
-
-int64
-csv_skipping_set_null(const CsvSkipping *skipping)
-{
-	return skipping->nset_null;
 }
 
 bool
@@ -329,12 +319,6 @@ needs_note(const CsvSkipping *skipping, bool set_null)
 {
 	return skipping->piece.nnotes < skipping->most_notes ||
 		(!set_null && skipping->piece.nskip_notes < skipping->most_skip_notes);
-}
-
-bool
-csv_skipping_shows_bytes(const CsvSkipping *skipping)
-{
-	return skipping->skipped != NULL;
 }
 
 bool

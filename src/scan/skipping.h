@@ -43,18 +43,19 @@ extern void csv_skipping_pass(CsvSkipping *skipping, int file_number,
  */
 extern void csv_skipping_look_ahead(CsvSkipping *skipping, bool looks_ahead);
 
-/* records passed, if the scan has passed this record, too */
-extern int64 csv_skipping_passed(const CsvSkipping *skipping, int file_number,
-								 int64 before, int64 record);
-extern int64 csv_skipping_skipped(const CsvSkipping *skipping);
-extern int64 csv_skipping_set_null(const CsvSkipping *skipping);
+/*
+ * Returns the number of records passed, if the scan has passed this record, too.
+ * *skipped of them were skipped.  *set_null values were set to NULL.
+ */
+extern int64 csv_skipping_count(const CsvSkipping *skipping, int file_number,
+								int64 before, int64 record, int64 *skipped,
+								int64 *set_null);
 
 /* will the scan pass this record for the first time? */
 extern bool csv_skipping_is_new(const CsvSkipping *skipping, int file_number,
 								int64 record);
 
-/* are the bytes, or the message, of the next skipped record needed? */
-extern bool csv_skipping_shows_bytes(const CsvSkipping *skipping);
+/* is the message of the next skipped record needed? */
 extern bool csv_skipping_needs_message(const CsvSkipping *skipping);
 
 /*
