@@ -17,7 +17,8 @@ typedef struct CsvAhead CsvAhead;
  * out.  Returns NULL if no thread could be started, or there is no memory.
  */
 extern CsvAhead *csv_ahead_start(int fd, CsvCompression compression,
-								 int nthreads, uint64 start, uint64 skip);
+								 int nthreads, uint64_t start,
+								 uint64_t skip);
 
 /*
  * Returns up to nbytes bytes.  Returns 0 when the threads can do no more: at the end,
@@ -28,10 +29,10 @@ extern size_t csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes);
 
 /*
  * After csv_ahead_read() has returned 0: the offset of the member or frame that
- * another decompressor must continue with, and how many of its bytes were already
- * read.
+ * must be read next, and how many of its bytes were already read.  Returns true if
+ * threads can be started again there; otherwise another decompressor must continue.
  */
-extern void csv_ahead_left(const CsvAhead *ahead, uint64 *start, uint64 *skip);
+extern bool csv_ahead_left(CsvAhead *ahead, uint64_t *start, uint64_t *skip);
 
 /* stops the threads, and waits for them; this takes some milliseconds */
 extern void csv_ahead_stop(CsvAhead *ahead);

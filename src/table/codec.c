@@ -9,9 +9,6 @@
 
 #include "table/codec.h"
 
-/* the largest window of CSV_CODEC_FAST_SMALL: enough for zstd -19 */
-#define SMALL_WINDOW_LOG	23
-
 /* flags that must be zero in the header of a member */
 #define GZIP_RESERVED_FLAGS	0xe0
 
@@ -95,7 +92,7 @@ const char	csv_codec_no_memory[] = "out of memory";
 
 /* false: out of memory */
 static bool
-open_library(CsvCodec *codec, CsvCodecKind kind)
+open_library(CsvCodec *codec, bool fast)
 {
 #ifdef CSV_WITH_LZ4
 	size_t		result;
@@ -106,7 +103,7 @@ open_library(CsvCodec *codec, CsvCodecKind kind)
 #ifdef CSV_WITH_GZIP
 		case CSV_COMPRESSION_GZIP:
 #ifdef CSV_WITH_ISAL
-			if (kind != CSV_CODEC_EXACT && has_isal)
+			if (fast && has_isal)
 			{
 				codec->isal = malloc(sizeof(*codec->isal));
 				if (codec->isal != NULL)
@@ -121,10 +118,6 @@ open_library(CsvCodec *codec, CsvCodecKind kind)
 #ifdef CSV_WITH_ZSTD
 		case CSV_COMPRESSION_ZSTD:
 			codec->zstd = csv_library.ZSTD_createDStream();
-			if (codec->zstd != NULL && kind == CSV_CODEC_FAST_SMALL)
-				csv_library.ZSTD_DCtx_setParameter(codec->zstd,
-												   ZSTD_d_windowLogMax,
-												   SMALL_WINDOW_LOG);
 			return codec->zstd != NULL;
 #endif
 #ifdef CSV_WITH_LZ4
@@ -139,7 +132,7 @@ open_library(CsvCodec *codec, CsvCodecKind kind)
 }
 
 CsvCodec *
-csv_codec_open(CsvCompression compression, CsvCodecKind kind)
+csv_codec_open(CsvCompression compression, bool fast)
 {
 	CsvCodec   *codec = calloc(1, sizeof(CsvCodec));
 
@@ -147,7 +140,7 @@ csv_codec_open(CsvCompression compression, CsvCodecKind kind)
 		return NULL;
 	codec->compression = compression;
 	codec->complete = true;
-	if (open_library(codec, kind))
+	if (open_library(codec, fast))
 		return codec;
 	csv_codec_close(codec);
 	return NULL;

@@ -25,26 +25,18 @@ typedef struct CsvDecoded
 extern const char csv_codec_no_memory[];
 
 /*
- * Which library decompresses.  The exact kind reports the error in a damaged file, and
- * its offset.  The fast kind may be another library: it returns the same bytes if it
- * accepts the file, but its failures say nothing.
- */
-typedef enum CsvCodecKind
-{
-	CSV_CODEC_EXACT,
-	CSV_CODEC_FAST,
-	CSV_CODEC_FAST_SMALL		/* fails if a file needs much memory */
-} CsvCodecKind;
-
-/*
  * Opens the libraries of a compression, which this build must have.  Returns false if
  * that fails.  The main thread must call this before any thread opens a codec.
  */
 extern bool csv_codec_prepare(CsvCompression compression,
 							  CsvLibraryFailure *failure);
 
-/* NULL if there is no memory.  Requires a successful csv_codec_prepare(). */
-extern CsvCodec *csv_codec_open(CsvCompression compression, CsvCodecKind kind);
+/*
+ * NULL if there is no memory.  Requires a successful csv_codec_prepare().  A fast codec
+ * may use another library: it returns the same bytes if it accepts the file, but its
+ * failures say nothing.  Other codecs report the error in a damaged file.
+ */
+extern CsvCodec *csv_codec_open(CsvCompression compression, bool fast);
 
 /* NULL may be passed, too */
 extern void csv_codec_close(CsvCodec *codec);

@@ -27,9 +27,9 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 #define CSV_ZSTD_FUNCTIONS(F) \
-	F(ZSTD_createDStream) F(ZSTD_freeDStream) F(ZSTD_DCtx_setParameter) \
-	F(ZSTD_DCtx_reset) F(ZSTD_decompressStream) F(ZSTD_isError) \
-	F(ZSTD_getErrorCode) F(ZSTD_getErrorName)
+	F(ZSTD_createDStream) F(ZSTD_freeDStream) F(ZSTD_DCtx_reset) \
+	F(ZSTD_decompressStream) F(ZSTD_isError) F(ZSTD_getErrorCode) \
+	F(ZSTD_getErrorName)
 #else
 #define CSV_ZSTD_FUNCTIONS(F)
 #endif
