@@ -111,13 +111,10 @@ csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
 static bool
 next_kept(CsvBatches *batches)
 {
-	const CsvResidentBatch *from = csv_kept_next(batches->kept,
-												 &batches->at.batch);
-
-	if (from == NULL)
+	if (!csv_kept_next(batches->kept, &batches->at.batch))
 		return false;
-	batches->at.row_places = from->row_places;
-	batches->at.error_places = from->error_places;
+	batches->at.row_places = batches->kept->batch->row_places;
+	batches->at.error_places = batches->kept->batch->error_places;
 	return true;
 }
 
@@ -215,7 +212,7 @@ open_file(CsvBatches *batches)
 	at->row_places = NULL;
 	at->error_places = NULL;
 	at->kept = batches->next == next_kept;
-	at->dialect = at->kept ? csv_resident_dialect(batches->kept->found) :
+	at->dialect = at->kept ? csv_store_dialect(batches->kept->store) :
 		csv_reader_dialect(batches->reader);
 	batches->all_kept = at->kept && (batches->all_kept || at->opening == 1);
 	if (batches->evaluation != NULL)

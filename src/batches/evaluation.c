@@ -64,7 +64,6 @@ struct CsvEvaluation
 	CsvWindow  *window;			/* of kept batches; NULL: not made yet */
 
 	/* of the open file, if its columns are kept */
-	CsvResidentGrouping *grouping;	/* of its rows, by the query's keys */
 	CsvRowClasses classes;		/* of the batch */
 	CsvResidentAnswer *answer;	/* of a GPU, over all its rows; or NULL */
 
@@ -79,7 +78,6 @@ csv_evaluation_leave_file(CsvEvaluation *evaluation)
 	if (evaluation->answer != NULL)
 		csv_resident_answer_free(evaluation->answer);
 	evaluation->answer = NULL;
-	evaluation->grouping = NULL;
 	if (evaluation->window != NULL)
 		csv_window_clear(evaluation->window);
 }
@@ -279,7 +277,7 @@ is_copying(const CsvEvaluation *evaluation)
 {
 	const CsvKept *kept = evaluation->batches->kept;
 
-	return kept != NULL && kept->copying != NULL;
+	return kept != NULL && kept->writer != NULL;
 }
 
 /* makes the threads that read the open file evaluate, if there are threads */
@@ -389,11 +387,7 @@ ask_gpu(CsvEvaluation *evaluation)
 		return;
 	outer = MemoryContextSwitchTo(evaluation->context);
 	evaluation->request.may_hold = false;
-	evaluation->answer = csv_resident_ask(batches->kept->found,
-										  &batches->table->settings,
-										  &batches->table->reader,
-										  &evaluation->request,
-										  &batches->layout->layout);
+	evaluation->answer = csv_resident_ask(batches, &evaluation->request);
 	MemoryContextSwitchTo(outer);
 	if (evaluation->answer == NULL)
 		return;
@@ -433,25 +427,25 @@ begin_grouping(CsvEvaluation *evaluation)
 	csv_evaluator_forget(evaluation->evaluator);
 	if (evaluation->team != NULL)
 		csv_team_forget(evaluation->team);
-	evaluation->grouping = get_grouping_keys(program, keys) ?
-		csv_resident_grouping(evaluation->batches->kept->found, keys,
-							  (int) program->query.nkeys) : NULL;
+	if (get_grouping_keys(program, keys))
+		csv_kept_find_grouping(evaluation->batches->kept, keys,
+							   (int) program->query.nkeys);
 }
 
 /* tells the evaluator the known groups of kept rows */
 static void
 remember_groups(CsvEvaluation *evaluation)
 {
-	CsvResidentGrouping *grouping = evaluation->grouping;
-	CsvRowClasses *classes = &evaluation->classes;
+	const CsvKept *kept = evaluation->batches->kept;
+	CsvRowClasses *classes = NULL;
 
-	if (grouping != NULL)
+	if (is_kept(evaluation) && kept->grouping != NULL)
 	{
-		classes->classes = grouping->classes +
-			evaluation->batches->kept->batch->first_row;
-		classes->nclasses = &grouping->nclasses;
+		classes = &evaluation->classes;
+		classes->classes = kept->grouping->classes + kept->batch->first_row;
+		classes->nclasses = &kept->grouping->nclasses;
 	}
-	csv_evaluator_remember(evaluation->evaluator, grouping != NULL ? classes : NULL);
+	csv_evaluator_remember(evaluation->evaluator, classes);
 }
 
 /* ---- batches ---- */
@@ -512,8 +506,7 @@ evaluate_shared(CsvEvaluation *evaluation)
 	if (evaluation->window == NULL)
 		evaluation->window = csv_window_create(batches->layout);
 	MemoryContextSwitchTo(outer);
-	answer = csv_window_answer(evaluation->window, team, batches->kept,
-							   evaluation->grouping, &status);
+	answer = csv_window_answer(evaluation->window, team, batches->kept, &status);
 	check_status(status);
 	batches->statistics.threads = Max(batches->statistics.threads,
 									  csv_team_nactive(team));
@@ -550,7 +543,7 @@ evaluate_kept(CsvEvaluation *evaluation, const CsvBatch *batch)
 	}
 	if (evaluation->answer == NULL)
 		return may_share(evaluation) &&
-			csv_resident_nrows(kept->found) >= CSV_SHARED_ROWS &&
+			csv_store_nrows(kept->store) >= CSV_SHARED_ROWS &&
 			evaluate_shared(evaluation);
 	csv_resident_select(evaluation->answer, batch->nrows,
 						&evaluation->selection);

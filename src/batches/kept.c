@@ -4,142 +4,17 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "commands/defrem.h"
-#include "common/cryptohash.h"
-#include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "miscadmin.h"
-#include "utils/guc.h"
-#include "utils/guc_tables.h"
+#include "storage/fd.h"
 #include "utils/memutils.h"
 
 #include "batches/kept.h"
-#include "compat.h"
-#include "table/option_list.h"
-
-/* ---- the identity of kept columns ---- */
-
-/* settings by which the work is done: the batches are the same with any value */
-static const char *const without_meaning[] = {
-	"csv_gpu_fdw.engine", "csv_gpu_fdw.device", "csv_gpu_fdw.gpu_memory_limit",
-	"csv_gpu_fdw.io_threads", "csv_gpu_fdw.cpu_threads",
-	"csv_gpu_fdw.enable_pushdown", "csv_gpu_fdw.resident",
-	"csv_gpu_fdw.resident_memory", "csv_gpu_fdw.load_method"
-};
-
-static bool
-has_meaning(const char *setting)
-{
-	for (size_t i = 0; i < lengthof(without_meaning); i++)
-		if (strcmp(setting, without_meaning[i]) == 0)
-			return false;
-	return true;
-}
-
-/* adds the terminating zero, as a separator; a setting may be NULL */
-static void
-add_string(StringInfo meaning, const char *string)
-{
-	if (string == NULL)
-		string = "";
-	appendBinaryStringInfo(meaning, string, (int) strlen(string) + 1);
-}
-
-static void
-add_options(StringInfo meaning, List *options, bool of_column)
-{
-	ListCell   *cell;
-
-	foreach(cell, options)
-	{
-		DefElem    *def = (DefElem *) lfirst(cell);
-
-		if (!csv_option_has_meaning(def->defname, of_column))
-			continue;
-		add_string(meaning, def->defname);
-		add_string(meaning, defGetString(def));
-	}
-	add_string(meaning, "");
-}
-
-/*
- * Adds PostgreSQL's settings of locale and formats, and settings of csv_gpu_fdw.
- * Other settings may affect input functions, but these are called anew in each query.
- */
-static void
-add_settings(StringInfo meaning)
-{
-	static List *names = NIL;	/* searched once: there are hundreds of settings */
-	ListCell   *cell;
-
-	if (names == NIL)
-	{
-		int			nsettings;
-		struct config_generic **settings = csv_all_settings(&nsettings);
-		List	   *found = NIL;
-		MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
-
-		for (int i = 0; i < nsettings; i++)
-			if ((settings[i]->group == CLIENT_CONN_LOCALE ||
-				 strncmp(settings[i]->name, "csv_gpu_fdw.", 12) == 0) &&
-				has_meaning(settings[i]->name))
-				found = lappend(found, pstrdup(settings[i]->name));
-		names = found;
-		MemoryContextSwitchTo(outer);
-	}
-	foreach(cell, names)
-		add_string(meaning, GetConfigOption(lfirst(cell), false, false));
-}
-
-/*
- * Everything that may affect batches of the table, except the columns that a query
- * wants: all options of the table and its columns, even unknown options, and settings.
- */
-static StringInfoData
-table_meaning(const CsvTable *table)
-{
-	Oid			database[] = {(Oid) GetDatabaseEncoding(), InvalidOid};
-	StringInfoData meaning;
-
-	initStringInfo(&meaning);
-	add_options(&meaning, table->options, false);
-	for (int i = 0; i < table->natts; i++)
-	{
-		const CsvTableColumn *column = &table->columns[i];
-		Oid			type[] = {
-			column->type, (Oid) column->typmod, column->collation,
-			column->dropped, column->generated
-		};
-
-		/* another database may have another type or collation with this OID */
-		if (column->type >= FirstNormalObjectId ||
-			column->collation >= FirstNormalObjectId)
-			database[1] = MyDatabaseId;
-		add_string(&meaning, column->name);
-		appendBinaryStringInfo(&meaning, (const char *) type, sizeof(type));
-		add_options(&meaning, column->options, true);
-	}
-	appendBinaryStringInfo(&meaning, (const char *) database, sizeof(database));
-	add_settings(&meaning);
-	return meaning;
-}
-
-/* sets the hash of table_meaning() */
-static void
-set_meaning(uint8 *hash, const CsvTable *table)
-{
-	StringInfoData meaning = table_meaning(table);
-	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
-
-	if (context == NULL || pg_cryptohash_init(context) < 0 ||
-		pg_cryptohash_update(context, (const uint8 *) meaning.data,
-							 (size_t) meaning.len) < 0 ||
-		pg_cryptohash_final(context, hash, CSV_MEANING_BYTES) < 0)
-		elog(ERROR, "could not hash a table's options");
-	pg_cryptohash_free(context);
-	pfree(meaning.data);
-}
+#include "batches/meaning.h"
+#include "client/connection.h"
+#include "table/memory.h"
 
 /* sets the wanted columns */
 static void
@@ -163,7 +38,8 @@ csv_kept_exist(const CsvTable *table, const Bitmapset *wanted,
 {
 	CsvFileLayout *layout = csv_file_layout_create(table, wanted, hidden,
 												   few_rows);
-	CsvWanted  *columns;
+	CsvLookMessage message;
+	CsvMessage	answer;
 	char	  **names;
 	CsvFileIdentity *identities;
 	int			nfiles;
@@ -172,15 +48,89 @@ csv_kept_exist(const CsvTable *table, const Bitmapset *wanted,
 	*nrows = 0;
 	if (layout->wants_surplus ||
 		!csv_source_identities(table, &names, &identities, &nfiles) ||
-		nfiles == 0)
+		nfiles == 0 || !csv_service_connect(false))
 		return false;
-	columns = palloc(sizeof(CsvWanted));
-	set_meaning(columns->meaning, table);
-	set_columns(columns, layout);
-	return csv_resident_exist(columns, identities, nfiles, nrows);
+	memset(&message, 0, offsetof(CsvLookMessage, wanted));
+	message.kind = CSV_MESSAGE_LOOK;
+	csv_set_meaning(message.wanted.meaning, table);
+	set_columns(&message.wanted, layout);
+	for (int first = 0; first < nfiles; first += CSV_MOST_IDENTITIES)
+	{
+		message.nfiles = (uint32) Min(nfiles - first, CSV_MOST_IDENTITIES);
+		memcpy(message.files, identities + first,
+			   sizeof(CsvFileIdentity) * message.nfiles);
+		if (!csv_service_ask(&message, CSV_WANTED_BYTES(CsvLookMessage,
+														message.wanted.ncolumns),
+							 NULL, &answer, NULL) || !answer.found.found)
+			return false;
+		*nrows += (int64) answer.found.nrows;
+	}
+	return true;
 }
 
-/* ---- kept columns ---- */
+/* ---- begin and end ---- */
+
+static Size
+grouping_bytes(const CsvKept *kept)
+{
+	return offsetof(CsvResidentGrouping, classes) +
+		sizeof(uint32) * csv_store_nrows(kept->store);
+}
+
+static void
+drop_grouping(CsvKept *kept)
+{
+	if (kept->grouping != NULL)
+		munmap(kept->grouping, grouping_bytes(kept));
+	kept->grouping = NULL;
+}
+
+/* releases the pin of columns that were found */
+static void
+leave_found(CsvKept *kept)
+{
+	CsvSetMessage message;
+
+	drop_grouping(kept);
+	csv_store_close(kept->store);
+	if (kept->batches != NULL)
+		pfree(kept->batches);
+	kept->batches = NULL;
+	kept->store = NULL;
+	kept->batch = NULL;
+	memset(&message, 0, sizeof(message));
+	message.kind = CSV_MESSAGE_RELEASE;
+	message.set = kept->set;
+	if (kept->connection == csv_service_connection())
+		csv_service_tell(&message, sizeof(message));
+}
+
+/* drops columns that are being made, unless they were handed over */
+static void
+leave_made(CsvKept *kept)
+{
+	CsvRoomMessage message;
+
+	csv_store_free(kept->writer);
+	kept->writer = NULL;
+	close(kept->file);
+	ReleaseExternalFD();
+	if (kept->making == 0 || kept->connection != csv_service_connection())
+		return;
+	memset(&message, 0, sizeof(message));
+	message.kind = CSV_MESSAGE_ROOM;
+	message.making = kept->making;
+	csv_service_tell(&message, sizeof(message));
+}
+
+void
+csv_kept_leave(CsvKept *kept)
+{
+	if (kept->store != NULL)
+		leave_found(kept);
+	if (kept->writer != NULL)
+		leave_made(kept);
+}
 
 /* the reset callback */
 static void
@@ -198,7 +148,7 @@ csv_kept_create(CsvFileLayout *layout)
 	kept->context = CurrentMemoryContext;
 	kept->key.user.database = MyDatabaseId;
 	kept->key.user.table = layout->table->relid;
-	set_meaning(kept->key.wanted.meaning, layout->table);
+	csv_set_meaning(kept->key.wanted.meaning, layout->table);
 	kept->arrays = palloc(sizeof(CsvArray) * Max(layout->ncolumns, 1));
 	kept->places = palloc(sizeof(uint32_t) * Max(layout->ncolumns, 1));
 	kept->callback.func = release_kept;
@@ -207,11 +157,24 @@ csv_kept_create(CsvFileLayout *layout)
 	return kept;
 }
 
+/* sends the key, to find columns, or with columns to keep */
+static bool
+send_key(CsvKept *kept, uint32 kind, const CsvDescriptors *with,
+		 CsvMessage *answer, CsvDescriptors *came)
+{
+	kept->key.kind = kind;
+	return csv_service_ask(&kept->key, CSV_WANTED_BYTES(CsvFindMessage,
+														kept->key.wanted.ncolumns),
+						   with, answer, came);
+}
+
+/* ---- columns that are kept ---- */
+
 /* finds the places of the layout's columns, and their specs */
 static void
 find_columns(CsvKept *kept)
 {
-	const CsvColumn *found = csv_resident_layout(kept->found)->columns;
+	const CsvLayout *found = csv_store_layout(kept->store);
 
 	for (int i = 0; i < kept->layout->ncolumns; i++)
 	{
@@ -219,9 +182,12 @@ find_columns(CsvKept *kept)
 		CsvColumn	wanted = column->spec;
 		uint32_t	place = 0;
 
-		while (found[place].attnum != wanted.attnum)
+		while (place < found->ncolumns &&
+			   found->columns[place].attnum != wanted.attnum)
 			place++;
-		column->spec = found[place];
+		if (place == found->ncolumns)
+			elog(ERROR, "resident columns are not those that were asked for");
+		column->spec = found->columns[place];
 
 		/* kept columns have their NULLs already, but the next file may be read */
 		column->spec.nulls_from = wanted.nulls_from;
@@ -233,49 +199,164 @@ find_columns(CsvKept *kept)
 bool
 csv_kept_find(CsvKept *kept, const CsvSource *source, bool *may_keep)
 {
-	CsvFileLayout *layout = kept->layout;
-	MemoryContext outer;
+	CsvMemory	memory = csv_context_memory(kept->context);
+	CsvDescriptors with = {1, {csv_source_file(source)}};
+	CsvDescriptors came;
+	CsvMessage	answer;
 
 	*may_keep = false;
 	if (!csv_source_identity(source, &kept->key.file))
 		return false;
-	outer = MemoryContextSwitchTo(kept->context);
+	*may_keep = csv_has_settled(kept->key.file.changed);
 	strlcpy(kept->key.user.filename, csv_source_name(source), CSV_NAME_BYTES);
-	set_columns(&kept->key.wanted, layout);
-	kept->found = csv_resident_find(&kept->key, csv_source_file(source));
-	MemoryContextSwitchTo(outer);
-	*may_keep = kept->found == NULL && csv_has_settled(kept->key.file.changed);
-	if (kept->found == NULL)
+	set_columns(&kept->key.wanted, kept->layout);
+	if (!csv_service_connect(false) ||
+		!send_key(kept, CSV_MESSAGE_FIND, &with, &answer, &came))
 		return false;
-
+	if (!answer.found.found || came.n != 1)
+	{
+		csv_wire_close(&came);
+		return false;
+	}
+	*may_keep = false;
+	kept->connection = csv_service_connection();
+	kept->set = answer.found.set;
+	kept->store = csv_store_open(&memory, came.files[0]);
+	csv_wire_close(&came);
+	if (kept->store == NULL)
+		elog(ERROR, "could not map resident columns: %m");
+	kept->batches =
+		MemoryContextAllocZero(kept->context, sizeof(CsvResidentBatch) *
+							   Max(csv_store_nbatches(kept->store), 1));
+	kept->next = 0;
 	find_columns(kept);
-	csv_file_layout_set(layout, csv_resident_layout(kept->found)->nfields);
+	csv_file_layout_set(kept->layout, csv_store_layout(kept->store)->nfields);
 	find_columns(kept);			/* csv_file_layout_set() has changed their order */
 	return true;
 }
 
 const CsvResidentBatch *
-csv_kept_next(CsvKept *kept, CsvBatch *batch)
+csv_kept_batch(const CsvKept *kept, uint32 number, CsvBatch *batch,
+			   CsvArray *arrays)
 {
-	const CsvResidentBatch *next = csv_resident_batch(kept->found,
-													  kept->batch);
+	CsvResidentBatch *from = &kept->batches[number];
 
-	kept->batch = next;
-	if (next == NULL)
+	if (number == csv_store_nbatches(kept->store))
 		return NULL;
-	csv_resident_pass(kept->found, next);
-	csv_kept_map(kept, next, batch, kept->arrays);
-	return next;
-}
-
-void
-csv_kept_map(const CsvKept *kept, const CsvResidentBatch *from, CsvBatch *batch,
-			 CsvArray *arrays)
-{
+	if (from->batch.arrays == NULL &&
+		!csv_store_batch(kept->store, number,
+						 MemoryContextAlloc(kept->context, sizeof(CsvArray) *
+											csv_store_layout(kept->store)->ncolumns),
+						 from))
+		elog(ERROR, "resident columns are not as they should be");
 	*batch = from->batch;
 	batch->arrays = arrays;
 	for (int i = 0; i < kept->layout->ncolumns; i++)
 		arrays[i] = from->batch.arrays[kept->places[i]];
+	return from;
+}
+
+bool
+csv_kept_next(CsvKept *kept, CsvBatch *batch)
+{
+	kept->batch = csv_kept_batch(kept, kept->next, batch, kept->arrays);
+	if (kept->batch == NULL)
+		return false;
+	csv_store_pass(kept->store, kept->next++);
+	return true;
+}
+
+/* ---- groups ---- */
+
+/* makes a memory file of unknown classes; -1: no memory */
+static int
+make_grouping(const CsvKept *kept)
+{
+	Size		nbytes = grouping_bytes(kept);
+	int			file = csv_memory_file_create("csv_gpu_fdw grouping");
+	void	   *bytes;
+
+	if (file < 0)
+		return -1;
+	if (csv_memory_file_reserve(file, nbytes) &&
+		csv_memory_file_seal(file, false) &&
+		(bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+					  0)) != MAP_FAILED)
+	{
+		CsvResidentGrouping *grouping = bytes;
+
+		memset(grouping->classes, 0xff,
+			   nbytes - offsetof(CsvResidentGrouping, classes));
+		munmap(bytes, nbytes);
+		return file;
+	}
+	close(file);
+	return -1;
+}
+
+/* maps the file that csv_gpu_service sent; NULL if it is wrong */
+static CsvResidentGrouping *
+map_grouping(const CsvKept *kept, CsvDescriptors *came)
+{
+	Size		nbytes = grouping_bytes(kept);
+	void	   *bytes = MAP_FAILED;
+
+	if (csv_memory_file_size(came->files[0], false) == (int64) nbytes)
+		bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+					 came->files[0], 0);
+	csv_wire_close(came);
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+/* like csv_service_ask(); closes the descriptor, also after an ERROR */
+static bool
+offer_grouping(const CsvGroupingMessage *message, CsvDescriptors *with,
+			   CsvMessage *answer, CsvDescriptors *came)
+{
+	volatile bool good = false;
+
+	PG_TRY();
+	{
+		good = csv_service_ask(message, sizeof(*message), with, answer, came);
+	}
+	PG_CATCH();
+	{
+		csv_wire_close(with);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	csv_wire_close(with);
+	return good;
+}
+
+void
+csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys, int nkeys)
+{
+	CsvGroupingMessage message;
+	CsvDescriptors with = {0};
+	CsvDescriptors came;
+	CsvMessage	answer;
+
+	drop_grouping(kept);
+	if (nkeys > CSV_MOST_GROUPING_KEYS ||
+		kept->connection != csv_service_connection())
+		return;
+	memset(&message, 0, sizeof(message));
+	message.kind = CSV_MESSAGE_GROUPING;
+	message.nkeys = (uint32) nkeys;
+	message.set = kept->set;
+	memcpy(message.keys, keys, sizeof(CsvGroupingKey) * nkeys);
+	if (!csv_service_ask(&message, sizeof(message), NULL, &answer, &came))
+		return;
+	if (came.n == 0 && answer.done.count > 0 &&
+		(with.files[0] = make_grouping(kept)) >= 0)
+	{
+		with.n = 1;
+		if (!offer_grouping(&message, &with, &answer, &came))
+			return;
+	}
+	if (came.n == 1)
+		kept->grouping = map_grouping(kept, &came);
 }
 
 /* ---- keeping columns ---- */
@@ -283,42 +364,72 @@ csv_kept_map(const CsvKept *kept, const CsvResidentBatch *from, CsvBatch *batch,
 void
 csv_kept_begin(CsvKept *kept, const CsvDialect *dialect)
 {
-	MemoryContext outer = MemoryContextSwitchTo(kept->context);
+	static uint32 makings = 0;
+	CsvMemory	memory = csv_context_memory(kept->context);
 
+	if (!csv_service_connect(true) || !AcquireExternalFD())
+		return;
+	kept->file = csv_memory_file_create("csv_gpu_fdw columns");
+	if (kept->file < 0)
+	{
+		ReleaseExternalFD();
+		return;
+	}
 	/* the file's header may have changed the order of columns */
 	set_columns(&kept->key.wanted, kept->layout);
-	kept->copying = csv_resident_begin(&kept->key, dialect,
-									   &kept->layout->layout);
-	MemoryContextSwitchTo(outer);
+	kept->connection = csv_service_connection();
+	kept->making = ++makings == 0 ? ++makings : makings;
+	kept->writer = csv_store_begin(&memory, kept->file, dialect,
+								   &kept->layout->layout);
+}
+
+/* for csv_store_add() */
+static bool
+may_take(void *arg, uint64_t nbytes)
+{
+	CsvKept    *kept = arg;
+	CsvRoomMessage message;
+	CsvMessage	answer;
+
+	if (kept->connection != csv_service_connection())
+		return false;
+	memset(&message, 0, sizeof(message));
+	message.kind = CSV_MESSAGE_ROOM;
+	message.making = kept->making;
+	message.nbytes = nbytes;
+	message.read_bytes = csv_store_bytes_read(kept->writer);
+	message.file_bytes = (uint64) kept->key.file.size;
+	return csv_service_ask(&message, sizeof(message), NULL, &answer, NULL) &&
+		answer.done.count > 0;
 }
 
 void
 csv_kept_add(CsvKept *kept, const CsvBatch *batch)
 {
-	if (kept->copying != NULL && !csv_resident_add(kept->copying, batch))
+	if (kept->writer != NULL &&
+		!csv_store_add(kept->writer, batch, may_take, kept))
 		csv_kept_leave(kept);
 }
 
 void
 csv_kept_finish(CsvKept *kept, const CsvSource *source)
 {
+	CsvDescriptors with = {2, {csv_source_file(source), kept->file}};
+	CsvStoreSummary summary;
 	CsvFileIdentity now;
+	CsvMessage	answer;
 
 	/* if the file was changed while it was read, its version is unknown */
-	if (kept->copying != NULL && csv_source_identity(source, &now) &&
-		csv_same_file(&now, &kept->key.file))
-		csv_resident_keep(kept->copying, csv_source_file(source));
+	if (kept->writer != NULL && csv_source_identity(source, &now) &&
+		csv_same_file(&now, &kept->key.file) &&
+		kept->connection == csv_service_connection() &&
+		csv_store_finish(kept->writer, may_take, kept, &summary))
+	{
+		kept->key.making = kept->making;
+		kept->key.nrows = summary.nrows;
+		kept->key.has_bad_values = summary.has_bad_values;
+		if (send_key(kept, CSV_MESSAGE_KEEP, &with, &answer, NULL))
+			kept->making = 0;
+	}
 	csv_kept_leave(kept);
-}
-
-void
-csv_kept_leave(CsvKept *kept)
-{
-	if (kept->found != NULL)
-		csv_resident_release(kept->found);
-	if (kept->copying != NULL)
-		csv_resident_release(kept->copying);
-	kept->found = NULL;
-	kept->batch = NULL;
-	kept->copying = NULL;
 }

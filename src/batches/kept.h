@@ -1,29 +1,63 @@
 /*
  * kept.h
- *		Uses and keeps columns of files.
+ *		Converted columns of files that are kept from query to query, for all
+ *		sessions.
  *
- * resident.h is the store; this is what a scan does with it.
+ * The columns are in memory that processes share (wire/store.h).  csv_gpu_service has
+ * the list of columns (service/register.h), and decides which processes may use how
+ * much memory.  A query over kept batches proceeds like any other query: doubtful
+ * values are made again by their input functions, and skipped records are reported
+ * again.
+ *
+ *	1. csv_kept_find() finds kept columns, and pins them.  csv_kept_next() returns
+ *	   their batches.
+ *	2. If there are none, csv_kept_begin() starts a set of columns.  csv_kept_add()
+ *	   copies the batches of a scan one by one.  When the file was read to its end,
+ *	   csv_kept_finish() makes the set findable.
+ *	3. In both cases, csv_kept_leave() is the end.
  */
 #ifndef CSV_KEPT_H
 #define CSV_KEPT_H
 
 #include "batches/layout.h"
-#include "batches/resident.h"
 #include "table/source.h"
+#include "wire/message.h"
+#include "wire/store.h"
+
+/*
+ * The groups of the rows of kept columns, when grouped by some of the columns: a class
+ * for each row of all batches, as in CsvRowClasses.  At first all classes are unknown.
+ * Other sessions may work on it at the same time.
+ */
+typedef struct CsvResidentGrouping
+{
+	uint32_t	nclasses;
+	uint32_t	classes[FLEXIBLE_ARRAY_MEMBER];
+} CsvResidentGrouping;
 
 typedef struct CsvKept
 {
 	CsvFileLayout *layout;
 	MemoryContext context;
 	MemoryContextCallback callback;
-	CsvResidentKey key;			/* for the open file, when it was opened */
+	CsvFindMessage key;			/* the open file, when it was opened, and the wanted
+								 * columns */
+	uint64		connection;		/* by which the columns were found or begun */
 
-	CsvResident *found;			/* source of the open file's batches; NULL: none */
+	/* columns that were found */
+	CsvStore   *store;			/* NULL: no columns were found */
+	uint64		set;			/* the number that csv_gpu_service has for them */
+	CsvResidentBatch *batches;	/* an entry has no arrays until it is used */
+	uint32		next;			/* number of the next batch */
 	const CsvResidentBatch *batch;	/* the current batch */
-	CsvArray   *arrays;			/* of the batch, in the layout's order */
-	uint32_t   *places;			/* of these columns, among those found */
-	CsvResident *copying;		/* destination of the open file's batches; NULL: they
-								 * are not copied */
+	CsvArray   *arrays;			/* arrays of the current batch, in the layout's order */
+	uint32_t   *places;			/* for each of these arrays: its number in the store */
+	CsvResidentGrouping *grouping;	/* mapped; NULL: none */
+
+	/* columns that are being made */
+	CsvStoreWriter *writer;		/* NULL: no columns are being made */
+	int			file;
+	uint32		making;
 } CsvKept;
 
 /*
@@ -35,29 +69,37 @@ extern CsvKept *csv_kept_create(CsvFileLayout *layout);
 /*
  * Are the wanted columns of the source's open file kept?  If so, lays them out.
  * Otherwise *may_keep says whether they may be kept after reading.  Must be called
- * before anything is read.
+ * before anything is read.  Columns of older versions of the file are released.
  */
 extern bool csv_kept_find(CsvKept *kept, const CsvSource *source, bool *may_keep);
 
 /*
- * The next batch of the columns that were found, NULL after the last; *batch lives
+ * The next batch of the columns that were found; false after the last.  *batch lives
  * until the next call.
  */
-extern const CsvResidentBatch *csv_kept_next(CsvKept *kept, CsvBatch *batch);
+extern bool csv_kept_next(CsvKept *kept, CsvBatch *batch);
 
-/* a batch with the layout's columns; `arrays` must have room for them */
-extern void csv_kept_map(const CsvKept *kept, const CsvResidentBatch *from,
-						 CsvBatch *batch, CsvArray *arrays);
+/*
+ * A batch by its number, with the layout's columns.  `arrays` must have room for them.
+ * NULL: there is no batch of this number.
+ */
+extern const CsvResidentBatch *csv_kept_batch(const CsvKept *kept, uint32 number,
+											  CsvBatch *batch, CsvArray *arrays);
+
+/* sets the grouping by these keys; NULL if there is no room */
+extern void csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys,
+								   int nkeys);
 
 /*
  * Copy the batches of a file whose columns csv_kept_find() has not found, while there
  * is room.  Batches must be added in order, from the first, to the end of the file.
+ * csv_kept_finish(): the file, still open, was read to its end.
  */
 extern void csv_kept_begin(CsvKept *kept, const CsvDialect *dialect);
 extern void csv_kept_add(CsvKept *kept, const CsvBatch *batch);
 extern void csv_kept_finish(CsvKept *kept, const CsvSource *source);
 
-/* releases the columns that are used or copied to */
+/* releases the pin, or columns that were begun and not kept; raises no ERROR */
 extern void csv_kept_leave(CsvKept *kept);
 
 /*

@@ -85,7 +85,7 @@ typedef struct CsvFileBatch
 	 * Offsets of records in the batch's part of the file, by row and by error.  If
 	 * NULL, the offsets in the batch are valid, and it has all bytes of its part.
 	 * Otherwise it only has the bytes of records that the executor may need
-	 * (resident.h).
+	 * (wire/store.h).
 	 */
 	const uint32_t *row_places;
 	const uint64_t *error_places;

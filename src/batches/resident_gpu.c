@@ -10,7 +10,9 @@
 #include "utils/memutils.h"
 
 #include "batches/inlet.h"
+#include "batches/kept.h"
 #include "batches/resident_gpu.h"
+#include "client/connection.h"
 #include "table/messages.h"
 
 /* an answer about rows, beginning with first_row */
@@ -24,9 +26,7 @@ struct CsvResidentAnswer
 {
 	CsvInlet   *inlet;			/* owns the memory that slices point to */
 	bool		aggregates;
-	int			nslices;
-	int			capacity;
-	Slice	   *slices;
+	List	   *slices;
 
 	/* the combined selections of all slices */
 	uint32_t	nselected;
@@ -50,21 +50,23 @@ warn_of_failure(const char *reason)
 
 /* makes csv_gpu_service answer the request; NULL: it does not */
 static CsvInlet *
-open_inlet(const CsvResident *resident, const CsvSettings *settings,
-		   const CsvReaderOptions *reader, const CsvRequest *request,
-		   const CsvLayout *layout)
+open_inlet(const CsvBatches *batches, const CsvRequest *request)
 {
+	const CsvSettings *settings = &batches->table->settings;
+	const CsvKept *kept = batches->kept;
 	CsvAskMessage message;
 	CsvInlet   *volatile inlet = NULL;
 	int			file;
 
+	if (kept->connection != csv_service_connection())
+		return NULL;
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_ASK;
 	message.device = settings->device;
 	message.must_wait = settings->engine == CSV_ENGINE_CUDA;
-	if (!csv_resident_number(resident, &message.set))
-		return NULL;
-	file = csv_request_file(&csv_resident_dialect(resident)->opt, reader, layout,
+	message.set = kept->set;
+	file = csv_request_file(&csv_store_dialect(kept->store)->opt,
+							&batches->table->reader, &batches->layout->layout,
 							request);
 	if (file < 0)
 		return NULL;
@@ -97,13 +99,7 @@ receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
 			return csv_inlet_fail(answer->inlet, "csv_gpu_service did not answer for all rows");
 		if (status != CSV_OK)
 			return status;
-		if (answer->nslices == answer->capacity)
-		{
-			answer->capacity *= 2;
-			answer->slices = repalloc(answer->slices, sizeof(Slice) *
-									  answer->capacity);
-		}
-		slice = &answer->slices[answer->nslices];
+		slice = palloc(sizeof(Slice));
 		if (message->first_row != row || message->nrows > nrows - row ||
 			!csv_wire_decode_answer((const uint8_t *) message->bytes,
 									message->nbytes,
@@ -111,7 +107,7 @@ receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
 									message->nrows, &slice->answer))
 			return csv_inlet_fail(answer->inlet, "csv_gpu_service sent an answer that is not as it should be");
 		slice->first_row = row;
-		answer->nslices++;
+		answer->slices = lappend(answer->slices, slice);
 		row += message->nrows;
 	}
 }
@@ -121,10 +117,11 @@ static void
 join_selections(CsvResidentAnswer *answer)
 {
 	uint32_t	n = 0;
+	ListCell   *cell;
 
-	for (int i = 0; i < answer->nslices; i++)
+	foreach(cell, answer->slices)
 	{
-		const CsvSelection *selection = &answer->slices[i].answer.selection;
+		const CsvSelection *selection = &((Slice *) lfirst(cell))->answer.selection;
 
 		answer->nselected += selection->nrows;
 		answer->any_careful |= selection->any_careful;
@@ -135,48 +132,45 @@ join_selections(CsvResidentAnswer *answer)
 									   MCXT_ALLOC_HUGE);
 	answer->careful = palloc_extended((size_t) answer->nselected + 1,
 									  MCXT_ALLOC_HUGE);
-	for (int i = 0; i < answer->nslices; i++)
+	foreach(cell, answer->slices)
 	{
-		const CsvSelection *selection = &answer->slices[i].answer.selection;
+		const Slice *slice = lfirst(cell);
+		const CsvSelection *selection = &slice->answer.selection;
 
 		for (uint32_t k = 0; k < selection->nrows; k++, n++)
 		{
-			answer->selected[n] = answer->slices[i].first_row +
-				selection->rows[k];
+			answer->selected[n] = slice->first_row + selection->rows[k];
 			answer->careful[n] = selection->careful[k];
 		}
 	}
 }
 
 CsvResidentAnswer *
-csv_resident_ask(CsvResident *resident, const CsvSettings *settings,
-				 const CsvReaderOptions *reader, const CsvRequest *request,
-				 const CsvLayout *layout)
+csv_resident_ask(const CsvBatches *batches, const CsvRequest *request)
 {
-	int64		nrows = csv_resident_nrows(resident);
+	const CsvKept *kept = batches->kept;
+	int64		nrows = (int64) csv_store_nrows(kept->store);
 	CsvResidentAnswer *answer;
 	CsvInlet   *inlet;
 	CsvStatus	status;
 
 	if (nrows == 0 || nrows > PG_INT32_MAX ||
-		csv_choose_gpu(settings, csv_resident_file_size(resident), 1) !=
+		csv_choose_gpu(&batches->table->settings, kept->key.file.size, 1) !=
 		CSV_GPU_READS)
 		return NULL;
-	inlet = open_inlet(resident, settings, reader, request, layout);
+	inlet = open_inlet(batches, request);
 	if (inlet == NULL)
 		return NULL;
 	answer = palloc0(sizeof(CsvResidentAnswer));
 	answer->inlet = inlet;
 	answer->aggregates = request->query->aggregates;
-	answer->capacity = 4;
-	answer->slices = palloc(sizeof(Slice) * answer->capacity);
 	status = receive_slices(answer, request->query, (uint32_t) nrows);
 	if (status == CSV_DEVICE_FAILED)
 	{
 		csv_engine_gpu_failed();
 		warn_of_failure(csv_inlet_reason(inlet));
 	}
-	if (status == CSV_END && answer->nslices > 0)
+	if (status == CSV_END && answer->slices != NIL)
 	{
 		join_selections(answer);
 		return answer;
@@ -194,7 +188,7 @@ csv_resident_answer_free(CsvResidentAnswer *answer)
 		pfree(answer->selected);
 		pfree(answer->careful);
 	}
-	pfree(answer->slices);
+	list_free_deep(answer->slices);
 	pfree(answer);
 }
 
@@ -204,10 +198,12 @@ CsvStatus
 csv_resident_merge(const CsvResidentAnswer *answer, CsvEvaluator *evaluator)
 {
 	CsvStatus	status = CSV_OK;
+	ListCell   *cell;
 
-	for (int i = 0; i < answer->nslices && status == CSV_OK; i++)
-		status = csv_evaluator_merge(evaluator,
-									 &answer->slices[i].answer.groups);
+	foreach(cell, answer->slices)
+		if (status == CSV_OK)
+			status = csv_evaluator_merge(evaluator,
+										 &((Slice *) lfirst(cell))->answer.groups);
 	return status;
 }
 

@@ -10,24 +10,20 @@
 #ifndef CSV_RESIDENT_GPU_H
 #define CSV_RESIDENT_GPU_H
 
-#include "batches/choose.h"
-#include "batches/resident.h"
+#include "batches/producer.h"
 #include "query/query.h"
 
 /* the answer of a device about a file's rows */
 typedef struct CsvResidentAnswer CsvResidentAnswer;
 
 /*
- * Asks the device.  Uses only the reader's options that concern records.  Returns NULL
- * if the device cannot answer this query, or is not available now; then the batches
- * must be evaluated one by one.  Allocated in the current memory context, but also
+ * Asks the device about the kept columns of the open file.  Returns NULL if the device
+ * cannot answer this query, or is not available now; then the batches must be evaluated
+ * one by one.  Allocated in the current memory context, but also
  * holds other memory.  Processes interrupts.
  */
-extern CsvResidentAnswer *csv_resident_ask(CsvResident *resident,
-										   const CsvSettings *settings,
-										   const CsvReaderOptions *reader,
-										   const CsvRequest *request,
-										   const CsvLayout *layout);
+extern CsvResidentAnswer *csv_resident_ask(const CsvBatches *batches,
+										   const CsvRequest *request);
 extern void csv_resident_answer_free(CsvResidentAnswer *answer);
 
 /* adds the groups, of all rows, to an evaluator's groups: CSV_OK or CSV_NO_MEMORY */

@@ -48,24 +48,26 @@ csv_window_clear(CsvWindow *window)
 
 const CsvAnswer *
 csv_window_answer(CsvWindow *window, CsvTeam *team, const CsvKept *kept,
-				  CsvResidentGrouping *grouping, CsvStatus *status)
+				  CsvStatus *status)
 {
-	const CsvResidentBatch *batch = kept->batch;
+	CsvResidentGrouping *grouping = kept->grouping;
+	const CsvResidentBatch *batch;
 	uint32_t	n = 0;
 
 	*status = CSV_OK;
 	if (window->next < window->nbatches)
 		return window->batches[window->next++].answer;
-	for (; batch != NULL && n < window->size;
-		 batch = csv_resident_batch(kept->found, batch))
+	for (uint32_t number = kept->next - 1; n < window->size; number++)
 	{
 		CsvTeamBatch *entry = &window->batches[n];
 
+		batch = csv_kept_batch(kept, number, &window->mapped[n], window->arrays +
+							   (size_t) n * window->layout->ncolumns);
+		if (batch == NULL)
+			break;
 		/* the scan skips batches without rows */
 		if (batch->batch.nrows == 0)
 			continue;
-		csv_kept_map(kept, batch, &window->mapped[n], window->arrays +
-					 (size_t) n * window->layout->ncolumns);
 		entry->batch = &window->mapped[n];
 		entry->classes = NULL;
 		if (grouping != NULL)

@@ -20,12 +20,9 @@ extern void csv_window_clear(CsvWindow *window);
 
 /*
  * Returns the answer for the current batch of the kept columns, or NULL if there is
- * none.  Batches must follow each other from call to call.  grouping: the grouping of these
- * columns' rows, or NULL.
+ * none.  Batches must follow each other from call to call.
  */
 extern const CsvAnswer *csv_window_answer(CsvWindow *window, CsvTeam *team,
-										  const CsvKept *kept,
-										  CsvResidentGrouping *grouping,
-										  CsvStatus *status);
+										  const CsvKept *kept, CsvStatus *status);
 
 #endif							/* CSV_WINDOW_H */

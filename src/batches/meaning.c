@@ -1,0 +1,140 @@
+/*
+ * meaning.c
+ *		Everything that shapes the values of a table's columns, as a hash.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "commands/defrem.h"
+#include "common/cryptohash.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/guc.h"
+#include "utils/guc_tables.h"
+#include "utils/memutils.h"
+
+#include "batches/meaning.h"
+#include "compat.h"
+#include "table/option_list.h"
+#include "wire/message.h"
+
+/* settings by which the work is done: the batches are the same with any value */
+static const char *const without_meaning[] = {
+	"csv_gpu_fdw.engine", "csv_gpu_fdw.device", "csv_gpu_fdw.gpu_memory_limit",
+	"csv_gpu_fdw.io_threads", "csv_gpu_fdw.cpu_threads",
+	"csv_gpu_fdw.enable_pushdown", "csv_gpu_fdw.resident",
+	"csv_gpu_fdw.resident_memory", "csv_gpu_fdw.load_method"
+};
+
+static bool
+has_meaning(const char *setting)
+{
+	for (size_t i = 0; i < lengthof(without_meaning); i++)
+		if (strcmp(setting, without_meaning[i]) == 0)
+			return false;
+	return true;
+}
+
+/* adds the terminating zero, as a separator; a setting may be NULL */
+static void
+add_string(StringInfo meaning, const char *string)
+{
+	if (string == NULL)
+		string = "";
+	appendBinaryStringInfo(meaning, string, (int) strlen(string) + 1);
+}
+
+static void
+add_options(StringInfo meaning, List *options, bool of_column)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		if (!csv_option_has_meaning(def->defname, of_column))
+			continue;
+		add_string(meaning, def->defname);
+		add_string(meaning, defGetString(def));
+	}
+	add_string(meaning, "");
+}
+
+/*
+ * Adds PostgreSQL's settings of locale and formats, and settings of csv_gpu_fdw.
+ * Other settings may affect input functions, but these are called anew in each query.
+ */
+static void
+add_settings(StringInfo meaning)
+{
+	static List *names = NIL;	/* searched once: there are hundreds of settings */
+	ListCell   *cell;
+
+	if (names == NIL)
+	{
+		int			nsettings;
+		struct config_generic **settings = csv_all_settings(&nsettings);
+		List	   *found = NIL;
+		MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
+
+		for (int i = 0; i < nsettings; i++)
+			if ((settings[i]->group == CLIENT_CONN_LOCALE ||
+				 strncmp(settings[i]->name, "csv_gpu_fdw.", 12) == 0) &&
+				has_meaning(settings[i]->name))
+				found = lappend(found, pstrdup(settings[i]->name));
+		names = found;
+		MemoryContextSwitchTo(outer);
+	}
+	foreach(cell, names)
+		add_string(meaning, GetConfigOption(lfirst(cell), false, false));
+}
+
+/*
+ * Everything that may affect batches of the table, except the columns that a query
+ * wants: all options of the table and its columns, even unknown options, and settings.
+ */
+static StringInfoData
+table_meaning(const CsvTable *table)
+{
+	Oid			database[] = {(Oid) GetDatabaseEncoding(), InvalidOid};
+	StringInfoData meaning;
+
+	initStringInfo(&meaning);
+	add_options(&meaning, table->options, false);
+	for (int i = 0; i < table->natts; i++)
+	{
+		const CsvTableColumn *column = &table->columns[i];
+		Oid			type[] = {
+			column->type, (Oid) column->typmod, column->collation,
+			column->dropped, column->generated
+		};
+
+		/* another database may have another type or collation with this OID */
+		if (column->type >= FirstNormalObjectId ||
+			column->collation >= FirstNormalObjectId)
+			database[1] = MyDatabaseId;
+		add_string(&meaning, column->name);
+		appendBinaryStringInfo(&meaning, (const char *) type, sizeof(type));
+		add_options(&meaning, column->options, true);
+	}
+	appendBinaryStringInfo(&meaning, (const char *) database, sizeof(database));
+	add_settings(&meaning);
+	return meaning;
+}
+
+void
+csv_set_meaning(uint8 *hash, const CsvTable *table)
+{
+	StringInfoData meaning = table_meaning(table);
+	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
+
+	if (context == NULL || pg_cryptohash_init(context) < 0 ||
+		pg_cryptohash_update(context, (const uint8 *) meaning.data,
+							 (size_t) meaning.len) < 0 ||
+		pg_cryptohash_final(context, hash, CSV_MEANING_BYTES) < 0)
+		elog(ERROR, "could not hash a table's options");
+	pg_cryptohash_free(context);
+	pfree(meaning.data);
+}
