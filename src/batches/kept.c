@@ -115,12 +115,12 @@ leave_made(CsvKept *kept)
 	kept->writer = NULL;
 	close(kept->file);
 	ReleaseExternalFD();
-	if (kept->making == 0 || kept->connection != csv_service_connection())
-		return;
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_ROOM;
-	message.making = kept->making;
-	csv_service_tell(&message, sizeof(message));
+	message.before = kept->key.promised;
+	kept->key.promised = 0;
+	if (message.before > 0 && kept->connection == csv_service_connection())
+		csv_service_tell(&message, sizeof(message));
 }
 
 void
@@ -364,7 +364,6 @@ csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys, int nkeys)
 void
 csv_kept_begin(CsvKept *kept, const CsvDialect *dialect)
 {
-	static uint32 makings = 0;
 	CsvMemory	memory = csv_context_memory(kept->context);
 
 	if (!csv_service_connect(true) || !AcquireExternalFD())
@@ -378,7 +377,6 @@ csv_kept_begin(CsvKept *kept, const CsvDialect *dialect)
 	/* the file's header may have changed the order of columns */
 	set_columns(&kept->key.wanted, kept->layout);
 	kept->connection = csv_service_connection();
-	kept->making = ++makings == 0 ? ++makings : makings;
 	kept->writer = csv_store_begin(&memory, kept->file, dialect,
 								   &kept->layout->layout);
 }
@@ -395,12 +393,15 @@ may_take(void *arg, uint64_t nbytes)
 		return false;
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_ROOM;
-	message.making = kept->making;
+	message.before = kept->key.promised;
 	message.nbytes = nbytes;
 	message.read_bytes = csv_store_bytes_read(kept->writer);
 	message.file_bytes = (uint64) kept->key.file.size;
-	return csv_service_ask(&message, sizeof(message), NULL, &answer, NULL) &&
-		answer.done.count > 0;
+	if (!csv_service_ask(&message, sizeof(message), NULL, &answer, NULL) ||
+		answer.done.count == 0)
+		return false;
+	kept->key.promised = Max(kept->key.promised, nbytes);
+	return true;
 }
 
 void
@@ -425,11 +426,10 @@ csv_kept_finish(CsvKept *kept, const CsvSource *source)
 		kept->connection == csv_service_connection() &&
 		csv_store_finish(kept->writer, may_take, kept, &summary))
 	{
-		kept->key.making = kept->making;
 		kept->key.nrows = summary.nrows;
 		kept->key.has_bad_values = summary.has_bad_values;
 		if (send_key(kept, CSV_MESSAGE_KEEP, &with, &answer, NULL))
-			kept->making = 0;
+			kept->key.promised = 0;
 	}
 	csv_kept_leave(kept);
 }

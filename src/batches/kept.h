@@ -57,7 +57,6 @@ typedef struct CsvKept
 	/* columns that are being made */
 	CsvStoreWriter *writer;		/* NULL: no columns are being made */
 	int			file;
-	uint32		making;
 } CsvKept;
 
 /*

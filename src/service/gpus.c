@@ -4,7 +4,6 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ask.h"
@@ -32,8 +31,6 @@ handle_device(const CsvDeviceMessage *device, CsvServiceReply *reply)
 	CsvDeviceMessage *answer = &reply->message.device;
 	const char *name;
 
-	memset(answer, 0, sizeof(*answer));
-	answer->kind = CSV_MESSAGE_DEVICE;
 	answer->device = device->device;
 	answer->state = csv_devices_state(device->device, &name);
 	snprintf(answer->name, sizeof(answer->name), "%s", name);
@@ -60,7 +57,6 @@ handle_devices(CsvServiceReply *reply)
 	if (write(file, entries, size) != (ssize_t) size ||
 		!csv_memory_file_seal(file, true))
 		return false;
-	answer->kind = CSV_MESSAGE_DEVICES;
 	answer->nentries = n < 0 ? CSV_LATER : (uint32_t) n;
 	reply->nbytes = sizeof(*answer);
 	return true;
@@ -84,7 +80,7 @@ handle_ask(const CsvAskMessage *ask, int columns, CsvDescriptors *descriptors,
 		else
 			close(columns);
 	}
-	return csv_reply_done(reply, CSV_MESSAGE_ASK, started);
+	return csv_reply_done(reply, started);
 }
 
 static bool
@@ -94,7 +90,7 @@ handle_scan(const CsvScanMessage *scan, CsvDescriptors *descriptors,
 	if (scan->must_wait > 1 || scan->io_threads == 0 ||
 		scan->io_threads > CSV_MAX_THREADS)
 		return false;
-	return csv_reply_done(reply, CSV_MESSAGE_SCAN,
+	return csv_reply_done(reply,
 						  is_ready(scan->device, scan->must_wait) &&
 						  csv_scan_start(scan, descriptors->files[0]) &&
 						  csv_wire_take(descriptors) >= 0);

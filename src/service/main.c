@@ -48,7 +48,6 @@ typedef struct Connection
 
 typedef struct Program
 {
-	CsvService *service;
 	int			poll;
 	int			spare;			/* a descriptor; -1: none */
 	LIST_HEAD(Connections, Connection) connections;
@@ -191,7 +190,7 @@ accept_client(Program *program)
 		close(socket);
 		return;
 	}
-	connection->client = csv_client_create(program->service);
+	connection->client = csv_client_create();
 	if (connection->client == NULL)
 		drop_connection(connection);
 }
@@ -227,7 +226,7 @@ serve_client(Program *program, Connection *connection)
 
 /* false: the worker is gone */
 static bool
-hear_worker(Program *program)
+hear_worker(void)
 {
 	CsvMessage	message;
 	CsvDescriptors descriptors;
@@ -240,7 +239,7 @@ hear_worker(Program *program)
 	if (nbytes != (ssize_t) sizeof(CsvLimitsMessage) ||
 		message.kind != CSV_MESSAGE_LIMITS)
 		return false;
-	csv_service_set_limits(program->service, &message.limits);
+	csv_service_set_limits(&message.limits);
 	return true;
 }
 
@@ -254,7 +253,7 @@ static char worker_event;
 static bool
 is_over(Program *program)
 {
-	if (csv_service_is_retired(program->service))
+	if (csv_service_is_retired())
 		return true;
 
 	/* a thread that uses the device ends the program (outlet.c); otherwise end here */
@@ -263,7 +262,7 @@ is_over(Program *program)
 	if (program->lost_since != 0 &&
 		seconds() - program->lost_since >= CSV_LOST_SECONDS)
 		return true;
-	return csv_service_is_empty(program->service) &&
+	return csv_service_is_empty() &&
 		seconds() - program->last_asked >= program->idle_seconds;
 }
 
@@ -276,7 +275,7 @@ handle_event(Program *program, const struct epoll_event *event)
 	if (of == &server_event)
 		return false;
 	if (of == &worker_event)
-		return hear_worker(program);
+		return hear_worker();
 	if (of == &listen_event)
 		accept_client(program);
 	else if (!serve_client(program, of))
@@ -296,10 +295,10 @@ main(int argc, char **argv)
 	LIST_INIT(&program.connections);
 	program.idle_seconds = argc > 1 ? atol(argv[1]) : CSV_IDLE_SECONDS;
 	program.last_asked = seconds();
-	program.service = csv_service_create();
+	csv_service_begin();
 	program.poll = epoll_create1(EPOLL_CLOEXEC);
 	program.spare = fcntl(CSV_SERVICE_LISTEN, F_DUPFD_CLOEXEC, 0);
-	if (program.service == NULL || program.poll < 0 ||
+	if (program.poll < 0 ||
 		!watch(&program, CSV_SERVICE_SERVER, &server_event) ||
 		!watch(&program, CSV_SERVICE_CONTROL, &worker_event) ||
 		!watch(&program, CSV_SERVICE_LISTEN, &listen_event))

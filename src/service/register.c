@@ -13,7 +13,6 @@
 #include "register.h"
 #include "wire/store.h"
 
-#define MOST_GROUPINGS		8	/* of one set; they stay as long as the set */
 #define MOST_USERS			16	/* of one set; the first is forgotten first */
 #define NUM_LISTS			4096	/* a power of two */
 
@@ -21,60 +20,22 @@
 #define SPARE_DESCRIPTORS	256
 
 /* a table that uses a set */
-typedef struct User
+typedef struct CsvUser
 {
-	TAILQ_ENTRY(User) of_set;
-	LIST_ENTRY(User) of_name;
+	TAILQ_ENTRY(CsvUser) of_set;
+	LIST_ENTRY(CsvUser) of_name;
 	CsvSet	   *set;
 	CsvTableName name;
-} User;
+} CsvUser;
 
-typedef struct Grouping
-{
-	CsvGroupingMessage keys;
-	int			file;
-} Grouping;
-
-struct CsvSet
-{
-	TAILQ_ENTRY(CsvSet) by_use;
-	LIST_ENTRY(CsvSet) of_file;
-	uint64_t	number;
-	CsvFileIdentity identity;
-	CsvWanted  *wanted;			/* allocated for its columns only */
-	bool		has_bad_values;
-	uint64_t	nrows;
-	uint64_t	nbytes;			/* of memory files, and of this set's data */
-	int			file;
-	int			ngroupings;
-	Grouping	groupings[MOST_GROUPINGS];
-	TAILQ_HEAD(Users, User) users;
-	int			nusers;
-	int			npins;
-	bool		listed;			/* otherwise it goes with its last pin */
-	int64_t		last_used;
-};
-
-struct CsvSets
-{
-	TAILQ_HEAD(CsvSetList, CsvSet) sets;	/* the last used is the first */
-	LIST_HEAD(SetsOfFile, CsvSet) of_file[NUM_LISTS];
-	LIST_HEAD(UsersOfName, User) of_name[NUM_LISTS];
-	uint64_t	limit;
-	uint64_t	nbytes;			/* of sets, listed or not, and promised */
-	uint64_t	nsets;			/* ever made */
-	long		ndescriptors;	/* of sets and groupings */
-	long		most_descriptors;
-};
-
-static int64_t
-now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_REALTIME, &time);
-	return (int64_t) time.tv_sec * 1000000 + time.tv_nsec / 1000;
-}
+static TAILQ_HEAD(CsvSetList, CsvSet) sets = TAILQ_HEAD_INITIALIZER(sets);
+static LIST_HEAD(, CsvSet) sets_of_file[NUM_LISTS];
+static LIST_HEAD(, CsvUser) users_of_name[NUM_LISTS];
+static uint64_t limit = 0;
+static uint64_t held = 0;		/* bytes of sets, listed or not, and promised */
+static uint64_t nsets = 0;		/* ever made */
+static long ndescriptors = 0;	/* of sets and groupings */
+static long most_descriptors = 0;
 
 /* ---- lists ---- */
 
@@ -114,57 +75,19 @@ is_same_name(const CsvTableName *a, const CsvTableName *b)
 		strcmp(a->filename, b->filename) == 0;
 }
 
-CsvSets *
-csv_register_create(void)
-{
-	CsvSets *all = calloc(1, sizeof(CsvSets));
-	struct rlimit files;
-
-	if (all == NULL)
-		return NULL;
-	TAILQ_INIT(&all->sets);
-	all->most_descriptors = getrlimit(RLIMIT_NOFILE, &files) == 0 ?
-		(long) files.rlim_cur - SPARE_DESCRIPTORS : 0;
-	return all;
-}
-
 uint64_t
-csv_register_bytes(const CsvSets *all)
+csv_register_bytes(void)
 {
-	return all->nbytes;
-}
-
-bool
-csv_register_is_empty(const CsvSets *all)
-{
-	return TAILQ_EMPTY(&all->sets);
-}
-
-uint64_t
-csv_set_number(const CsvSet *set)
-{
-	return set->number;
-}
-
-uint64_t
-csv_set_nrows(const CsvSet *set)
-{
-	return set->nrows;
-}
-
-int
-csv_set_file(const CsvSet *set)
-{
-	return set->file;
+	return held;
 }
 
 /* ---- freeing sets ---- */
 
 static void
-free_set(CsvSets *all, CsvSet *set)
+free_set(CsvSet *set)
 {
-	all->nbytes -= set->nbytes;
-	all->ndescriptors -= 1 + set->ngroupings;
+	held -= set->nbytes;
+	ndescriptors -= 1 + set->ngroupings;
 	if (csv_gpus != NULL)
 		csv_gpus->forget(set->number);
 	for (int i = 0; i < set->ngroupings; i++)
@@ -176,16 +99,16 @@ free_set(CsvSets *all, CsvSet *set)
 
 /* add to the memory of a set; nbytes may be negative */
 static void
-count_bytes(CsvSets *all, CsvSet *set, int64_t nbytes)
+count_bytes(CsvSet *set, int64_t nbytes)
 {
 	set->nbytes += (uint64_t) nbytes;
-	all->nbytes += (uint64_t) nbytes;
+	held += (uint64_t) nbytes;
 }
 
 static void
-drop_user(CsvSets *all, CsvSet *set, User *user)
+drop_user(CsvSet *set, CsvUser *user)
 {
-	count_bytes(all, set, -(int64_t) sizeof(User));
+	count_bytes(set, -(int64_t) sizeof(CsvUser));
 	TAILQ_REMOVE(&set->users, user, of_set);
 	LIST_REMOVE(user, of_name);
 	set->nusers--;
@@ -194,110 +117,103 @@ drop_user(CsvSets *all, CsvSet *set, User *user)
 
 /* take it out of the lists; free it when no client has it pinned */
 static void
-drop_set(CsvSets *all, CsvSet *set)
+drop_set(CsvSet *set)
 {
-	for (User *user = TAILQ_FIRST(&set->users), *next; user != NULL; user = next)
+	for (CsvUser *user = TAILQ_FIRST(&set->users), *next; user != NULL; user = next)
 	{
 		next = TAILQ_NEXT(user, of_set);
-		drop_user(all, set, user);
+		drop_user(set, user);
 	}
-	TAILQ_REMOVE(&all->sets, set, by_use);
+	TAILQ_REMOVE(&sets, set, by_use);
 	LIST_REMOVE(set, of_file);
 	set->listed = false;
 	if (set->npins == 0)
-		free_set(all, set);
+		free_set(set);
 }
 
 /* drop sets, except pinned sets, down to this memory and number of descriptors */
 static void
-shrink_to(CsvSets *all, uint64_t nbytes, long ndescriptors)
+shrink_to(uint64_t most_bytes, long most_files)
 {
-	CsvSet	   *set = TAILQ_LAST(&all->sets, CsvSetList);
+	CsvSet	   *set = TAILQ_LAST(&sets, CsvSetList);
 
 	while (set != NULL &&
-		   (all->nbytes > nbytes || all->ndescriptors > ndescriptors))
+		   (held > most_bytes || ndescriptors > most_files))
 	{
 		CsvSet	   *before = TAILQ_PREV(set, CsvSetList, by_use);
 
 		if (set->npins == 0)
-			drop_set(all, set);
+			drop_set(set);
 		set = before;
 	}
 }
 
 /* a limit that was lowered while the set was pinned applies now */
 void
-csv_register_unpin(CsvSets *all, CsvSet *set)
+csv_register_unpin(CsvSet *set)
 {
 	set->npins--;
 	if (set->npins > 0)
 		return;
 	if (!set->listed)
-		free_set(all, set);
+		free_set(set);
 	else
-		shrink_to(all, all->limit, all->most_descriptors);
+		shrink_to(limit, most_descriptors);
 }
 
 void
-csv_register_free(CsvSets *all)
+csv_register_limit(uint64_t nbytes)
 {
-	for (CsvSet *set = TAILQ_FIRST(&all->sets), *next; set != NULL; set = next)
-	{
-		next = TAILQ_NEXT(set, by_use);
-		drop_set(all, set);
-	}
-	free(all);
-}
+	struct rlimit files;
 
-void
-csv_register_limit(CsvSets *all, uint64_t nbytes)
-{
-	all->limit = nbytes;
-	shrink_to(all, nbytes, all->most_descriptors);
+	most_descriptors = getrlimit(RLIMIT_NOFILE, &files) == 0 ?
+		(long) files.rlim_cur - SPARE_DESCRIPTORS : 0;
+	limit = nbytes;
+	shrink_to(nbytes, most_descriptors);
 }
 
 /* ---- room ---- */
 
 static bool
-has_room(const CsvSets *all, uint64_t nbytes)
+has_room(uint64_t nbytes)
 {
-	return nbytes <= all->limit && all->nbytes <= all->limit - nbytes;
+	return nbytes <= limit && held <= limit - nbytes;
 }
 
 static bool
-make_room(CsvSets *all, uint64_t nbytes)
+make_room(uint64_t nbytes)
 {
-	if (nbytes > all->limit)
+	if (nbytes > limit)
 		return false;
-	shrink_to(all, all->limit - nbytes, all->most_descriptors - 1);
-	return has_room(all, nbytes) &&
-		all->ndescriptors < all->most_descriptors;
+	shrink_to(limit - nbytes, most_descriptors - 1);
+	return has_room(nbytes) &&
+		ndescriptors < most_descriptors;
 }
 
 bool
-csv_register_promise(CsvSets *all, uint64_t before,
-					 const CsvRoomMessage *room)
+csv_register_promise(const CsvRoomMessage *room)
 {
-	uint64_t	more = room->nbytes > before ? room->nbytes - before : 0;
+	uint64_t	more = room->nbytes > room->before ?
+		room->nbytes - room->before : 0;
 
-	if (room->nbytes > all->limit)
+	if (room->nbytes > limit)
 		return false;
-	if (all->nbytes > all->limit || more > all->limit - all->nbytes)
+	if (held > limit || more > limit - held)
 	{
 		double		read = room->read_bytes > 0 ? (double) room->read_bytes : 1;
 
 		if ((double) room->nbytes / read * (double) room->file_bytes >
-			(double) all->limit || !make_room(all, more))
+			(double) limit || !make_room(more))
 			return false;
 	}
-	all->nbytes += more;
+	held += more;
 	return true;
 }
 
 void
-csv_register_give_back(CsvSets *all, uint64_t nbytes)
+csv_register_give_back(uint64_t nbytes)
 {
-	all->nbytes -= nbytes;
+	held -= nbytes;
 }
 
 /* ---- finding ---- */
@@ -325,31 +241,23 @@ answers(const CsvWanted *has, bool has_bad_values, const CsvWanted *wanted)
 	return true;
 }
 
-static CsvSet *
-find_set(const CsvSets *all, const CsvFileIdentity *file,
-		 const CsvWanted *wanted)
+CsvSet *
+csv_register_look(const CsvFileIdentity *file, const CsvWanted *wanted)
 {
 	CsvSet	   *set;
 
-	LIST_FOREACH(set, &all->of_file[list_of_file(file)], of_file)
+	LIST_FOREACH(set, &sets_of_file[list_of_file(file)], of_file)
 		if (csv_same_file(&set->identity, file) &&
 			answers(set->wanted, set->has_bad_values, wanted))
 			return set;
 	return NULL;
 }
 
-const CsvSet *
-csv_register_look(const CsvSets *all, const CsvFileIdentity *file,
-				  const CsvWanted *wanted)
-{
-	return find_set(all, file, wanted);
-}
-
 /* drop sets of an earlier state of the file, even those in use */
 static void
-drop_changed(CsvSets *all, const CsvFileIdentity *file)
+drop_changed(const CsvFileIdentity *file)
 {
-	CsvSet	   *set = LIST_FIRST(&all->of_file[list_of_file(file)]);
+	CsvSet	   *set = LIST_FIRST(&sets_of_file[list_of_file(file)]);
 
 	while (set != NULL)
 	{
@@ -358,29 +266,29 @@ drop_changed(CsvSets *all, const CsvFileIdentity *file)
 		if (set->identity.device == file->device &&
 			set->identity.inode == file->inode &&
 			!csv_same_file(&set->identity, file))
-			drop_set(all, set);
+			drop_set(set);
 		set = next;
 	}
 }
 
 /* the table had another file under this name: drop its sets unless others use them */
 static void
-leave_replaced(CsvSets *all, const CsvFileIdentity *file,
+leave_replaced(const CsvFileIdentity *file,
 			   const CsvTableName *name)
 {
-	User	   *user = LIST_FIRST(&all->of_name[list_of_name(name)]);
+	CsvUser	   *user = LIST_FIRST(&users_of_name[list_of_name(name)]);
 
 	while (user != NULL)
 	{
-		User	   *next = LIST_NEXT(user, of_name);
+		CsvUser	   *next = LIST_NEXT(user, of_name);
 		CsvSet	   *set = user->set;
 
 		if (is_same_name(&user->name, name) &&
 			!csv_same_file(&set->identity, file))
 		{
-			drop_user(all, set, user);
+			drop_user(set, user);
 			if (set->nusers == 0)
-				drop_set(all, set);
+				drop_set(set);
 		}
 		user = next;
 	}
@@ -391,43 +299,43 @@ leave_replaced(CsvSets *all, const CsvFileIdentity *file,
  * this one is not recorded.  Only lists show the difference.
  */
 static void
-add_user(CsvSets *all, CsvSet *set, const CsvTableName *name)
+add_user(CsvSet *set, const CsvTableName *name)
 {
-	User	   *user;
+	CsvUser	   *user;
 
 	TAILQ_FOREACH(user, &set->users, of_set)
 		if (is_same_name(&user->name, name))
 			return;
 	if (set->nusers > 0 &&
-		(set->nusers == MOST_USERS || !has_room(all, sizeof(User))))
-		drop_user(all, set, TAILQ_FIRST(&set->users));
-	user = has_room(all, sizeof(User)) ? malloc(sizeof(User)) : NULL;
+		(set->nusers == MOST_USERS || !has_room(sizeof(CsvUser))))
+		drop_user(set, TAILQ_FIRST(&set->users));
+	user = has_room(sizeof(CsvUser)) ? malloc(sizeof(CsvUser)) : NULL;
 	if (user == NULL)
 		return;
-	count_bytes(all, set, (int64_t) sizeof(User));
+	count_bytes(set, (int64_t) sizeof(CsvUser));
 	user->set = set;
 	user->name = *name;
 	TAILQ_INSERT_TAIL(&set->users, user, of_set);
-	LIST_INSERT_HEAD(&all->of_name[list_of_name(name)], user, of_name);
+	LIST_INSERT_HEAD(&users_of_name[list_of_name(name)], user, of_name);
 	set->nusers++;
 }
 
 CsvSet *
-csv_register_find(CsvSets *all, const CsvFileIdentity *file,
+csv_register_find(const CsvFileIdentity *file,
 				  const CsvWanted *wanted, const CsvTableName *user)
 {
 	CsvSet	   *set;
 
-	drop_changed(all, file);
-	leave_replaced(all, file, user);
-	set = find_set(all, file, wanted);
+	drop_changed(file);
+	leave_replaced(file, user);
+	set = csv_register_look(file, wanted);
 	if (set == NULL)
 		return NULL;
 	set->npins++;
-	set->last_used = now();
-	TAILQ_REMOVE(&all->sets, set, by_use);
-	TAILQ_INSERT_HEAD(&all->sets, set, by_use);
-	add_user(all, set, user);
+	set->last_used = csv_now_microseconds();
+	TAILQ_REMOVE(&sets, set, by_use);
+	TAILQ_INSERT_HEAD(&sets, set, by_use);
+	add_user(set, user);
 	return set;
 }
 
@@ -458,9 +366,9 @@ make_set(const CsvFindMessage *columns)
 
 /* drop sets that this set can replace, and take over their users */
 static void
-replace_others(CsvSets *all, CsvSet *set)
+replace_others(CsvSet *set)
 {
-	CsvSet	   *other = LIST_FIRST(&all->of_file[list_of_file(&set->identity)]);
+	CsvSet	   *other = LIST_FIRST(&sets_of_file[list_of_file(&set->identity)]);
 
 	while (other != NULL)
 	{
@@ -469,43 +377,43 @@ replace_others(CsvSets *all, CsvSet *set)
 		if (csv_same_file(&other->identity, &set->identity) &&
 			answers(set->wanted, set->has_bad_values, other->wanted))
 		{
-			User	   *user;
+			CsvUser	   *user;
 
 			TAILQ_FOREACH(user, &other->users, of_set)
 			{
-				add_user(all, set, &user->name);
+				add_user(set, &user->name);
 			}
-			drop_set(all, other);
+			drop_set(other);
 		}
 		other = next;
 	}
 }
 
 bool
-csv_register_keep(CsvSets *all, const CsvFindMessage *columns, int file)
+csv_register_keep(const CsvFindMessage *columns, int file)
 {
-	int64_t		held = csv_memory_file_held(file, true);
-	uint64_t	nbytes = (uint64_t) held + sizeof(CsvSet) +
+	int64_t		taken = csv_memory_file_held(file, true);
+	uint64_t	nbytes = (uint64_t) taken + sizeof(CsvSet) +
 		offsetof(CsvWanted, columns) +
 		sizeof(CsvKeyColumn) * columns->wanted.ncolumns;
 	CsvSet	   *set;
 
-	if (held < 0 || columns->nrows > CSV_MOST_KEPT_ROWS ||
-		!make_room(all, nbytes + sizeof(User)))
+	if (taken < 0 || columns->nrows > CSV_MOST_KEPT_ROWS ||
+		!make_room(nbytes + sizeof(CsvUser)))
 		return false;
 	set = make_set(columns);
 	if (set == NULL)
 		return false;
-	set->number = ++all->nsets;
+	set->number = ++nsets;
 	set->file = file;
-	set->last_used = now();
-	count_bytes(all, set, (int64_t) nbytes);
-	all->ndescriptors++;
-	replace_others(all, set);
-	TAILQ_INSERT_HEAD(&all->sets, set, by_use);
-	LIST_INSERT_HEAD(&all->of_file[list_of_file(&set->identity)], set, of_file);
+	set->last_used = csv_now_microseconds();
+	count_bytes(set, (int64_t) nbytes);
+	ndescriptors++;
+	replace_others(set);
+	TAILQ_INSERT_HEAD(&sets, set, by_use);
+	LIST_INSERT_HEAD(&sets_of_file[list_of_file(&set->identity)], set, of_file);
 	set->listed = true;
-	add_user(all, set, &columns->user);
+	add_user(set, &columns->user);
 	return true;
 }
 
@@ -519,35 +427,35 @@ is_same_grouping(const CsvGroupingMessage *a, const CsvGroupingMessage *b)
 }
 
 int
-csv_set_grouping(CsvSets *all, CsvSet *set, const CsvGroupingMessage *keys,
+csv_set_grouping(CsvSet *set, const CsvGroupingMessage *keys,
 				 bool *may_add)
 {
 	for (int i = 0; i < set->ngroupings; i++)
 		if (is_same_grouping(&set->groupings[i].keys, keys))
 			return set->groupings[i].file;
-	*may_add = set->ngroupings < MOST_GROUPINGS && set->listed &&
-		make_room(all, sizeof(uint32_t) * (set->nrows + 1));
+	*may_add = set->ngroupings < CSV_MOST_GROUPINGS && set->listed &&
+		make_room(sizeof(uint32_t) * (set->nrows + 1));
 	return -1;
 }
 
 bool
-csv_set_add_grouping(CsvSets *all, CsvSet *set,
+csv_set_add_grouping(CsvSet *set,
 					 const CsvGroupingMessage *keys, int file)
 {
 	int64_t		nbytes = csv_memory_file_size(file, false);
-	int64_t		held = csv_memory_file_held(file, false);
+	int64_t		taken = csv_memory_file_held(file, false);
 	bool		may_add = false;
 
-	if (nbytes < 0 || held < 0 ||
+	if (nbytes < 0 || taken < 0 ||
 		(uint64_t) nbytes != sizeof(uint32_t) * (set->nrows + 1) ||
-		csv_set_grouping(all, set, keys, &may_add) >= 0 || !may_add ||
-		!make_room(all, (uint64_t) held))
+		csv_set_grouping(set, keys, &may_add) >= 0 || !may_add ||
+		!make_room((uint64_t) taken))
 		return false;
 	set->groupings[set->ngroupings].keys = *keys;
 	set->groupings[set->ngroupings].file = file;
 	set->ngroupings++;
-	count_bytes(all, set, held);
-	all->ndescriptors++;
+	count_bytes(set, taken);
+	ndescriptors++;
 	return true;
 }
 
@@ -584,13 +492,13 @@ write_entry(const CsvSet *set, const CsvTableName *user, int file)
 }
 
 int
-csv_register_list(const CsvSets *all, uint32_t database, int file)
+csv_register_list(uint32_t database, int file)
 {
 	int			n = 0;
 	CsvSet	   *set;
-	User	   *user;
+	CsvUser	   *user;
 
-	TAILQ_FOREACH(set, &all->sets, by_use)
+	TAILQ_FOREACH(set, &sets, by_use)
 	{
 		TAILQ_FOREACH(user, &set->users, of_set)
 		{
@@ -606,26 +514,26 @@ csv_register_list(const CsvSets *all, uint32_t database, int file)
 
 /* the table no longer uses the set; true: no table does */
 static bool
-leave_set(CsvSets *all, CsvSet *set, uint32_t database, uint32_t table)
+leave_set(CsvSet *set, uint32_t database, uint32_t table)
 {
-	User	   *user = TAILQ_FIRST(&set->users);
+	CsvUser	   *user = TAILQ_FIRST(&set->users);
 
 	while (user != NULL)
 	{
-		User	   *next = TAILQ_NEXT(user, of_set);
+		CsvUser	   *next = TAILQ_NEXT(user, of_set);
 
 		if (user->name.database == database && user->name.table == table)
-			drop_user(all, set, user);
+			drop_user(set, user);
 		user = next;
 	}
 	return set->nusers == 0;
 }
 
 uint32_t
-csv_register_forget(CsvSets *all, const CsvForgetMessage *which)
+csv_register_forget(const CsvForgetMessage *which)
 {
 	uint32_t	n = 0;
-	CsvSet	   *set = TAILQ_FIRST(&all->sets);
+	CsvSet	   *set = TAILQ_FIRST(&sets);
 
 	while (set != NULL)
 	{
@@ -633,9 +541,9 @@ csv_register_forget(CsvSets *all, const CsvForgetMessage *which)
 
 		if (which->all ||
 			(set->number == which->set &&
-			 leave_set(all, set, which->database, which->table)))
+			 leave_set(set, which->database, which->table)))
 		{
-			drop_set(all, set);
+			drop_set(set);
 			n++;
 		}
 		set = next;

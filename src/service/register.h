@@ -15,21 +15,55 @@
 #ifndef CSV_REGISTER_H
 #define CSV_REGISTER_H
 
+#include <sys/queue.h>
+#include <time.h>
+
 #include "wire/message.h"
 
-typedef struct CsvSets CsvSets;
-typedef struct CsvSet CsvSet;
+#define CSV_MOST_GROUPINGS	8	/* of one set; they stay as long as the set */
 
-/* NULL: no memory */
-extern CsvSets *csv_register_create(void);
-extern void csv_register_free(CsvSets *all);
+typedef struct CsvGrouping
+{
+	CsvGroupingMessage keys;
+	int			file;
+} CsvGrouping;
+
+/* only the register changes it */
+typedef struct CsvSet
+{
+	TAILQ_ENTRY(CsvSet) by_use;
+	LIST_ENTRY(CsvSet) of_file;
+	uint64_t	number;
+	CsvFileIdentity identity;
+	CsvWanted  *wanted;			/* allocated for its columns only */
+	bool		has_bad_values;
+	uint64_t	nrows;
+	uint64_t	nbytes;			/* of memory files, and of this set's data */
+	int			file;
+	int			ngroupings;
+	CsvGrouping groupings[CSV_MOST_GROUPINGS];
+	TAILQ_HEAD(CsvUsers, CsvUser) users;
+	int			nusers;
+	int			npins;
+	bool		listed;			/* otherwise it goes with its last pin */
+	int64_t		last_used;
+} CsvSet;
+
+/* since 1970 */
+static inline int64_t
+csv_now_microseconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_REALTIME, &time);
+	return (int64_t) time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
 
 /* bytes; frees sets beyond the limit at once, except pinned sets */
-extern void csv_register_limit(CsvSets *all, uint64_t nbytes);
+extern void csv_register_limit(uint64_t nbytes);
 
-/* memory of sets, and promised memory; and are there any sets? */
-extern uint64_t csv_register_bytes(const CsvSets *all);
-extern bool csv_register_is_empty(const CsvSets *all);
+/* memory of sets, and promised memory; 0: there are no sets */
+extern uint64_t csv_register_bytes(void);
 
 /*
  * A set, with a pin, that answers a query over a file just as the file would; NULL:
@@ -37,51 +71,41 @@ extern bool csv_register_is_empty(const CsvSets *all);
  * another file under this name, drops that file's sets, unless another table uses
  * them.
  */
-extern CsvSet *csv_register_find(CsvSets *all, const CsvFileIdentity *file,
+extern CsvSet *csv_register_find(const CsvFileIdentity *file,
 								 const CsvWanted *wanted,
 								 const CsvTableName *user);
-extern void csv_register_unpin(CsvSets *all, CsvSet *set);
+extern void csv_register_unpin(CsvSet *set);
 
 /* the same without any effect; NULL: there is none */
-extern const CsvSet *csv_register_look(const CsvSets *all,
-									   const CsvFileIdentity *file,
-									   const CsvWanted *wanted);
-
-extern uint64_t csv_set_number(const CsvSet *set);
-extern uint64_t csv_set_nrows(const CsvSet *set);
-extern int	csv_set_file(const CsvSet *set);
+extern CsvSet *csv_register_look(const CsvFileIdentity *file,
+								 const CsvWanted *wanted);
 
 /*
- * May a client that was promised `before` bytes for columns take nbytes in all?  The
- * columns come from read_bytes of the file's bytes so far.  If the whole will be too
- * large anyway, no other set makes room.
+ * May a client take this room for columns?  Then what is more than before is promised
+ * to it.  If the whole will be too large anyway, no other set makes room.
  */
-extern bool csv_register_promise(CsvSets *all, uint64_t before,
-								 const CsvRoomMessage *room);
-extern void csv_register_give_back(CsvSets *all, uint64_t nbytes);
+extern bool csv_register_promise(const CsvRoomMessage *room);
+extern void csv_register_give_back(uint64_t nbytes);
 
 /*
  * Keep columns, whose promise has been given back; owns the descriptor then.  False:
  * they are not valid, or have no room.
  */
-extern bool csv_register_keep(CsvSets *all, const CsvFindMessage *columns,
-							  int file);
+extern bool csv_register_keep(const CsvFindMessage *columns, int file);
 
 /*
  * How the rows of a set fall into groups by some of its columns: a memory file, shared
  * by its users.  -1: there is none; it may be added if *may_add.
  */
-extern int	csv_set_grouping(CsvSets *all, CsvSet *set,
-							 const CsvGroupingMessage *keys, bool *may_add);
-extern bool csv_set_add_grouping(CsvSets *all, CsvSet *set,
-								 const CsvGroupingMessage *keys, int file);
+extern int	csv_set_grouping(CsvSet *set, const CsvGroupingMessage *keys,
+							 bool *may_add);
+extern bool csv_set_add_grouping(CsvSet *set, const CsvGroupingMessage *keys,
+								 int file);
 
 /* write to a file the sets that a database's tables use; their number; -1: failure */
-extern int	csv_register_list(const CsvSets *all, uint32_t database,
-							  int file);
+extern int	csv_register_list(uint32_t database, int file);
 
 /* returns how many sets were dropped */
-extern uint32_t csv_register_forget(CsvSets *all,
-									const CsvForgetMessage *which);
+extern uint32_t csv_register_forget(const CsvForgetMessage *which);
 
 #endif							/* CSV_REGISTER_H */

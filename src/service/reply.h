@@ -13,13 +13,12 @@ typedef struct CsvServiceReply
 	CsvDescriptors descriptors;
 	bool		close;			/* the descriptors are not the program's own: close
 								 * them after sending */
-	CsvMessage	message;
+	CsvMessage	message;		/* of the same kind; at first zeros */
 } CsvServiceReply;
 
 static inline bool
-csv_reply_done(CsvServiceReply *reply, uint32_t kind, uint32_t count)
+csv_reply_done(CsvServiceReply *reply, uint32_t count)
 {
-	reply->message.done.kind = kind;
 	reply->message.done.count = count;
 	reply->nbytes = sizeof(CsvDoneMessage);
 	return true;

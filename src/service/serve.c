@@ -7,26 +7,20 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gpus.h"
 #include "serve.h"
 #include "wire/store.h"
 
-/* of one client */
-#define MOST_PINS		4096
-#define MOST_PROMISES	1024
+#define MOST_PINS		4096	/* of one client */
 
-struct CsvService
-{
-	CsvSets *all;
-	CsvLimitsMessage limits;
-	bool		retired;
-	int64_t		since;			/* microseconds since 1970 */
-	uint64_t	hits;
-	uint64_t	misses;
-};
+/* what all clients share */
+static CsvLimitsMessage limits;
+static bool retired = false;
+static int64_t since;			/* microseconds since 1970 */
+static uint64_t hits = 0;
+static uint64_t misses = 0;
 
 typedef struct Pin
 {
@@ -34,57 +28,37 @@ typedef struct Pin
 	CsvSet	   *set;
 } Pin;
 
-/* columns that the client makes */
-typedef struct Promise
-{
-	LIST_ENTRY(Promise) of_client;
-	uint32_t	number;
-	uint64_t	nbytes;			/* promised */
-} Promise;
-
 struct CsvClient
 {
-	CsvService *service;
 	bool		is_known;		/* has said hello */
 	LIST_HEAD(Pins, Pin) pins;
 	int			npins;
-	LIST_HEAD(Promises, Promise) promises;
-	int			npromises;
+	uint64_t	promised;		/* bytes for columns that it makes */
 };
 
-CsvService *
-csv_service_create(void)
+/* a message, and what goes with it */
+typedef struct Call
 {
-	CsvService *service = calloc(1, sizeof(CsvService));
-	struct timespec now;
+	CsvClient  *client;
+	const CsvMessage *message;
+	size_t		nbytes;
+	CsvDescriptors *descriptors;
+	CsvServiceReply *reply;
+} Call;
 
-	if (service == NULL)
-		return NULL;
-	service->all = csv_register_create();
-	if (service->all == NULL)
-	{
-		free(service);
-		return NULL;
-	}
-	clock_gettime(CLOCK_REALTIME, &now);
-	service->since = (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
-	return service;
+void
+csv_service_begin(void)
+{
+	since = csv_now_microseconds();
 }
 
 void
-csv_service_free(CsvService *service)
+csv_service_set_limits(const CsvLimitsMessage *message)
 {
-	csv_register_free(service->all);
-	free(service);
-}
-
-void
-csv_service_set_limits(CsvService *service, const CsvLimitsMessage *limits)
-{
-	service->limits = *limits;
-	csv_register_limit(service->all, limits->resident_bytes);
+	limits = *message;
+	csv_register_limit(limits.resident_bytes);
 	if (csv_gpus != NULL)
-		csv_gpus->set_limits(limits);
+		csv_gpus->set_limits(&limits);
 }
 
 static bool
@@ -94,62 +68,47 @@ any_scan(void)
 }
 
 bool
-csv_service_is_empty(const CsvService *service)
+csv_service_is_empty(void)
 {
-	return csv_register_is_empty(service->all) &&
-		csv_register_bytes(service->all) == 0 && !any_scan();
+	return csv_register_bytes() == 0 && !any_scan();
 }
 
 bool
-csv_service_is_retired(const CsvService *service)
+csv_service_is_retired(void)
 {
-	return service->retired && !any_scan();
+	return retired && !any_scan();
 }
 
 /* ---- clients ---- */
 
 CsvClient *
-csv_client_create(CsvService *service)
+csv_client_create(void)
 {
-	CsvClient  *client = calloc(1, sizeof(CsvClient));
-
-	if (client != NULL)
-		client->service = service;
-	return client;
+	return calloc(1, sizeof(CsvClient));
 }
 
 static void
 drop_pin(CsvClient *client, Pin *pin)
 {
-	csv_register_unpin(client->service->all, pin->set);
+	csv_register_unpin(pin->set);
 	LIST_REMOVE(pin, of_client);
 	client->npins--;
 	free(pin);
 }
 
 static void
-drop_promise(CsvClient *client, Promise *promise)
+give_back(CsvClient *client, uint64_t nbytes)
 {
-	csv_register_give_back(client->service->all, promise->nbytes);
-	LIST_REMOVE(promise, of_client);
-	client->npromises--;
-	free(promise);
+	csv_register_give_back(nbytes);
+	client->promised -= nbytes;
 }
 
 void
 csv_client_free(CsvClient *client)
 {
-	for (Pin *pin = LIST_FIRST(&client->pins), *next; pin != NULL; pin = next)
-	{
-		next = LIST_NEXT(pin, of_client);
-		drop_pin(client, pin);
-	}
-	for (Promise *promise = LIST_FIRST(&client->promises), *next;
-		 promise != NULL; promise = next)
-	{
-		next = LIST_NEXT(promise, of_client);
-		drop_promise(client, promise);
-	}
+	while (!LIST_EMPTY(&client->pins))
+		drop_pin(client, LIST_FIRST(&client->pins));
+	give_back(client, client->promised);
 	free(client);
 }
 
@@ -159,19 +118,8 @@ find_pin(const CsvClient *client, uint64_t set)
 	Pin		   *pin;
 
 	LIST_FOREACH(pin, &client->pins, of_client)
-		if (csv_set_number(pin->set) == set)
+		if (pin->set->number == set)
 			return pin;
-	return NULL;
-}
-
-static Promise *
-find_promise(const CsvClient *client, uint32_t number)
-{
-	Promise	   *promise;
-
-	LIST_FOREACH(promise, &client->promises, of_client)
-		if (promise->number == number)
-			return promise;
 	return NULL;
 }
 
@@ -223,282 +171,224 @@ is_that_file(const CsvFileIdentity *file, int descriptor)
 /* ---- handlers of messages ---- */
 
 static bool
-handle_hello(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			 CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_hello(const Call *call)
 {
-	const CsvHelloMessage *hello = &message->hello;
-	CsvHelloMessage *answer = &reply->message.hello;
+	const CsvHelloMessage *hello = &call->message->hello;
+	CsvHelloMessage *answer = &call->reply->message.hello;
 
-	(void) nbytes;
-	(void) descriptors;
-	memset(answer, 0, sizeof(*answer));
-	answer->kind = CSV_MESSAGE_HELLO;
 	answer->version = CSV_WIRE_VERSION;
 	answer->sizes = csv_wire_sizes();
 	answer->pid = getpid();
 	answer->has_cuda = csv_gpus != NULL;
-	reply->nbytes = sizeof(*answer);
-	client->is_known = hello->version == answer->version &&
+	call->reply->nbytes = sizeof(*answer);
+	call->client->is_known = hello->version == answer->version &&
 		hello->sizes == answer->sizes;
 	return true;
 }
 
 static bool
-handle_retire(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			  CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_retire(const Call *call)
 {
-	(void) message;
-	(void) nbytes;
-	(void) descriptors;
-	(void) reply;
-	client->service->retired = true;
+	(void) call;
+	retired = true;
 	return true;
 }
 
 static bool
-handle_find(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_find(const Call *call)
 {
-	const CsvFindMessage *find = &message->find;
-	CsvFoundMessage *answer = &reply->message.found;
+	const CsvFindMessage *find = &call->message->find;
+	CsvFoundMessage *answer = &call->reply->message.found;
+	CsvClient  *client = call->client;
 	CsvSet	   *set = NULL;
 	Pin		   *pin;
 
-	if (!is_find(find, nbytes) || client->npins == MOST_PINS)
+	if (!is_find(find, call->nbytes) || client->npins == MOST_PINS)
 		return false;
-	memset(answer, 0, sizeof(*answer));
-	answer->kind = CSV_MESSAGE_FIND;
-	reply->nbytes = sizeof(*answer);
+	call->reply->nbytes = sizeof(*answer);
 	pin = malloc(sizeof(Pin));
-	if (pin != NULL && is_that_file(&find->file, descriptors->files[0]))
-		set = csv_register_find(client->service->all, &find->file,
-								&find->wanted, &find->user);
+	if (pin != NULL && is_that_file(&find->file, call->descriptors->files[0]))
+		set = csv_register_find(&find->file, &find->wanted, &find->user);
 	if (set == NULL)
 	{
 		free(pin);
-		client->service->misses++;
+		misses++;
 		return true;
 	}
-	client->service->hits++;
+	hits++;
 	pin->set = set;
 	LIST_INSERT_HEAD(&client->pins, pin, of_client);
 	client->npins++;
 	answer->found = 1;
-	answer->set = csv_set_number(set);
-	answer->nrows = csv_set_nrows(set);
-	csv_reply_with_file(reply, csv_set_file(set), false);
+	answer->set = set->number;
+	answer->nrows = set->nrows;
+	csv_reply_with_file(call->reply, set->file, false);
 	return true;
 }
 
 static bool
-handle_release(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			   CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_release(const Call *call)
 {
-	Pin		   *pin = find_pin(client, message->set.set);
+	Pin		   *pin = find_pin(call->client, call->message->set.set);
 
-	(void) nbytes;
-	(void) descriptors;
-	(void) reply;
 	if (pin != NULL)
-		drop_pin(client, pin);
+		drop_pin(call->client, pin);
 	return pin != NULL;
 }
 
 static bool
-handle_look(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_look(const Call *call)
 {
-	const CsvLookMessage *look = &message->look;
-	CsvFoundMessage *answer = &reply->message.found;
+	const CsvLookMessage *look = &call->message->look;
+	CsvFoundMessage *answer = &call->reply->message.found;
 
-	(void) descriptors;
-	if (!is_wanted(&look->wanted, offsetof(CsvLookMessage, wanted), nbytes) ||
+	if (!is_wanted(&look->wanted, offsetof(CsvLookMessage, wanted), call->nbytes) ||
 		look->nfiles > CSV_MOST_IDENTITIES)
 		return false;
-	memset(answer, 0, sizeof(*answer));
-	answer->kind = CSV_MESSAGE_LOOK;
 	answer->found = 1;
-	reply->nbytes = sizeof(*answer);
+	call->reply->nbytes = sizeof(*answer);
 	for (uint32_t i = 0; i < look->nfiles && answer->found; i++)
 	{
-		const CsvSet *set = csv_register_look(client->service->all,
-											  &look->files[i], &look->wanted);
+		const CsvSet *set = csv_register_look(&look->files[i], &look->wanted);
 
 		answer->found = set != NULL;
 		if (set != NULL)
-			answer->nrows += csv_set_nrows(set);
+			answer->nrows += set->nrows;
 	}
 	return true;
 }
 
 static bool
-handle_room(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_room(const Call *call)
 {
-	const CsvRoomMessage *room = &message->room;
-	Promise	   *promise = find_promise(client, room->making);
+	const CsvRoomMessage *room = &call->message->room;
+	CsvClient  *client = call->client;
 	bool		may;
 
-	(void) nbytes;
-	(void) descriptors;
-	if (room->making == 0)
+	if (room->before > client->promised)
 		return false;
 	if (room->nbytes == 0)
 	{
-		if (promise != NULL)
-			drop_promise(client, promise);
+		give_back(client, room->before);
 		return true;
 	}
-	if (promise == NULL)
-	{
-		if (client->npromises == MOST_PROMISES ||
-			(promise = calloc(1, sizeof(Promise))) == NULL)
-			return csv_reply_done(reply, CSV_MESSAGE_ROOM, 0);
-		promise->number = room->making;
-		LIST_INSERT_HEAD(&client->promises, promise, of_client);
-		client->npromises++;
-	}
-	may = csv_register_promise(client->service->all, promise->nbytes, room);
-	if (may && room->nbytes > promise->nbytes)
-		promise->nbytes = room->nbytes;
-	return csv_reply_done(reply, CSV_MESSAGE_ROOM, may);
+	may = csv_register_promise(room);
+	if (may && room->nbytes > room->before)
+		client->promised += room->nbytes - room->before;
+	return csv_reply_done(call->reply, may);
 }
 
 static bool
-handle_keep(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_keep(const Call *call)
 {
-	const CsvFindMessage *keep = &message->find;
-	Promise	   *promise;
+	const CsvFindMessage *keep = &call->message->find;
+	CsvDescriptors *descriptors = call->descriptors;
 	bool		kept;
 
-	if (!is_find(keep, nbytes) ||
-		(promise = find_promise(client, keep->making)) == NULL)
+	if (!is_find(keep, call->nbytes) || keep->promised > call->client->promised)
 		return false;
-	drop_promise(client, promise);
+	give_back(call->client, keep->promised);
 	kept = is_that_file(&keep->file, descriptors->files[0]) &&
-		csv_register_keep(client->service->all, keep, descriptors->files[1]);
+		csv_register_keep(keep, descriptors->files[1]);
 	if (kept)
 		descriptors->n = 1;
-	return csv_reply_done(reply, CSV_MESSAGE_KEEP, kept);
+	return csv_reply_done(call->reply, kept);
 }
 
 static bool
-handle_grouping(CsvClient *client, const CsvMessage *message, size_t nbytes,
-				CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_grouping(const Call *call)
 {
-	const CsvGroupingMessage *keys = &message->grouping;
-	CsvSets *all = client->service->all;
-	Pin		   *pin = find_pin(client, keys->set);
+	const CsvGroupingMessage *keys = &call->message->grouping;
+	CsvDescriptors *descriptors = call->descriptors;
+	Pin		   *pin = find_pin(call->client, keys->set);
 	bool		may_add = false;
 	int			file;
 
-	(void) nbytes;
 	if (pin == NULL || keys->nkeys == 0 || keys->nkeys > CSV_MOST_GROUPING_KEYS)
 		return false;
 	if (descriptors->n == 1 &&
-		csv_set_add_grouping(all, pin->set, keys, descriptors->files[0]))
+		csv_set_add_grouping(pin->set, keys, descriptors->files[0]))
 		descriptors->n = 0;
-	file = csv_set_grouping(all, pin->set, keys, &may_add);
+	file = csv_set_grouping(pin->set, keys, &may_add);
 	if (file >= 0)
-		csv_reply_with_file(reply, file, false);
-	return csv_reply_done(reply, CSV_MESSAGE_GROUPING, may_add);
+		csv_reply_with_file(call->reply, file, false);
+	return csv_reply_done(call->reply, may_add);
 }
 
 static bool
-handle_list(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_list(const Call *call)
 {
-	CsvListedMessage *answer = &reply->message.listed;
+	CsvListedMessage *answer = &call->reply->message.listed;
 	int			file = csv_memory_file_create("csv_gpu_fdw list");
 	int			n;
 
-	(void) nbytes;
-	(void) descriptors;
 	if (file < 0)
 		return false;
-	n = csv_register_list(client->service->all, message->list.database, file);
-	csv_reply_with_file(reply, file, true);
+	n = csv_register_list(call->message->list.database, file);
+	csv_reply_with_file(call->reply, file, true);
 	if (n < 0 || !csv_memory_file_seal(file, true))
 		return false;
-	answer->kind = CSV_MESSAGE_LIST;
 	answer->nentries = (uint32_t) n;
-	reply->nbytes = sizeof(*answer);
+	call->reply->nbytes = sizeof(*answer);
 	return true;
 }
 
 static bool
-handle_forget(CsvClient *client, const CsvMessage *message, size_t nbytes,
-			  CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_forget(const Call *call)
 {
-	(void) nbytes;
-	(void) descriptors;
-	return csv_reply_done(reply, CSV_MESSAGE_FORGET,
-					  csv_register_forget(client->service->all,
-										  &message->forget));
+	return csv_reply_done(call->reply,
+						  csv_register_forget(&call->message->forget));
 }
 
 static bool
-handle_statistics(CsvClient *client, const CsvMessage *message, size_t nbytes,
-				  CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_statistics(const Call *call)
 {
-	const CsvService *service = client->service;
-	CsvStatisticsMessage *answer = &reply->message.statistics;
+	CsvStatisticsMessage *answer = &call->reply->message.statistics;
 	CsvStatistics *host = &answer->of[0];
 
-	(void) message;
-	(void) nbytes;
-	(void) descriptors;
-	memset(answer, 0, sizeof(*answer));
-	answer->kind = CSV_MESSAGE_STATISTICS;
 	answer->pid = getpid();
-	answer->since = service->since;
+	answer->since = since;
 	host->device = -1;
-	host->counts.resident_hits = service->hits;
-	host->counts.resident_misses = service->misses;
-	host->memory_held = csv_register_bytes(service->all);
-	host->memory_limit = service->limits.resident_bytes;
+	host->counts.resident_hits = hits;
+	host->counts.resident_misses = misses;
+	host->memory_held = csv_register_bytes();
+	host->memory_limit = limits.resident_bytes;
 	snprintf(host->name, sizeof(host->name), "host");
 	answer->n = 1;
 	if (csv_gpus != NULL)
 		answer->n += (uint32_t) csv_gpus->statistics(answer->of + 1,
 													 CSV_MOST_DEVICES);
-	reply->nbytes = sizeof(*answer);
+	call->reply->nbytes = sizeof(*answer);
 	return true;
 }
 
 /* DEVICE, DEVICES, ASK and SCAN */
 static bool
-handle_gpu(CsvClient *client, const CsvMessage *message, size_t nbytes,
-		   CsvDescriptors *descriptors, CsvServiceReply *reply)
+handle_gpu(const Call *call)
 {
 	int			columns = -1;
 
-	(void) nbytes;
-	if (message->kind == CSV_MESSAGE_ASK)
+	if (call->message->kind == CSV_MESSAGE_ASK)
 	{
-		const Pin  *pin = find_pin(client, message->ask.set);
+		const Pin  *pin = find_pin(call->client, call->message->ask.set);
 
 		if (pin == NULL)
 			return false;
-		columns = csv_set_file(pin->set);
+		columns = pin->set->file;
 	}
 	if (csv_gpus != NULL)
-		return csv_gpus->handle(message, columns, descriptors, reply);
+		return csv_gpus->handle(call->message, columns, call->descriptors,
+								call->reply);
 
 	/* zeros say that there is no device, and that the answer is no */
-	memset(&reply->message, 0, sizeof(reply->message));
-	reply->message.kind = message->kind;
-	reply->nbytes = sizeof(CsvDeviceMessage);
+	call->reply->nbytes = sizeof(CsvDeviceMessage);
 	return true;
 }
 
 /* nbytes: 0: the handler checks it; ndescriptors: or one fewer, if is_optional */
 static const struct
 {
-	bool		(*function) (CsvClient *client, const CsvMessage *message,
-							 size_t nbytes, CsvDescriptors *descriptors,
-							 CsvServiceReply *reply);
+	bool		(*function) (const Call *call);
 	size_t		nbytes;
 	int			ndescriptors;
 	bool		is_optional;
@@ -524,12 +414,12 @@ bool
 csv_client_handle(CsvClient *client, const CsvMessage *message, size_t nbytes,
 				  CsvDescriptors *descriptors, CsvServiceReply *reply)
 {
+	const Call	call = {client, message, nbytes, descriptors, reply};
 	uint32_t	kind = message->kind;
 	int			missing;
 
-	reply->nbytes = 0;
-	reply->descriptors.n = 0;
-	reply->close = false;
+	memset(reply, 0, sizeof(*reply));
+	reply->message.kind = kind;
 
 	/* the program is about to end (outlet.c); the client wants a new program */
 	if (csv_gpus != NULL && csv_gpus->any_is_lost())
@@ -546,5 +436,5 @@ csv_client_handle(CsvClient *client, const CsvMessage *message, size_t nbytes,
 	if ((handlers[kind].nbytes != 0 && nbytes != handlers[kind].nbytes) ||
 		missing < 0 || missing > (int) handlers[kind].is_optional)
 		return false;
-	return handlers[kind].function(client, message, nbytes, descriptors, reply);
+	return handlers[kind].function(&call);
 }

@@ -11,22 +11,20 @@
 #include "register.h"
 #include "reply.h"
 
-typedef struct CsvService CsvService;
 typedef struct CsvClient CsvClient;
 
-/* NULL: no memory */
-extern CsvService *csv_service_create(void);
-extern void csv_service_free(CsvService *service);
-extern void csv_service_set_limits(CsvService *service,
-								   const CsvLimitsMessage *limits);
+/* the program begins */
+extern void csv_service_begin(void);
+extern void csv_service_set_limits(const CsvLimitsMessage *message);
 
 /* would nothing be lost if the program ended? */
-extern bool csv_service_is_empty(const CsvService *service);
+extern bool csv_service_is_empty(void);
 
 /* has a client asked the program to end, and are all scans over? */
-extern bool csv_service_is_retired(const CsvService *service);
+extern bool csv_service_is_retired(void);
 
-extern CsvClient *csv_client_create(CsvService *service);
+/* NULL: no memory */
+extern CsvClient *csv_client_create(void);
 extern void csv_client_free(CsvClient *client);
 
 /*

@@ -163,11 +163,10 @@ typedef struct CsvTableName
 typedef struct CsvFindMessage
 {
 	uint32_t	kind;
-	uint32_t	making;			/* KEEP: number of the room (CsvRoomMessage) */
+	uint32_t	has_bad_values; /* KEEP */
 	CsvTableName user;
 	uint64_t	nrows;			/* KEEP */
-	uint32_t	has_bad_values; /* KEEP */
-	uint32_t	unused;
+	uint64_t	promised;		/* KEEP: bytes that these columns were promised */
 	CsvFileIdentity file;		/* when it was opened; KEEP: and now */
 	CsvWanted	wanted;
 } CsvFindMessage;
@@ -199,13 +198,15 @@ typedef struct CsvSetMessage
 } CsvSetMessage;
 
 /*
- * Asks for room for columns in the making: nbytes in all; 0: no longer.  The columns
- * come from read_bytes of the file's file_bytes so far.
+ * Asks for room for columns in the making, which were promised `before` bytes so far:
+ * nbytes in all; 0: no longer.  The columns come from read_bytes of the file's
+ * file_bytes so far.
  */
 typedef struct CsvRoomMessage
 {
 	uint32_t	kind;
-	uint32_t	making;			/* the session's number for the room, not 0 */
+	uint32_t	unused;
+	uint64_t	before;
 	uint64_t	nbytes;
 	uint64_t	read_bytes;
 	uint64_t	file_bytes;

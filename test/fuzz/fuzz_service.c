@@ -32,7 +32,6 @@ extern int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 typedef struct World
 {
 	Choices		choices;
-	CsvService *service;
 	CsvClient  *clients[NUM_CLIENTS];
 	CsvClient  *watcher;
 	uint64_t	sets[MOST_SETS];
@@ -131,7 +130,7 @@ make_find(World *world, CsvFindMessage *find, CsvDescriptors *descriptors)
 	/* another state of the file */
 	if (chance(&world->choices, 16))
 		expect(ftruncate(file, choose(&world->choices, 256)) == 0);
-	find->making = 1 + choose(&world->choices, 4);
+	find->promised = choose(&world->choices, 4) * 1000;
 	find->user.database = choose(&world->choices, 2);
 	find->user.table = choose(&world->choices, 16);
 	find->user.filename[0] = (char) ('a' + choose(&world->choices, 4));
@@ -213,7 +212,7 @@ make_message(World *world, CsvMessage *message, CsvDescriptors *descriptors)
 		case CSV_MESSAGE_LOOK:
 			return make_look(world, &message->look);
 		case CSV_MESSAGE_ROOM:
-			message->room.making = 1 + choose(choices, 4);
+			message->room.before = choose(choices, 4) * 1000;
 			message->room.nbytes = choose(choices, 256) * 1000;
 			message->room.read_bytes = choose(choices, 256);
 			message->room.file_bytes = choose(choices, 256);
@@ -274,7 +273,7 @@ held_now(World *world)
 static CsvClient *
 make_client(World *world)
 {
-	CsvClient  *client = csv_client_create(world->service);
+	CsvClient  *client = csv_client_create();
 	CsvMessage	message = {.hello = {.kind = CSV_MESSAGE_HELLO,
 	.version = CSV_WIRE_VERSION,.sizes = csv_wire_sizes()}};
 	CsvDescriptors none = {0};
@@ -317,7 +316,7 @@ set_limit(World *world, uint64_t limit)
 	CsvLimitsMessage limits = {.kind = CSV_MESSAGE_LIMITS,.resident_bytes = limit};
 
 	world->limit = limit;
-	csv_service_set_limits(world->service, &limits);
+	csv_service_set_limits(&limits);
 }
 
 static void
@@ -364,8 +363,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	first = free_descriptor();
 	memset(&world, 0, sizeof(world));
 	world.choices.bytes = data;
-	world.service = csv_service_create();
-	expect(world.service != NULL);
 	world.watcher = make_client(&world);	/* no more choices: it says hello */
 	world.choices.bytes = data;
 	world.choices.nbytes = nbytes;
@@ -377,9 +374,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 			csv_client_free(world.clients[i]);
 	expect(held_now(&world) <= world.limit);
 	set_limit(&world, 0);
-	expect(csv_service_is_empty(world.service) && held_now(&world) == 0);
+	expect(csv_service_is_empty() && held_now(&world) == 0);
 	csv_client_free(world.watcher);
-	csv_service_free(world.service);
 	expect(free_descriptor() == first);
 	return 0;
 }
