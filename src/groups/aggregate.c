@@ -100,8 +100,6 @@ struct CsvAggregation
 	Source	   *sources;		/* of each aggregate of the query */
 
 	CsvResults *results;
-	CsvGroupColumns columns;	/* of each result */
-	bool		all_columns;	/* all results that are used have a column */
 	uint32_t	rows_per_reset;
 };
 
@@ -142,7 +140,7 @@ prepare_rows(CsvAggregation *aggregation, ForeignScanState *node, List *sources)
 		Source	   *source = &aggregation->sources[i];
 		int			number = lfirst_int(cell);
 		const CsvResult *result = &results->results[number];
-		Aggref	   *aggref = results->aggrefs[number];
+		Aggref	   *aggref = result->aggref;
 		TargetEntry *argument = aggref == NULL ?
 			list_nth(plan->fdw_scan_tlist, number) :
 			aggref->args != NIL ? linitial(aggref->args) : NULL;
@@ -189,10 +187,7 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 						   aggregation->econtext);
 	aggregation->rows_per_reset = aggregation->results->any_text ? 1 :
 		ROWS_PER_RESET;
-	aggregation->columns.n = aggregation->results->n;
-	aggregation->columns.columns = palloc0(sizeof(CsvGroupColumn *) *
-										   aggregation->results->n);
-	aggregation->columns.layout = &aggregation->partial;
+	aggregation->results->layout = &aggregation->partial;
 	aggregation->room_context =
 		AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw groups",
 							  ALLOCSET_DEFAULT_SIZES);
@@ -478,29 +473,6 @@ drop_held(CsvAggregation *aggregation)
 	csv_evaluation_drop_held(aggregation->evaluation);
 }
 
-/* columns of the result, for groups that are held */
-static void
-create_columns(CsvAggregation *aggregation)
-{
-	const CsvResults *results = aggregation->results;
-	MemoryContext outer = MemoryContextSwitchTo(aggregation->context);
-
-	aggregation->columns.query = csv_evaluator_query(aggregation->evaluator);
-	aggregation->all_columns = true;
-	for (int i = 0; i < results->n; i++)
-	{
-		if (!results->is_used[i])
-			continue;
-		if (aggregation->columns.columns[i] == NULL)
-			aggregation->columns.columns[i] =
-				csv_group_column_create(aggregation->program,
-										&results->results[i],
-										results->aggrefs[i]);
-		aggregation->all_columns &= aggregation->columns.columns[i] != NULL;
-	}
-	MemoryContextSwitchTo(outer);
-}
-
 /*
  * All rows are read.  If some are spilled, groups that the device holds must go the
  * same way.  Otherwise they can stay there until their turn comes.
@@ -508,12 +480,12 @@ create_columns(CsvAggregation *aggregation)
 static void
 settle_held(CsvAggregation *aggregation)
 {
-	CsvGroupsMaker maker = {csv_make_group_rows, &aggregation->columns};
+	CsvGroupsMaker maker = {csv_make_group_rows, aggregation->results};
 	CsvPartialGroups *piece = &aggregation->piece;
 	uint32_t	first = 0;
 
 	aggregation->was_held = false;
-	create_columns(aggregation);
+	aggregation->results->query = csv_evaluator_query(aggregation->evaluator);
 	/* spilled values and extras refer to the evaluator's groups by their numbers */
 	csv_evaluation_gather(aggregation->evaluation,
 						  csv_spill_has_files(&aggregation->rows) ||
@@ -738,13 +710,12 @@ make_rows(CsvAggregation *aggregation, uint32_t group)
 	{
 		CsvMemory	memory = csv_context_memory(aggregation->context);
 
-		aggregation->room = csv_group_rows_create(&aggregation->columns,
-												  &memory, ROOM_GROUPS);
+		aggregation->room = csv_group_rows_create(aggregation->results, &memory,
+												  ROOM_GROUPS);
 	}
 	MemoryContextReset(aggregation->room_context);
 	outer = MemoryContextSwitchTo(aggregation->room_context);
-	csv_group_rows_fill(&aggregation->columns, piece, group, n,
-						aggregation->room);
+	csv_group_rows_fill(aggregation->results, piece, group, n, aggregation->room);
 	MemoryContextSwitchTo(outer);
 	aggregation->made = aggregation->room;
 	aggregation->made_first = group;
@@ -778,7 +749,7 @@ csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 	if (aggregation->at_piece)
 	{
 		fill_row(aggregation, group, values, isnull);
-		if (aggregation->all_columns)
+		if (aggregation->results->all_columns)
 			return true;
 	}
 	else
@@ -790,7 +761,6 @@ csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 		group = aggregation->next++;
 	}
 	place.evaluator = aggregation->evaluator;
-	place.layout = &aggregation->partial;
 	place.piece = aggregation->at_piece ? &aggregation->piece : NULL;
 	place.group = group;
 	place.extras = &aggregation->extras;
@@ -799,10 +769,12 @@ csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < aggregation->results->n; i++)
 	{
-		if (aggregation->at_piece && aggregation->columns.columns[i] != NULL)
+		const CsvResult *result = &aggregation->results->results[i];
+
+		if (aggregation->at_piece && result->has_column)
 			continue;
 		isnull[i] = true;
-		if (aggregation->results->is_used[i])
+		if (result->is_used)
 			values[i] = csv_result(aggregation->results, &place, i, &isnull[i]);
 	}
 	MemoryContextSwitchTo(outer);

@@ -14,41 +14,6 @@
 
 #include "groups/group_columns.h"
 
-CsvGroupColumn *
-csv_group_column_create(const CsvProgram *program, const CsvResult *result,
-						const Aggref *aggref)
-{
-	CsvGroupColumn *column;
-	/* a count may have no argument, and does not need it */
-	const CsvRegister *reg = &program->registers[Max(result->argument, 0)];
-	bool		is_made = false;
-
-	switch (result->kind)
-	{
-		case CSV_RESULT_KEY:
-		case CSV_RESULT_EXTREME:
-			is_made = reg->lane != CSV_LANE_TEXT && reg->lane != CSV_LANE_UUID;
-			break;
-		case CSV_RESULT_COUNT:
-			is_made = true;
-			break;
-		case CSV_RESULT_SUM:
-			is_made = reg->lane != CSV_LANE_FLOAT &&
-				(aggref->aggtype == INT8OID || aggref->aggtype == NUMERICOID);
-			break;
-		default:
-			break;
-	}
-	if (!is_made || result->shown >= 0 || reg->scaled)
-		return NULL;
-	column = palloc0(sizeof(CsvGroupColumn));
-	column->result = *result;
-	column->type = aggref == NULL || result->kind == CSV_RESULT_EXTREME ?
-		reg->type : aggref->aggtype;
-	column->reg = *reg;
-	return column;
-}
-
 /* for values too large for their room: a thread cannot use PostgreSQL's memory */
 typedef enum LargeValues
 {
@@ -69,7 +34,7 @@ typedef struct Target
  * make values from pairs of words, which are `pitch` apart; false: one was too large
  */
 static bool
-fill_pairs(const CsvGroupColumn *column, Target *into,
+fill_pairs(const CsvResult *column, Target *into,
 		   const uint64_t *pairs, uint32_t pitch, uint32_t n, LargeValues large)
 {
 	Datum	   *value_of = into->values;
@@ -123,13 +88,13 @@ fill_pairs(const CsvGroupColumn *column, Target *into,
 }
 
 static bool
-fill_sums(const CsvGroupColumn *column, const CsvGroupColumns *columns,
+fill_sums(const CsvResult *column, const CsvResults *results,
 		  const CsvPartialGroups *groups, uint32_t first, uint32_t n,
 		  Target *into, LargeValues large)
 {
-	const CsvPartialLayout *layout = columns->layout;
+	const CsvPartialLayout *layout = results->layout;
 	const int64_t *words = groups->words + (size_t) first * layout->nwords +
-		layout->first_word[column->result.first];
+		layout->first_word[column->first];
 	bool		is_long = column->reg.lane == CSV_LANE_DECIMAL; /* 4 words */
 	bool		is_integer = column->type == INT8OID;
 	int			scale = column->reg.scale;
@@ -152,8 +117,8 @@ fill_sums(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 		{
 			CsvAggregateValue value;
 
-			csv_partial_aggregate(columns->query, layout, groups, first + i,
-								  (uint32_t) column->result.first, &value);
+			csv_partial_aggregate(results->query, layout, groups, first + i,
+								  (uint32_t) column->first, &value);
 			*value_of = csv_numeric_of_wide(value.wide, scale, NULL);
 		}
 	}
@@ -161,18 +126,18 @@ fill_sums(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 }
 
 static bool
-fill_column(const CsvGroupColumn *column, const CsvGroupColumns *columns,
+fill_column(const CsvResult *column, const CsvResults *results,
 			const CsvPartialGroups *groups, uint32_t first, uint32_t n,
 			Target *into, LargeValues large)
 {
-	const CsvPartialLayout *layout = columns->layout;
-	uint32_t	nkeys = columns->query->nkeys;
-	uint32_t	number = (uint32_t) column->result.first;
+	const CsvPartialLayout *layout = results->layout;
+	uint32_t	nkeys = results->query->nkeys;
+	uint32_t	number = (uint32_t) column->first;
 	uint32_t	step = into->step;
 	const int64_t *words = groups->words + (size_t) first * layout->nwords;
 	const int64_t *input;
 
-	if (column->result.kind == CSV_RESULT_KEY)
+	if (column->kind == CSV_RESULT_KEY)
 	{
 		for (uint32_t i = 0; i < n; i++)
 			into->isnull[i * step] = (groups->nulls[first + i] >> number & 1) != 0;
@@ -181,7 +146,7 @@ fill_column(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 						  large);
 	}
 	input = words + layout->input[number];
-	if (column->result.kind == CSV_RESULT_COUNT)
+	if (column->kind == CSV_RESULT_COUNT)
 	{
 		for (uint32_t i = 0; i < n; i++, input += layout->nwords)
 		{
@@ -192,23 +157,23 @@ fill_column(const CsvGroupColumn *column, const CsvGroupColumns *columns,
 	}
 	for (uint32_t i = 0; i < n; i++, input += layout->nwords)
 		into->isnull[i * step] = *input == 0;
-	if (column->result.kind == CSV_RESULT_EXTREME)
+	if (column->kind == CSV_RESULT_EXTREME)
 		return fill_pairs(column, into, (const uint64_t *) words +
 						  layout->first_word[number], layout->nwords, n, large);
-	return fill_sums(column, columns, groups, first, n, into, large);
+	return fill_sums(column, results, groups, first, n, into, large);
 }
 
 CsvGroupRows *
-csv_group_rows_create(const CsvGroupColumns *columns, const CsvMemory *memory,
+csv_group_rows_create(const CsvResults *results, const CsvMemory *memory,
 					  uint32_t n)
 {
-	size_t		nvalues = (size_t) n * columns->n;
+	size_t		nvalues = (size_t) n * results->n;
 	size_t		nrooms = 0;
 	CsvGroupRows *rows;
 
-	for (int i = 0; i < columns->n; i++)
-		if (columns->columns[i] != NULL &&
-			columns->columns[i]->type == NUMERICOID)
+	for (int i = 0; i < results->n; i++)
+		if (results->results[i].has_column &&
+			results->results[i].type == NUMERICOID)
 			nrooms += n;
 	rows = memory->alloc(memory->owner, sizeof(CsvGroupRows) + nvalues *
 						 (sizeof(Datum) + sizeof(bool)) +
@@ -227,45 +192,45 @@ csv_group_rows_create(const CsvGroupColumns *columns, const CsvMemory *memory,
 
 /* fill all columns; false: one value was too large */
 static bool
-fill(const CsvGroupColumns *columns, const CsvPartialGroups *groups,
+fill(const CsvResults *results, const CsvPartialGroups *groups,
 	 uint32_t first, uint32_t n, CsvGroupRows *rows, LargeValues large)
 {
 	char		(*rooms)[CSV_SHORT_NUMERIC_BYTES] = rows->rooms;
 
-	for (int i = 0; i < columns->n; i++)
+	for (int i = 0; i < results->n; i++)
 	{
-		const CsvGroupColumn *column = columns->columns[i];
+		const CsvResult *column = &results->results[i];
 		Target		into = {
-			rows->values + i, rows->isnull + i, (uint32_t) columns->n, rooms
+			rows->values + i, rows->isnull + i, (uint32_t) results->n, rooms
 		};
 
-		if (column == NULL)
+		if (!column->has_column)
 			continue;
 		if (column->type == NUMERICOID)
 			rooms += rows->n;
-		if (!fill_column(column, columns, groups, first, n, &into, large))
+		if (!fill_column(column, results, groups, first, n, &into, large))
 			return false;
 	}
 	return true;
 }
 
 void
-csv_group_rows_fill(const CsvGroupColumns *columns,
+csv_group_rows_fill(const CsvResults *results,
 					const CsvPartialGroups *groups, uint32_t first, uint32_t n,
 					CsvGroupRows *rows)
 {
-	(void) fill(columns, groups, first, n, rows, LARGE_VALUES_ARE_MADE);
+	(void) fill(results, groups, first, n, rows, LARGE_VALUES_ARE_MADE);
 }
 
 void *
 csv_make_group_rows(void *arg, const CsvMemory *memory,
 					const CsvPartialGroups *groups)
 {
-	const CsvGroupColumns *columns = arg;
-	CsvGroupRows *rows = csv_group_rows_create(columns, memory,
+	const CsvResults *results = arg;
+	CsvGroupRows *rows = csv_group_rows_create(results, memory,
 											   groups->ngroups);
 
-	if (rows != NULL && !fill(columns, groups, 0, groups->ngroups, rows,
+	if (rows != NULL && !fill(results, groups, 0, groups->ngroups, rows,
 							  LARGE_VALUES_FAIL))
 	{
 		memory->free(memory->owner, rows);

@@ -12,6 +12,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -24,25 +25,48 @@
 #include "query/operate.h"
 
 static void
-lookup_functions(CsvResults *results, int i)
+lookup_functions(CsvResult *result)
 {
 	HeapTuple	tuple = SearchSysCache1(AGGFNOID,
-										ObjectIdGetDatum(results->aggrefs[i]->aggfnoid));
+										ObjectIdGetDatum(result->aggref->aggfnoid));
 	Form_pg_aggregate form;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u",
-			 results->aggrefs[i]->aggfnoid);
+			 result->aggref->aggfnoid);
 	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	results->serialize[i] = form->aggserialfn;
-	if (results->results[i].kind == CSV_RESULT_VARIANCE)
+	result->serialize = form->aggserialfn;
+	if (result->kind == CSV_RESULT_VARIANCE)
 	{
 		/* the state of floats is an array */
 		if (OidIsValid(form->aggdeserialfn))
-			fmgr_info(form->aggdeserialfn, &results->deserialize[i]);
-		fmgr_info(form->aggfinalfn, &results->finish[i]);
+			fmgr_info(form->aggdeserialfn, &result->deserialize);
+		fmgr_info(form->aggfinalfn, &result->finish);
 	}
 	ReleaseSysCache(tuple);
+}
+
+/* can values be made for many groups at a time? */
+static bool
+has_column(const CsvResult *result)
+{
+	const CsvRegister *reg = &result->reg;
+
+	if (!result->is_used || result->shown >= 0 || reg->scaled)
+		return false;
+	switch (result->kind)
+	{
+		case CSV_RESULT_KEY:
+		case CSV_RESULT_EXTREME:
+			return reg->lane != CSV_LANE_TEXT && reg->lane != CSV_LANE_UUID;
+		case CSV_RESULT_COUNT:
+			return true;
+		case CSV_RESULT_SUM:
+			return reg->lane != CSV_LANE_FLOAT &&
+				(result->type == INT8OID || result->type == NUMERICOID);
+		default:
+			return false;
+	}
 }
 
 CsvResults *
@@ -50,44 +74,40 @@ csv_results_create(const CsvProgram *program, const ForeignScan *plan,
 				   List *lists, ExprContext *econtext)
 {
 	CsvResults *results = palloc0(sizeof(CsvResults));
-	int			n = list_length(lists);
 	Bitmapset  *used = NULL;
-	int			i = 0;
 	ListCell   *cell;
 
 	results->program = program;
-	results->n = n;
-	results->results = palloc0(sizeof(CsvResult) * n);
-	results->aggrefs = palloc0(sizeof(Aggref *) * n);
-	results->is_used = palloc0(sizeof(bool) * n);
-	results->rooms = palloc0(sizeof(*results->rooms) * n);
-	results->serialize = palloc0(sizeof(Oid) * n);
-	results->deserialize = palloc0(sizeof(FmgrInfo) * n);
-	results->finish = palloc0(sizeof(FmgrInfo) * n);
+	results->results = palloc0(sizeof(CsvResult) * list_length(lists));
+	results->all_columns = true;
 	pull_varattnos((Node *) plan->scan.plan.targetlist, INDEX_VAR, &used);
 	pull_varattnos((Node *) plan->scan.plan.qual, INDEX_VAR, &used);
 	foreach(cell, lists)
 	{
 		List	   *numbers = lfirst(cell);
-		CsvResult  *result = &results->results[i];
-		TargetEntry *entry = list_nth_node(TargetEntry, plan->fdw_scan_tlist,
-										   i);
+		CsvResult  *result = &results->results[results->n];
+		Expr	   *expr = list_nth_node(TargetEntry, plan->fdw_scan_tlist,
+										 results->n++)->expr;
 
 		result->kind = linitial_int(numbers);
 		result->argument = lsecond_int(numbers);
 		result->first = lthird_int(numbers);
 		result->second = lfourth_int(numbers);
 		result->shown = list_nth_int(numbers, 4);
-		results->is_used[i] =
-			bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, used);
-		results->any_text |= result->argument >= 0 &&
-			program->registers[result->argument].lane == CSV_LANE_TEXT;
+		/* a count may have no argument, and does not need it */
+		if (result->argument >= 0)
+			result->reg = program->registers[result->argument];
+		result->type = exprType((Node *) expr);
+		result->is_used =
+			bms_is_member(results->n - FirstLowInvalidHeapAttributeNumber, used);
 		if (result->kind != CSV_RESULT_KEY)
 		{
-			results->aggrefs[i] = castNode(Aggref, entry->expr);
-			lookup_functions(results, i);
+			result->aggref = castNode(Aggref, expr);
+			lookup_functions(result);
 		}
-		i++;
+		result->has_column = has_column(result);
+		results->all_columns &= result->has_column || !result->is_used;
+		results->any_text |= result->reg.lane == CSV_LANE_TEXT;
 	}
 
 	/*
@@ -103,24 +123,24 @@ csv_results_create(const CsvProgram *program, const ForeignScan *plan,
 
 /* from the evaluator or from the device */
 static void
-get_key(const CsvGroupPlace *place, int key, CsvValue *value)
+get_key(const CsvResults *results, const CsvGroupPlace *place, int key,
+		CsvValue *value)
 {
 	if (place->piece != NULL)
-		csv_partial_key(csv_evaluator_query(place->evaluator), place->piece,
-						place->group, (uint32_t) key, value);
+		csv_partial_key(results->query, place->piece, place->group,
+						(uint32_t) key, value);
 	else
 		csv_evaluator_key(place->evaluator, place->group, (uint32_t) key,
 						  value);
 }
 
 static void
-get_aggregate(const CsvGroupPlace *place, int aggregate,
-			  CsvAggregateValue *value)
+get_aggregate(const CsvResults *results, const CsvGroupPlace *place,
+			  int aggregate, CsvAggregateValue *value)
 {
 	if (place->piece != NULL)
-		csv_partial_aggregate(csv_evaluator_query(place->evaluator),
-							  place->layout, place->piece, place->group,
-							  (uint32_t) aggregate, value);
+		csv_partial_aggregate(results->query, results->layout, place->piece,
+							  place->group, (uint32_t) aggregate, value);
 	else
 		csv_evaluator_aggregate(place->evaluator, place->group,
 								(uint32_t) aggregate, value);
@@ -146,14 +166,14 @@ typedef struct Sum
 
 /* the result's numeric with the greatest scale of its values */
 static Datum
-show(const CsvGroupPlace *place, const CsvResult *result, Datum numeric,
-	 int scale)
+show(const CsvResults *results, const CsvGroupPlace *place,
+	 const CsvResult *result, Datum numeric, int scale)
 {
 	CsvAggregateValue most;
 
 	if (result->shown < 0)
 		return numeric;
-	get_aggregate(place, result->shown, &most);
+	get_aggregate(results, place, result->shown, &most);
 	return most.extreme.state == CSV_LANE_NULL ? numeric :
 		csv_numeric_shown(numeric, scale, (int) most.extreme.value.integer);
 }
@@ -161,28 +181,26 @@ show(const CsvGroupPlace *place, const CsvResult *result, Datum numeric,
 /* wants_numeric: make a numeric, too, which may be in `room` */
 static void
 get_sum(const CsvResults *results, const CsvGroupPlace *place,
-		const CsvResult *result, int aggregate, const CsvRegister *reg, void *room,
-		bool wants_numeric, Sum *sum)
+		const CsvResult *result, int aggregate, void *room, bool wants_numeric,
+		Sum *sum)
 {
 	const CsvExtra *extra = find_extra(place, aggregate);
-	int			scale = reg->scale;
+	int			scale = result->reg.scale;
 
 	if (results->program->aggregate[aggregate].kind ==
 		CSV_AGGREGATE_SUM_SQUARES)
 		scale *= 2;
-	get_aggregate(place, aggregate, &sum->value);
+	memset(sum, 0, sizeof(*sum));
+	get_aggregate(results, place, aggregate, &sum->value);
 	sum->count = sum->value.count;
-	sum->nnans = 0;
-	memset(sum->ninfinities, 0, sizeof(sum->ninfinities));
-	sum->numeric = (Datum) 0;
-	if (reg->lane == CSV_LANE_FLOAT)
+	if (result->reg.lane == CSV_LANE_FLOAT)
 	{
 		if (sum->value.overflow)
 			float_overflow_error();
 		return;
 	}
 	if (wants_numeric)
-		sum->numeric = show(place, result,
+		sum->numeric = show(results, place, result,
 							csv_numeric_of_wide(sum->value.wide, scale, room),
 							scale);
 	if (extra == NULL)
@@ -257,17 +275,15 @@ send_numeric(StringInfo buffer, Datum numeric)
 
 static Datum
 call_as_aggregate(CsvResults *results, FmgrInfo *function, int nargs,
-				  Datum first, Datum second, bool *isnull)
+				  Datum state, bool *isnull)
 {
 	LOCAL_FCINFO(fcinfo, 2);
 	Datum		result;
 
 	InitFunctionCallInfoData(*fcinfo, function, nargs, InvalidOid,
 							 (Node *) results->caller, NULL);
-	fcinfo->args[0].value = first;
-	fcinfo->args[0].isnull = false;
-	fcinfo->args[1].value = second;
-	fcinfo->args[1].isnull = false;
+	memset(fcinfo->args, 0, 2 * sizeof(NullableDatum));
+	fcinfo->args[0].value = state;
 	result = FunctionCallInvoke(fcinfo);
 	*isnull = fcinfo->isnull;
 	return result;
@@ -301,15 +317,13 @@ serialized_state(Oid function, const Sum *sum, const Sum *squares)
 
 /* variances and standard deviations by the server's own final functions */
 static Datum
-variance_result(CsvResults *results, int i, Datum serialized,
+variance_result(CsvResults *results, CsvResult *result, Datum serialized,
 				bool *isnull)
 {
-	Datum		state = call_as_aggregate(results,
-										  &results->deserialize[i], 2,
-										  serialized, (Datum) 0, isnull);
+	Datum		state = call_as_aggregate(results, &result->deserialize, 2,
+										  serialized, isnull);
 
-	return call_as_aggregate(results, &results->finish[i], 1, state,
-							 (Datum) 0, isnull);
+	return call_as_aggregate(results, &result->finish, 1, state, isnull);
 }
 
 /* the transition state of averages and variances of floats */
@@ -331,8 +345,8 @@ float_state(const Sum *sum, float8 spread)
  * keeps it: NaN if a value was not finite.
  */
 static float8
-float_spread(const CsvGroupPlace *place, const CsvResult *result,
-			 const Sum *sum)
+float_spread(const CsvResults *results, const CsvGroupPlace *place,
+			 const CsvResult *result, const Sum *sum)
 {
 	float8		spread;
 
@@ -342,7 +356,7 @@ float_spread(const CsvGroupPlace *place, const CsvResult *result,
 		find_extra(place, result->second) != NULL ?
 		get_float8_infinity() :
 		place->piece != NULL ?
-		csv_partial_spread(place->layout, place->piece, place->group,
+		csv_partial_spread(results->layout, place->piece, place->group,
 						   (uint32_t) result->first,
 						   (uint32_t) result->second, (uint64_t) sum->count) :
 		csv_evaluator_spread(place->evaluator, place->group,
@@ -360,11 +374,11 @@ float_spread(const CsvGroupPlace *place, const CsvResult *result,
  */
 static Datum
 average_state(const CsvResults *results, const CsvGroupPlace *place,
-			  const CsvResult *result, const Sum *sum, Oid type)
+			  const CsvResult *result, const Sum *sum)
 {
 	Datum		elements[2];
 
-	if (type == FLOAT8ARRAYOID)
+	if (result->type == FLOAT8ARRAYOID)
 	{
 		for (int i = 0; i < results->n; i++)
 		{
@@ -372,7 +386,7 @@ average_state(const CsvResults *results, const CsvGroupPlace *place,
 
 			if (other->kind == CSV_RESULT_VARIANCE &&
 				other->first == result->first)
-				return float_state(sum, float_spread(place, other, sum));
+				return float_state(sum, float_spread(results, place, other, sum));
 		}
 		return float_state(sum, isfinite(sum->value.real) ? 0.0 :
 						   get_float8_nan());
@@ -384,43 +398,41 @@ average_state(const CsvResults *results, const CsvGroupPlace *place,
 }
 
 static Datum
-datum_of_value(const CsvResults *results, int i, const CsvRegister *reg,
-			   const CsvValue *value)
+datum_of_value(CsvResult *result, const CsvValue *value)
 {
-	return reg->type == NUMERICOID ?
-		csv_numeric_of_decimal(value->value.decimal, reg->scale,
-							   results->rooms[i]) :
-		csv_datum_of_value(reg, value);
+	return result->reg.type == NUMERICOID ?
+		csv_numeric_of_decimal(value->value.decimal, result->reg.scale,
+							   result->room) :
+		csv_datum_of_value(&result->reg, value);
 }
 
 static Datum
-key_result(const CsvResults *results, const CsvGroupPlace *place, int i,
-		   const CsvRegister *reg, const CsvValue *key)
+key_result(const CsvResults *results, const CsvGroupPlace *place,
+		   CsvResult *result, const CsvValue *key)
 {
-	bool		stands_in = reg->lane == CSV_LANE_DECIMAL &&
+	bool		stands_in = result->reg.lane == CSV_LANE_DECIMAL &&
 		!csv_decimal_fits(key->value.decimal);
 	Datum		datum = stands_in ?
 		csv_extras_key(place->extras, key->value.decimal) :
-		datum_of_value(results, i, reg, key);
+		datum_of_value(result, key);
 
-	return show(place, &results->results[i], datum,
-				stands_in ? csv_numeric_scale(datum) : reg->scale);
+	return show(results, place, result, datum,
+				stands_in ? csv_numeric_scale(datum) : result->reg.scale);
 }
 
 /* the extreme may be in the lane, or beside it, or both */
 static Datum
-extreme_result(const CsvResults *results, const CsvGroupPlace *place, int i,
-			   const CsvRegister *reg, CsvValue *value)
+extreme_result(const CsvResults *results, const CsvGroupPlace *place,
+			   CsvResult *result, CsvValue *value)
 {
-	int			number = results->results[i].first;
-	const CsvExtra *extra = find_extra(place, number);
-	bool		is_max = results->program->aggregate[number].kind ==
+	const CsvExtra *extra = find_extra(place, result->first);
+	bool		is_max = results->program->aggregate[result->first].kind ==
 		CSV_AGGREGATE_MAX;
 	Datum		datum;
 
 	if (value->state == CSV_LANE_NULL)
 		return extra->value;
-	if (reg->lane == CSV_LANE_DECIMAL && reg->scaled)
+	if (result->reg.lane == CSV_LANE_DECIMAL && result->reg.scaled)
 	{
 		int			unit = (int) csv_power_of_ten(CSV_PACKED_DIGITS);
 		CsvInt128  *decimal = &value->value.decimal;
@@ -428,11 +440,11 @@ extreme_result(const CsvResults *results, const CsvGroupPlace *place, int i,
 
 		scale += scale < 0 ? unit : 0;
 		*decimal = (*decimal - (is_max ? scale : -scale)) / unit;
-		datum = csv_numeric_shown(datum_of_value(results, i, reg, value),
-								  reg->scale, scale);
+		datum = csv_numeric_shown(datum_of_value(result, value),
+								  result->reg.scale, scale);
 	}
 	else
-		datum = datum_of_value(results, i, reg, value);
+		datum = datum_of_value(result, value);
 	return extra == NULL ? datum :
 		csv_numeric_extreme(is_max, datum, extra->value);
 }
@@ -441,64 +453,54 @@ Datum
 csv_result(CsvResults *results, const CsvGroupPlace *place, int i,
 		   bool *isnull)
 {
-	const CsvResult *result = &results->results[i];
-	/* a count may have no argument, and does not need it */
-	const CsvRegister *reg =
-		&results->program->registers[Max(result->argument, 0)];
-	const Aggref *aggref;
+	CsvResult  *result = &results->results[i];
 	CsvAggregateValue value;
 	CsvValue	key;
 	Sum			sum;
 	Sum			squares;
+	Datum		state;
 
 	*isnull = false;
 	switch (result->kind)
 	{
 		case CSV_RESULT_KEY:
-			get_key(place, result->first, &key);
+			get_key(results, place, result->first, &key);
 			*isnull = key.state == CSV_LANE_NULL;
-			return *isnull ? (Datum) 0 : key_result(results, place, i, reg, &key);
+			return *isnull ? (Datum) 0 : key_result(results, place, result, &key);
 		case CSV_RESULT_COUNT:
-			get_aggregate(place, result->first, &value);
+			get_aggregate(results, place, result->first, &value);
 			return Int64GetDatum(value.count);
 		case CSV_RESULT_EXTREME:
-			get_aggregate(place, result->first, &value);
+			get_aggregate(results, place, result->first, &value);
 			*isnull = value.count == 0;
-			return *isnull ? (Datum) 0 : extreme_result(results, place, i, reg,
+			return *isnull ? (Datum) 0 : extreme_result(results, place, result,
 														&value.extreme);
 		default:
 			break;
 	}
 
-	aggref = results->aggrefs[i];
-	get_sum(results, place, result, result->first, reg, results->rooms[i],
-			aggref->aggtype != INT8OID && aggref->aggtype != INT8ARRAYOID,
-			&sum);
-	if (result->kind == CSV_RESULT_VARIANCE && reg->lane == CSV_LANE_FLOAT)
+	get_sum(results, place, result, result->first, result->room,
+			result->type != INT8OID && result->type != INT8ARRAYOID, &sum);
+	if (result->kind == CSV_RESULT_VARIANCE && result->reg.lane == CSV_LANE_FLOAT)
 	{
-		Datum		state = float_state(&sum, float_spread(place, result, &sum));
-
-		return aggref->aggsplit != AGGSPLIT_SIMPLE ? state :
-			call_as_aggregate(results, &results->finish[i], 1, state,
-							  (Datum) 0, isnull);
+		state = float_state(&sum, float_spread(results, place, result, &sum));
+		return result->aggref->aggsplit != AGGSPLIT_SIMPLE ? state :
+			call_as_aggregate(results, &result->finish, 1, state, isnull);
 	}
-	if (aggref->aggtype == INT8ARRAYOID || aggref->aggtype == FLOAT8ARRAYOID)
-		return average_state(results, place, result, &sum, aggref->aggtype);
+	if (result->type == INT8ARRAYOID || result->type == FLOAT8ARRAYOID)
+		return average_state(results, place, result, &sum);
 	*isnull = sum.count == 0;
 	if (*isnull)
 		return (Datum) 0;
 	if (result->kind == CSV_RESULT_VARIANCE)
 	{
-		Datum		state;
-
-		get_sum(results, place, result, result->second, reg, NULL, true, &squares);
-		state = serialized_state(results->serialize[i], &sum, &squares);
-		return aggref->aggsplit == AGGSPLIT_SIMPLE ?
-			variance_result(results, i, state, isnull) : state;
+		get_sum(results, place, result, result->second, NULL, true, &squares);
+		state = serialized_state(result->serialize, &sum, &squares);
+		return result->aggref->aggsplit == AGGSPLIT_SIMPLE ?
+			variance_result(results, result, state, isnull) : state;
 	}
-	if (aggref->aggtype == BYTEAOID)
-		return serialized_state(results->serialize[i], &sum, NULL);
-	return result->kind == CSV_RESULT_SUM ?
-		sum_result(&sum, aggref->aggtype) :
-		average_result(&sum, aggref->aggtype);
+	if (result->type == BYTEAOID)
+		return serialized_state(result->serialize, &sum, NULL);
+	return result->kind == CSV_RESULT_SUM ? sum_result(&sum, result->type) :
+		average_result(&sum, result->type);
 }

@@ -29,18 +29,27 @@ typedef enum CsvResultKind
  */
 typedef struct CsvResult
 {
-	int			kind;			/* CsvResultKind */
+	CsvResultKind kind;
 	int			argument;
 	int			first;
 	int			second;
 	int			shown;
+
+	CsvRegister reg;			/* of the argument or key */
+	Oid			type;			/* of the result */
+	Aggref	   *aggref;			/* NULL for a key */
+	bool		is_used;		/* does the plan use it? */
+	bool		has_column;		/* made for many groups at a time: group_columns.h */
+	Oid			serialize;		/* the aggregate's functions */
+	FmgrInfo	deserialize;
+	FmgrInfo	finish;
+	char		room[CSV_SHORT_NUMERIC_BYTES];	/* for a numeric */
 } CsvResult;
 
 /* where a group is: in the evaluator, or in a piece that came from a device */
 typedef struct CsvGroupPlace
 {
 	CsvEvaluator *evaluator;
-	const CsvPartialLayout *layout;
 	const CsvPartialGroups *piece;	/* NULL: in the evaluator */
 	uint32_t	group;
 	const CsvExtras *extras;	/* of groups in the evaluator */
@@ -51,16 +60,13 @@ typedef struct CsvResults
 	const CsvProgram *program;
 	int			n;
 	CsvResult  *results;
-	Aggref	  **aggrefs;		/* of each result; NULL for a key */
-	bool	   *is_used;		/* of each result: does the plan use it? */
 	bool		any_text;		/* a result is made of texts */
-	char	  (*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* of each result: for a numeric */
+	bool		all_columns;	/* all results that are used have a column */
+	AggState   *caller;			/* of final functions, which an Agg node must call */
 
-	/* for final functions, which must be called by an Agg node */
-	AggState   *caller;
-	Oid		   *serialize;		/* of each result's function */
-	FmgrInfo   *deserialize;
-	FmgrInfo   *finish;
+	/* of the groups; the caller sets them */
+	const CsvQuery *query;
+	const CsvPartialLayout *layout;
 } CsvResults;
 
 /*

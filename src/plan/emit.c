@@ -80,6 +80,7 @@ new_view(CsvProgram *program, CsvRegister view)
 	if (program->nviews >= CSV_MAX_REGISTERS || program->failed)
 		return csv_fail(program);
 	program->registers[program->nviews] = view;
+	program->known[program->nviews] = NULL;
 	return (int) program->nviews++;
 }
 

@@ -747,26 +747,18 @@ static int
 register_of(CsvProgram *program, Node *node)
 {
 	int			result;
-	int			i = 0;
-	ListCell   *cell;
 
 	if (program->failed)
 		return csv_fail(program);
-	foreach(cell, program->known)
-	{
-		if (equal(lfirst(cell), node))
-			return list_nth_int(program->known_registers, i);
-		i++;
-	}
+	for (uint32_t i = 0; i < program->nviews; i++)
+		if (program->known[i] != NULL && equal(program->known[i], node))
+			return (int) i;
 	result = translate_new(program, node);
 
 	/* the value of a CaseTestExpr changes from one CASE to the next */
-	if (program->case_register < 0 && !IsA(node, CaseTestExpr))
-	{
-		program->known = lappend(program->known, node);
-		program->known_registers = lappend_int(program->known_registers,
-											   result);
-	}
+	if (program->case_register < 0 && !IsA(node, CaseTestExpr) &&
+		program->known[result] == NULL)
+		program->known[result] = node;
 	return result;
 }
 
@@ -779,7 +771,6 @@ translate_whole(CsvProgram *program, Node *node, bool first)
 {
 	CsvQuery	before = program->query;
 	uint32_t	nviews = program->nviews;
-	int			nknown = list_length(program->known);
 	int			result = first ? register_of(program, node) :
 		conditional_register_of(program, node);
 
@@ -788,8 +779,6 @@ translate_whole(CsvProgram *program, Node *node, bool first)
 	program->failed = false;
 	program->query = before;
 	program->nviews = nviews;
-	program->known = list_truncate(program->known, nknown);
-	program->known_registers = list_truncate(program->known_registers, nknown);
 	program->constant_exprs = list_truncate(program->constant_exprs,
 											(int) before.nconstants);
 	return -1;

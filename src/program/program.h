@@ -67,9 +67,8 @@ typedef struct CsvProgram
 
 	bool		failed;			/* the expression cannot be translated */
 
-	/* expressions that are in a register already, and these registers */
-	List	   *known;
-	List	   *known_registers;	/* integers */
+	Node	   *known[CSV_MAX_REGISTERS + 1];	/* the expression that is in a register;
+											 * NULL: not to be found again */
 	int16		scaled_digits;	/* digits behind the point, for columns whose values
 								 * have their own scales */
 	int			case_register;	/* register of CaseTestExpr, or -1 */

@@ -266,6 +266,55 @@ explain_lookup(const CsvLookup *lookup, ExplainState *es)
 							   (lookup->disk_bytes + 1023) / 1024, es);
 }
 
+static void
+show_number(const char *label, int64 number, bool is_shown, ExplainState *es)
+{
+	if (is_shown)
+		ExplainPropertyInteger(label, NULL, number, es);
+}
+
+/* show what the scan did */
+static void
+explain_execution(const CsvScanState *state, const ForeignScan *plan,
+				  ExplainState *es)
+{
+	CsvScanStatistics statistics;
+	const CsvBatchesStatistics *batches = &statistics.batches;
+	int64		ngroupings = state->aggregation == NULL ? 0 :
+		csv_aggregation_batches(state->aggregation);
+
+	if (state->has_statistics)
+		statistics = state->statistics;
+	else
+		csv_table_scan_statistics(state->scan, &statistics);
+	show_number("Records", statistics.records, true, es);
+	show_number("Skipped Records", statistics.skipped, true, es);
+	show_number("Values Set to NULL", statistics.set_null, state->table->set_null,
+				es);
+	show_number("Records with Surplus Fields", statistics.surplus,
+				state->scan->batches->layout->wants_surplus, es);
+	show_number("Rows Removed by Engine Filter", batches->filtered,
+				has_engine_filter(plan), es);
+	show_number("Rows Removed by Engine Limit", batches->beyond,
+				csv_plan_has_order(plan), es);
+	show_number("Chunks", batches->chunks, true, es);
+	show_number("Threads", batches->threads, batches->threads > 1, es);
+	show_number("Chunks Evaluated by GPU", batches->answered,
+				batches->answered > 0, es);
+	show_number("Chunks Grouped on GPU", batches->held, batches->held > 0, es);
+	show_number("Engine Group Batches", ngroupings, ngroupings > 1, es);
+	if (state->lookup != NULL)
+		explain_lookup(state->lookup, es);
+	if (!es->timing)
+		return;
+	ExplainPropertyFloat("Read Time", "ms", batches->read_seconds * 1000, 3, es);
+	ExplainPropertyFloat("Copy To Device Time", "ms",
+						 batches->copy_in_seconds * 1000, 3, es);
+	ExplainPropertyFloat("Parse Time", "ms", batches->parse_seconds * 1000, 3, es);
+	ExplainPropertyFloat("Copy Back Time", "ms",
+						 batches->copy_out_seconds * 1000, 3, es);
+}
+
 void
 csv_explain_scan(ForeignScanState *node, ExplainState *es)
 {
@@ -321,54 +370,5 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	explain_pushdown(node, es);
 
 	if (es->analyze && state->scan != NULL)
-	{
-		CsvScanStatistics statistics;
-		const CsvBatchesStatistics *batches = &statistics.batches;
-
-		if (state->has_statistics)
-			statistics = state->statistics;
-		else
-			csv_table_scan_statistics(state->scan, &statistics);
-		ExplainPropertyInteger("Records", NULL, statistics.records, es);
-		ExplainPropertyInteger("Skipped Records", NULL, statistics.skipped, es);
-		if (table->set_null)
-			ExplainPropertyInteger("Values Set to NULL", NULL,
-								   statistics.set_null, es);
-		if (state->scan->batches->layout->wants_surplus)
-			ExplainPropertyInteger("Records with Surplus Fields", NULL,
-								   statistics.surplus, es);
-		if (has_engine_filter(plan))
-			ExplainPropertyInteger("Rows Removed by Engine Filter", NULL,
-								   batches->filtered, es);
-		if (csv_plan_has_order(plan))
-			ExplainPropertyInteger("Rows Removed by Engine Limit", NULL,
-								   batches->beyond, es);
-		ExplainPropertyInteger("Chunks", NULL, batches->chunks, es);
-		if (batches->threads > 1)
-			ExplainPropertyInteger("Threads", NULL, batches->threads, es);
-		if (batches->answered > 0)
-			ExplainPropertyInteger("Chunks Evaluated by GPU", NULL,
-								   batches->answered, es);
-		if (batches->held > 0)
-			ExplainPropertyInteger("Chunks Grouped on GPU", NULL,
-								   batches->held, es);
-		if (state->aggregation != NULL &&
-			csv_aggregation_batches(state->aggregation) > 1)
-			ExplainPropertyInteger("Engine Group Batches", NULL,
-								   csv_aggregation_batches(state->aggregation),
-								   es);
-		if (state->lookup != NULL)
-			explain_lookup(state->lookup, es);
-		if (es->timing)
-		{
-			ExplainPropertyFloat("Read Time", "ms",
-								 batches->read_seconds * 1000, 3, es);
-			ExplainPropertyFloat("Copy To Device Time", "ms",
-								 batches->copy_in_seconds * 1000, 3, es);
-			ExplainPropertyFloat("Parse Time", "ms",
-								 batches->parse_seconds * 1000, 3, es);
-			ExplainPropertyFloat("Copy Back Time", "ms",
-								 batches->copy_out_seconds * 1000, 3, es);
-		}
-	}
+		explain_execution(state, plan, es);
 }
