@@ -32,7 +32,6 @@
 
 #include "groups/aggregate.h"
 #include "groups/extras.h"
-#include "groups/group_columns.h"
 #include "groups/results.h"
 #include "groups/spill.h"
 #include "query/operate.h"

@@ -12,7 +12,7 @@
 
 #include "catalog/pg_type.h"
 
-#include "groups/group_columns.h"
+#include "groups/results.h"
 
 /* for values too large for their room: a thread cannot use PostgreSQL's memory */
 typedef enum LargeValues

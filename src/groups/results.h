@@ -39,7 +39,7 @@ typedef struct CsvResult
 	Oid			type;			/* of the result */
 	Aggref	   *aggref;			/* NULL for a key */
 	bool		is_used;		/* does the plan use it? */
-	bool		has_column;		/* made for many groups at a time: group_columns.h */
+	bool		has_column;		/* made for many groups at a time: see below */
 	Oid			serialize;		/* the aggregate's functions */
 	FmgrInfo	deserialize;
 	FmgrInfo	finish;
@@ -81,5 +81,36 @@ extern CsvResults *csv_results_create(const CsvProgram *program,
 /* a result of a group, in the current memory context or in the results' room */
 extern Datum csv_result(CsvResults *results, const CsvGroupPlace *place, int i,
 						bool *isnull);
+
+/* ---- group_columns.c: groups that come from a device or threads ---- */
+
+/* rows of groups, with a value for each column */
+typedef struct CsvGroupRows
+{
+	uint32_t	n;
+	Datum	   *values;
+	bool	   *isnull;
+	char		(*rooms)[CSV_SHORT_NUMERIC_BYTES];	/* for numerics */
+} CsvGroupRows;
+
+/* room for n rows, in one piece of memory; NULL: no memory */
+extern CsvGroupRows *csv_group_rows_create(const CsvResults *results,
+										   const CsvMemory *memory, uint32_t n);
+
+/*
+ * Make rows of groups [first, first + n) in `rows`, which has room for them.  Values
+ * that are too large for it are in the current memory context.  Results without a
+ * column are NULL.
+ */
+extern void csv_group_rows_fill(const CsvResults *results,
+								const CsvPartialGroups *groups, uint32_t first,
+								uint32_t n, CsvGroupRows *rows);
+
+/*
+ * A CsvGroupsMaker for CsvResults: makes CsvGroupRows of all groups.  NULL: no
+ * memory, or some values are too large.
+ */
+extern void *csv_make_group_rows(void *results, const CsvMemory *memory,
+								 const CsvPartialGroups *groups);
 
 #endif							/* CSV_RESULTS_H */

@@ -14,25 +14,25 @@
 
 #include "program/program.h"
 #include "scan/file_filter.h"
-#include "scan/file_values.h"
+#include "scan/virtual.h"
 #include "table/source.h"
 
-typedef struct CsvFileClause
+typedef struct CsvFilterClause
 {
 	ExprState  *qual;
 	Bitmapset  *used;			/* attribute numbers */
 	bool		varies;
 	bool		late;			/* must not see files that an earlier clause hides */
-} CsvFileClause;
+} CsvFilterClause;
 
 /* a column that clauses use; arrays have an entry for each file */
-typedef struct CsvFileColumn
+typedef struct CsvFilterColumn
 {
 	CsvValueInput input;
 	bool	   *made;			/* the value was made; NULL: no clause uses it */
 	bool	   *isnull;
 	Datum	   *values;
-} CsvFileColumn;
+} CsvFilterColumn;
 
 /* room for one member for each file */
 static void *
@@ -45,7 +45,7 @@ allocate(const CsvFileFilter *filter, Size member_bytes)
 static void
 add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
 {
-	CsvFileClause *clause = &filter->clauses[filter->nclauses++];
+	CsvFilterClause *clause = &filter->clauses[filter->nclauses++];
 	List	   *vars = pull_var_clause(expr, 0);
 	ListCell   *cell;
 
@@ -53,7 +53,7 @@ add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
 	foreach(cell, vars)
 	{
 		int			attnum = lfirst_node(Var, cell)->varattno;
-		CsvFileColumn *column = &filter->columns[attnum - 1];
+		CsvFilterColumn *column = &filter->columns[attnum - 1];
 
 		clause->used = bms_add_member(clause->used, attnum);
 		if (column->made != NULL)
@@ -72,7 +72,7 @@ add_clause(CsvFileFilter *filter, Node *expr, PlanState *parent)
 
 /* fill in the clause's columns for a file; false if quiet and a value is refused */
 static bool
-set_row(CsvFileFilter *filter, const CsvFileClause *clause, int file, bool quiet)
+set_row(CsvFileFilter *filter, const CsvFilterClause *clause, int file, bool quiet)
 {
 	TupleTableSlot *slot = filter->slot;
 	MemoryContext outer = MemoryContextSwitchTo(filter->context);
@@ -82,7 +82,7 @@ set_row(CsvFileFilter *filter, const CsvFileClause *clause, int file, bool quiet
 	ExecClearTuple(slot);
 	while (made && (attnum = bms_next_member(clause->used, attnum)) >= 0)
 	{
-		CsvFileColumn *column = &filter->columns[attnum - 1];
+		CsvFilterColumn *column = &filter->columns[attnum - 1];
 
 		if (!column->made[file])
 			column->made[file] = made =
@@ -126,7 +126,7 @@ csv_file_filter_create(CsvTable *table, List *clauses, PlanState *parent,
 	filter->table = table;
 	filter->context = CurrentMemoryContext;
 	filter->nleft = -1;
-	filter->columns = palloc0(sizeof(CsvFileColumn) * table->natts);
+	filter->columns = palloc0(sizeof(CsvFilterColumn) * table->natts);
 	relation = table_open(table->relid, NoLock);
 	desc = CreateTupleDescCopy(RelationGetDescr(relation));
 	table_close(relation, NoLock);
@@ -135,7 +135,7 @@ csv_file_filter_create(CsvTable *table, List *clauses, PlanState *parent,
 
 	clauses = copyObject(clauses);
 	fix_opfuncids((Node *) clauses);
-	filter->clauses = palloc(sizeof(CsvFileClause) * list_length(clauses));
+	filter->clauses = palloc(sizeof(CsvFilterClause) * list_length(clauses));
 	foreach(cell, clauses)
 		add_clause(filter, lfirst(cell), parent);
 	return quiet && !make_all_values(filter) ? NULL : filter;
@@ -153,7 +153,7 @@ holds(CsvFileFilter *filter, ExprContext *econtext, int file, bool all)
 
 	for (int i = 0; i < filter->nclauses; i++)
 	{
-		const CsvFileClause *clause = &filter->clauses[i];
+		const CsvFilterClause *clause = &filter->clauses[i];
 
 		if ((all || !(clause->varies || clause->late)) &&
 			set_row(filter, clause, file, quiet) &&

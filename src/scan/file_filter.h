@@ -3,7 +3,7 @@
  *		WHERE clauses that decide which of a table's files are read.
  *
  * Such a clause uses only columns that are the same in all rows of a file
- * (file_values.h), so it holds for all of its rows or for none.  Files for which it
+ * (csv_is_of_file()), so it holds for all of its rows or for none.  Files for which it
  * does not hold are left out before they are opened.
  */
 #ifndef CSV_FILE_FILTER_H
@@ -22,9 +22,9 @@ typedef struct CsvFileFilter
 	CsvTable   *table;
 	MemoryContext context;
 	TupleTableSlot *slot;		/* a row of the current file */
-	struct CsvFileColumn *columns;	/* by attribute number - 1 */
+	struct CsvFilterColumn *columns;	/* by attribute number - 1 */
 	int			nclauses;
-	struct CsvFileClause *clauses;
+	struct CsvFilterClause *clauses;
 } CsvFileFilter;
 
 /*

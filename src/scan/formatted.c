@@ -16,7 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "reader/patterns.h"
-#include "scan/formatted.h"
+#include "scan/value.h"
 
 /* ---- dates and timestamps ---- */
 

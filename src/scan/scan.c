@@ -19,18 +19,112 @@
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/spin.h"
+#include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "batches/sharing.h"
-#include "scan/progress.h"
 #include "scan/row_run.h"
 #include "scan/scan.h"
 #include "table/counts.h"
 
 /* rows of a run that are made ahead: they take no more than a few MB */
 #define CSV_MAX_CAREFUL_ROWS	1024
+
+/* ---- pg_stat_progress_copy ---- */
+
+/*
+ * A backend has one place there.  It belongs to the command that started last, and an
+ * ERROR that ends a subtransaction empties it.  So we look at it before each report:
+ * if it is as we have left it, it is ours; if it is empty, we take it.  While another
+ * command is shown, ours is not.
+ */
+static const CsvTableScan *shown_scan = NULL;
+static Oid	shown_relid = InvalidOid;
+
+static bool
+is_shown(const CsvTableScan *scan)
+{
+	return shown_scan == scan && MyBEEntry != NULL &&
+		MyBEEntry->st_progress_command == PROGRESS_COMMAND_COPY &&
+		MyBEEntry->st_progress_command_target == shown_relid;
+}
+
+/* the scan has ended; also called if nothing was shown */
+static void
+release_progress(const CsvTableScan *scan)
+{
+	if (is_shown(scan))
+		pgstat_progress_end_command();
+	if (shown_scan == scan)
+		shown_scan = NULL;
+}
+
+static CsvAmounts
+own_amounts(const CsvTableScan *scan)
+{
+	CsvScanStatistics statistics;
+
+	csv_table_scan_statistics(scan, &statistics);
+	return (CsvAmounts) {statistics.batches.bytes, statistics.records,
+		statistics.skipped};
+}
+
+/* tell the other processes our amounts, and return the amounts of all */
+static CsvAmounts
+tell_amounts(CsvTableScan *scan, CsvAmounts own)
+{
+	CsvSharedScan *shared = scan->shared;
+	CsvAmounts	amounts;
+
+	SpinLockAcquire(&shared->mutex);
+	shared->amounts.bytes += own.bytes - scan->told.bytes;
+	shared->amounts.records += own.records - scan->told.records;
+	shared->amounts.skipped += own.skipped - scan->told.skipped;
+	amounts = shared->amounts;
+	SpinLockRelease(&shared->mutex);
+	scan->told = own;
+	return amounts;
+}
+
+static void
+show_progress(CsvTableScan *scan)
+{
+	static const int columns[] = {
+		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
+		PROGRESS_COPY_BYTES_PROCESSED, PROGRESS_COPY_TUPLES_PROCESSED,
+		PROGRESS_COPY_TUPLES_EXCLUDED
+	};
+	const CsvTable *table = scan->table;
+	CsvAmounts	amounts = own_amounts(scan);
+
+	if (scan->shared != NULL)
+		amounts = tell_amounts(scan, amounts);
+	if (!scan->shows_progress)
+		return;
+	if (!is_shown(scan))
+	{
+		if (MyBEEntry == NULL ||
+			MyBEEntry->st_progress_command != PROGRESS_COMMAND_INVALID)
+			return;
+		pgstat_progress_start_command(PROGRESS_COMMAND_COPY, scan->progress_relid);
+		shown_scan = scan;
+		shown_relid = scan->progress_relid;
+	}
+	pgstat_progress_update_multi_param(lengthof(columns), columns,
+									   (const int64[]) {
+		PROGRESS_COPY_COMMAND_FROM,
+		table->from_frontend ? PROGRESS_COPY_TYPE_PIPE :
+		table->program != NULL ? PROGRESS_COPY_TYPE_PROGRAM :
+		PROGRESS_COPY_TYPE_FILE,
+		csv_batches_certain_size(scan->batches),
+		amounts.bytes,
+		amounts.records - amounts.skipped - scan->nexcluded,
+		amounts.skipped + scan->nexcluded
+	});
+}
 
 /* ---- counts of the server ---- */
 
@@ -73,7 +167,7 @@ end_count(CsvTableScan *scan, bool failed)
 static void
 release_scan(void *arg)
 {
-	csv_progress_release(arg);
+	release_progress(arg);
 	end_count(arg, true);
 }
 
@@ -232,54 +326,6 @@ sort_columns(CsvTableScan *scan)
 	}
 }
 
-static CsvAmounts
-own_amounts(const CsvTableScan *scan)
-{
-	CsvScanStatistics statistics;
-
-	csv_table_scan_statistics(scan, &statistics);
-	return (CsvAmounts) {statistics.batches.bytes, statistics.records,
-		statistics.skipped};
-}
-
-/* tell the other processes our amounts, and return the amounts of all */
-static CsvAmounts
-tell_amounts(CsvTableScan *scan, CsvAmounts own)
-{
-	CsvSharedScan *shared = scan->shared;
-	CsvAmounts	amounts;
-
-	SpinLockAcquire(&shared->mutex);
-	shared->amounts.bytes += own.bytes - scan->told.bytes;
-	shared->amounts.records += own.records - scan->told.records;
-	shared->amounts.skipped += own.skipped - scan->told.skipped;
-	amounts = shared->amounts;
-	SpinLockRelease(&shared->mutex);
-	scan->told = own;
-	return amounts;
-}
-
-static void
-show_progress(CsvTableScan *scan)
-{
-	CsvAmounts	amounts = own_amounts(scan);
-	CsvProgress progress;
-
-	if (scan->shared != NULL)
-		amounts = tell_amounts(scan, amounts);
-	if (!scan->shows_progress)
-		return;
-	progress.relid = scan->progress_relid;
-	progress.type = scan->table->from_frontend ? PROGRESS_COPY_TYPE_PIPE :
-		scan->table->program != NULL ? PROGRESS_COPY_TYPE_PROGRAM :
-		PROGRESS_COPY_TYPE_FILE;
-	progress.bytes_processed = amounts.bytes;
-	progress.bytes_total = csv_batches_certain_size(scan->batches);
-	progress.tuples_excluded = amounts.skipped + scan->nexcluded;
-	progress.tuples_processed = amounts.records - progress.tuples_excluded;
-	csv_progress_report(scan, &progress);
-}
-
 /* the number, in its file, of the record before the next row or error */
 static int64
 last_record(const CsvTableScan *scan)
@@ -313,7 +359,7 @@ advance_batch(CsvTableScan *scan)
 	if (scan->at == NULL)
 	{
 		scan->finished = true;
-		csv_progress_release(scan);
+		release_progress(scan);
 		(void) csv_careful_take(scan->careful, NULL);
 		if (scan->shared != NULL)
 		{
@@ -856,7 +902,7 @@ csv_table_scan_end(CsvTableScan *scan)
 	leave_batch(scan);
 	end_count(scan, false);
 	csv_batches_end(scan->batches);
-	csv_progress_release(scan);
+	release_progress(scan);
 	csv_skipping_end(scan->skipping, false);
 }
 

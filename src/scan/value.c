@@ -30,7 +30,6 @@
 
 #include "compat.h"
 #include "reader/field.h"
-#include "scan/formatted.h"
 #include "scan/value.h"
 #include "table/quote.h"
 #include "table/text.h"

@@ -8,6 +8,21 @@
 
 #include "scan/fetch.h"
 
+/*
+ * A column that is the same in all rows of a file, which csv_is_of_file() tells.  In
+ * the current memory context.
+ */
+extern void csv_file_value_init(CsvValueInput *input, const CsvTable *table,
+								const CsvTableColumn *column);
+
+/*
+ * Make the value for a file, or a program, by its name as the operating system has it.
+ * The value is in the current memory context.  ERROR if the type refuses it; if quiet,
+ * returns false instead.
+ */
+extern bool csv_file_value_make(CsvValueInput *input, char *filename, bool quiet,
+								Datum *datum, bool *isnull);
+
 typedef struct CsvVirtuals CsvVirtuals;
 
 /*
