@@ -38,8 +38,8 @@ struct CsvCareful
 
 	const CsvFileBatch *batch;
 	uint32_t	nentries;
-	bool		any;			/* some entry has such values: */
-	bool		all;			/* all entries, */
+	/* entries that have such values: */
+	bool		all;			/* all, */
 	bool		any_decimal;	/* all, at least scaled integers, */
 	bool		any_flag;		/* or these: */
 	uint8_t    *flags;
@@ -167,9 +167,6 @@ find_entries(CsvCareful *careful)
 {
 	const CsvArray *arrays = careful->batch->batch.arrays;
 
-	careful->all = false;
-	careful->any_decimal = false;
-	careful->any_flag = false;
 	for (int i = 0; i < careful->ncolumns; i++)
 	{
 		const CsvScanColumn *column = &careful->columns[i];
@@ -181,7 +178,6 @@ find_entries(CsvCareful *careful)
 		careful->any_decimal |= column->fetch == CSV_FETCH_DECIMAL;
 		careful->any_flag |= arrays[i].any_slow;
 	}
-	careful->any = careful->all || careful->any_decimal || careful->any_flag;
 	if (careful->all || !careful->any_flag)
 		return;
 	clear_flags(careful);
@@ -202,7 +198,9 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 	careful->fields_of = 0;
 	careful->run_from = 0;
 	careful->run_until = 0;
-	careful->any = false;
+	careful->all = false;
+	careful->any_decimal = false;
+	careful->any_flag = false;
 	careful->nentries = 0;
 	if (batch == NULL)
 	{
@@ -232,7 +230,7 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 			MemoryContextAlloc(careful->context, sizeof(bool) * CSV_RUN_ROWS);
 	}
 	find_entries(careful);
-	return careful->any;
+	return careful->all || careful->any_decimal || careful->any_flag;
 }
 
 bool
@@ -244,9 +242,9 @@ csv_careful_has(const CsvCareful *careful, uint32_t entry)
 uint32_t
 csv_careful_find(const CsvCareful *careful, uint32_t from, uint32_t until)
 {
-	if (careful->any && careful->all)
+	if (careful->all)
 		return from;
-	if (careful->any && careful->any_flag)
+	if (careful->any_flag)
 		while (from < until && !careful->flags[from])
 			from++;
 	else
@@ -257,7 +255,7 @@ csv_careful_find(const CsvCareful *careful, uint32_t from, uint32_t until)
 bool
 csv_careful_has_all(const CsvCareful *careful)
 {
-	return careful->any && careful->all;
+	return careful->all;
 }
 
 /* ---- the record's own bytes ---- */

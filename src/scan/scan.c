@@ -430,26 +430,27 @@ column_of_field(const CsvTableScan *scan, uint32_t field)
 
 /*
  * Report a skipped record, or a value that is NULL instead.  offset: of the record in
- * the batch's part of the file.  For an error of the record, `where` is as in
- * CsvError, and refusal is NULL.  For an error of a value, refusal tells the value.
+ * the batch's part of the file.  error: where the record is, and what is wrong with
+ * it; for an error of a value, refusal tells that, and otherwise is NULL.
  */
 static void
-skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
-			uint64_t length, CsvErrorCode code, int64 where,
-			const CsvRefusal *refusal)
+skip_record(CsvTableScan *scan, int64 record, uint64_t offset,
+			const CsvError *error, const CsvRefusal *refusal)
 {
 	const CsvFileBatch *at = scan->at;
+	CsvErrorCode code;
 	CsvSkipped	skipped;
 	MemoryContext outer;
 
 	if (csv_skipping_was_passed(scan->skipping, at->file_number, record))
 		return;
+	code = refusal != NULL ? refusal->error.code : error->code;
 	outer = MemoryContextSwitchTo(scan->row_context);
 	scan->row_context_used = true;
 	memset(&skipped, 0, sizeof(skipped));
 	skipped.file = at->filename;
 	skipped.record = record;
-	skipped.line = (int64) at->batch.file_lines + line + 1;
+	skipped.line = (int64) at->batch.file_lines + error->line + 1;
 	skipped.byte_offset = (int64) (at->batch.file_offset + offset);
 	skipped.code = refusal != NULL && refusal->set_null ? CSV_ERROR_SET_NULL :
 		code;
@@ -457,7 +458,11 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	{
 		Assert(!at->kept);
 		skipped.raw = at->batch.bytes + offset;
-		skipped.raw_length = length;
+		skipped.raw_length = error->length;
+		/* how much of it is in the input depends on the size of chunks */
+		if (code == CSV_ERROR_RECORD_TOO_LONG)
+			skipped.raw_length = Min(error->length,
+									 scan->table->reader.max_record_bytes);
 	}
 	skipped.field = -1;
 	if (refusal != NULL)
@@ -472,12 +477,12 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset, uint32_t line,
 	else if (code == CSV_ERROR_TEXT_AFTER_QUOTE ||
 			 code == CSV_ERROR_UNTERMINATED_QUOTE)
 	{
-		skipped.field = (int) where;
-		skipped.column_name = column_of_field(scan, (uint32_t) where);
+		skipped.field = (int) error->where;
+		skipped.column_name = column_of_field(scan, (uint32_t) error->where);
 	}
 	if (csv_skipping_needs_message(scan->skipping))
 		skipped.message =
-			csv_error_message(scan->table, code, where, at->layout->nfields,
+			csv_error_message(scan->table, code, error->where, at->layout->nfields,
 							  skipped.column_name,
 							  refusal != NULL ? &refusal->error : NULL);
 	if (!csv_skipping_add(scan->skipping, &skipped))
@@ -491,28 +496,20 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 {
 	int64		record = (int64) scan->at->batch.file_records +
 		error->record + 1;
-	uint64_t	length = error->length;
+	bool		of_value = error->code > CSV_ERROR_COLUMN_COUNT;
 	CsvRefusal	refusal;
-	MemoryContext outer;
 
-	if (csv_skipping_was_passed(scan->skipping, scan->at->file_number, record))
-		return;
-	if (error->code <= CSV_ERROR_COLUMN_COUNT)
+	if (of_value &&
+		!csv_skipping_was_passed(scan->skipping, scan->at->file_number, record))
 	{
-		/* how much of it is in the input depends on the size of chunks */
-		if (error->code == CSV_ERROR_RECORD_TOO_LONG)
-			length = Min(length, scan->table->reader.max_record_bytes);
-		skip_record(scan, record, error_place(scan, error), error->line, length,
-					(CsvErrorCode) error->code, error->where, NULL);
-		return;
-	}
+		MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
 
-	outer = MemoryContextSwitchTo(scan->row_context);
-	scan->row_context_used = true;
-	csv_careful_explain(scan->careful, error, &refusal);
-	MemoryContextSwitchTo(outer);
-	skip_record(scan, record, error_place(scan, error), error->line, length,
-				refusal.error.code, 0, &refusal);
+		scan->row_context_used = true;
+		csv_careful_explain(scan->careful, error, &refusal);
+		MemoryContextSwitchTo(outer);
+	}
+	skip_record(scan, record, error_place(scan, error), error,
+				of_value ? &refusal : NULL);
 }
 
 /* report a row with a refused value: it is skipped, or the value is NULL */
@@ -520,14 +517,13 @@ static void
 report_row(CsvTableScan *scan, const CsvRefusal *refusal)
 {
 	uint32_t	entry = scan->entry;
-	uint64_t	length = 0;
+	CsvError	error = {.line = scan->at->batch.row_lines[entry]};
 
 	/* the bytes of a kept batch are not there, and nothing needs them */
 	if (scan->shows_bytes)
-		length = csv_careful_record_length(scan->careful, entry);
+		error.length = csv_careful_record_length(scan->careful, entry);
 	skip_record(scan, last_record(scan) + 1, csv_entry_place(scan->at, entry),
-				scan->at->batch.row_lines[entry], length, refusal->error.code,
-				0, refusal);
+				&error, refusal);
 }
 
 /* report values of the row that are NULL instead */
