@@ -132,21 +132,6 @@ csv_files_vary(const List *file_clauses)
 
 /* ---- which files ---- */
 
-static bool
-params_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param))
-	{
-		if (context == NULL)
-			return true;
-		*(List **) context = list_append_unique(*(List **) context, node);
-		return false;
-	}
-	return expression_tree_walker(node, params_walker, context);
-}
-
 /*
  * May the clause be evaluated now?  The user's privileges have not been checked yet.
  */
@@ -156,7 +141,7 @@ may_evaluate(const CsvPlanState *state, Node *clause)
 	List	   *vars = pull_var_clause(clause, 0);
 	ListCell   *cell;
 
-	if (params_walker(clause, NULL))
+	if (csv_expression_params(clause) != NIL)
 		return false;
 	if (!contain_leaked_vars(clause))
 		return true;
@@ -243,7 +228,6 @@ csv_file_quals(PlannerInfo *root, const CsvPlanState *state,
 	List	   *quals = extract_actual_clauses(file_clauses, false);
 
 	quals = (List *) replace_outer((Node *) quals, &vars);
-	*params = NIL;
-	params_walker((Node *) quals, params);
+	*params = csv_expression_params((Node *) quals);
 	return quals;
 }

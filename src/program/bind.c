@@ -7,6 +7,7 @@
 
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
@@ -174,18 +175,42 @@ put_constant(Constants *out, const CsvProgramConstant *constant,
 	return fits;
 }
 
-/* does an expression need the value of a subquery that has not run? */
 static bool
-awaits_subquery_walker(Node *node, void *context)
+params_walker(Node *node, void *context)
 {
-	ExprContext *econtext = context;
-
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param))
-		return ((Param *) node)->paramkind == PARAM_EXEC &&
-			econtext->ecxt_param_exec_vals[((Param *) node)->paramid].execPlan != NULL;
-	return expression_tree_walker(node, awaits_subquery_walker, context);
+		*(List **) context = list_append_unique(*(List **) context, node);
+	return expression_tree_walker(node, params_walker, context);
+}
+
+List *
+csv_expression_params(Node *expr)
+{
+	List	   *params = NIL;
+
+	(void) params_walker(expr, &params);
+	return params;
+}
+
+/* does an expression need the value of a subquery that has not run? */
+static bool
+awaits_subquery(Node *expr, const ExprContext *econtext)
+{
+	List	   *params = csv_expression_params(expr);
+	bool		awaits = false;
+	ListCell   *cell;
+
+	foreach(cell, params)
+	{
+		const Param *param = lfirst_node(Param, cell);
+
+		awaits |= param->paramkind == PARAM_EXEC &&
+			econtext->ecxt_param_exec_vals[param->paramid].execPlan != NULL;
+	}
+	list_free(params);
+	return awaits;
 }
 
 static bool
@@ -195,7 +220,7 @@ constant_is_ready(const CsvProgram *program, List *constants, uint32_t i,
 	ExprState  *constant = list_nth(constants, (int) i);
 
 	return program->constants[i].certain ||
-		!awaits_subquery_walker((Node *) constant->expr, econtext);
+		!awaits_subquery((Node *) constant->expr, econtext);
 }
 
 bool
@@ -208,21 +233,15 @@ csv_program_is_ready(const CsvProgram *program, List *constants,
 	return true;
 }
 
-static bool
-varies_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, SubPlan) ||
-		(IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC))
-		return true;
-	return expression_tree_walker(node, varies_walker, context);
-}
-
 bool
 csv_expression_varies(Node *expr)
 {
-	return varies_walker(expr, NULL);
+	ListCell   *cell;
+
+	foreach(cell, csv_expression_params(expr))
+		if (lfirst_node(Param, cell)->paramkind == PARAM_EXEC)
+			return true;
+	return contain_subplans(expr);
 }
 
 /* ---- the query ---- */

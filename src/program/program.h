@@ -99,6 +99,9 @@ typedef enum CsvDecidable
  */
 extern bool csv_expression_varies(Node *expr);
 
+/* the distinct Params of an expression, or of a list of expressions */
+extern List *csv_expression_params(Node *expr);
+
 /* the constants whose values a query has */
 typedef enum CsvKnown
 {

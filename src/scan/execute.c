@@ -125,15 +125,6 @@ attach_evaluator(void *arg, CsvEvaluator *evaluator)
 
 /* ---- files ---- */
 
-static bool
-has_param_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return IsA(node, Param) ||
-		expression_tree_walker(node, has_param_walker, context);
-}
-
 /*
  * Leave out files by clauses that hold in all scans, so that the engine is chosen for
  * the other files.  If the plan is only explained, Params have no values.
@@ -146,7 +137,7 @@ begin_files(ForeignScanState *node, bool only_explain)
 	List	   *quals = list_nth(plan->fdw_private, CSV_PLAN_FILE_QUALS);
 
 	if (quals == NIL ||
-		(only_explain && has_param_walker((Node *) quals, NULL)))
+		(only_explain && csv_expression_params((Node *) quals) != NIL))
 		return;
 	state->files = csv_file_filter_create(state->table, quals, &node->ss.ps,
 										  only_explain);

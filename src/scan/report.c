@@ -159,19 +159,9 @@ skipped_detail(const CsvSkipped *skipped)
 }
 
 void
-csv_report_add_counts(const CsvTable *table, CsvReportCounts *counts,
-					  const CsvReportCounts *more)
+csv_report_add_counts(CsvReportCounts *counts, const CsvReportCounts *more)
 {
-	int64		ncases = csv_report_ncases(more);
-	int64		ntold = 0;
-
-	if (table->verbosity == CSV_VERBOSITY_VERBOSE)
-		ntold = ncases;
-	else if (table->verbosity == CSV_VERBOSITY_DEFAULT)
-		ntold = Max(Min(table->notice_limit - csv_report_ncases(counts),
-						ncases), 0);
 	counts->nskipped += more->nskipped;
-	counts->nsilent += ncases - ntold;
 	for (int code = 0; code < CSV_NUM_ERRORS; code++)
 		counts->by_code[code] += more->by_code[code];
 }
@@ -217,8 +207,6 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 						(long long) skipped->record, skipped->file,
 						skipped->message),
 				 errdetail_internal("%s", skipped_detail(skipped))));
-	else
-		report->counts.nsilent++;
 }
 
 int
@@ -377,7 +365,7 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 
 	/* also if each case has been told, since a hint may help */
 	nrecords = complete ? nrecords : 0;
-	if ((report->counts.nsilent > 0 ||
+	if ((!is_told(table, csv_report_ncases(&report->counts)) ||
 		 (nrecords > 0 && report->counts.nskipped == nrecords) ||
 		 is_other_encoding(&report->counts, nrecords)) &&
 		!report->summed_up && table->verbosity == CSV_VERBOSITY_DEFAULT)

@@ -30,7 +30,6 @@ typedef struct CsvSkipped
 typedef struct CsvReportCounts
 {
 	int64		nskipped;
-	int64		nsilent;		/* records and values without a NOTICE of their own */
 	int64		by_code[CSV_NUM_ERRORS];
 } CsvReportCounts;
 
@@ -57,8 +56,7 @@ typedef struct CsvReport
 extern void csv_report_begin(CsvReport *report, const CsvTable *table);
 
 /* add more counts; none of these cases is an ERROR */
-extern void csv_report_add_counts(const CsvTable *table,
-								  CsvReportCounts *counts,
+extern void csv_report_add_counts(CsvReportCounts *counts,
 								  const CsvReportCounts *more);
 
 /* are nskipped of nrecords beyond the reject limit's percentage? */

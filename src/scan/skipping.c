@@ -425,7 +425,7 @@ append_interval(CsvSkipping *skipping, PieceInterval *interval,
 		interval->point = next->point;
 	interval->nrecords += next->nrecords;
 	interval->failed = next->failed;
-	csv_report_add_counts(skipping->table, &interval->counts, &next->counts);
+	csv_report_add_counts(&interval->counts, &next->counts);
 	if (!has_all)
 		drop_notes(skipping->dsa, next->head, interval);
 	else if (DsaPointerIsValid(next->head))
@@ -522,7 +522,7 @@ say_due(CsvSkipping *skipping)
 	skipping->report.counts = shared->said;
 	skipping->point = due.point;
 	skipping->npassed = shared->npassed;
-	csv_report_add_counts(skipping->table, &shared->said, &due.counts);
+	csv_report_add_counts(&shared->said, &due.counts);
 	shared->due = (PieceInterval) {
 		.end = due.end, .point = due.point, .failed = due.failed
 	};
@@ -538,7 +538,7 @@ say_due(CsvSkipping *skipping)
 		dsa_free(skipping->dsa, pointer);
 		pointer = next;
 	}
-	csv_report_add_counts(skipping->table, &skipping->report.counts, &rest);
+	csv_report_add_counts(&skipping->report.counts, &rest);
 	if (DsaPointerIsValid(due.head))
 	{
 		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
