@@ -150,16 +150,6 @@ find_plain_rows(const CsvGrid *grid)
 	return csv_rows_make(plain, plain->nfields, plain->from, plain->to);
 }
 
-static bool
-has_line_break(const CsvGridRecord *record)
-{
-	for (uint32 i = 0; i < record->ncells; i++)
-		if (record->cells[i].quoted &&
-			strpbrk(record->cells[i].text, "\r\n") != NULL)
-			return true;
-	return false;
-}
-
 /*
  * Halves of records for which the dialect has no explanation: quoting errors, other
  * numbers of fields, quotes or blanks that are left around values, lines that quotes have
@@ -169,14 +159,11 @@ static uint32
 count_unexplained(const CsvGrid *grid)
 {
 	CsvGridRows *plain = NULL;
-	bool		is_joined = false;
 	uint32		n = 0;
 	uint32		nrows = 0;
 	uint32		npadded = 0;
 
-	for (uint32 i = 0; i < grid->nrecords && !is_joined; i++)
-		is_joined = has_line_break(&grid->records[i]);
-	if (is_joined)
+	if (csv_find_sign(grid, CSV_SIGN_BROKEN) != NULL)
 		plain = find_plain_rows(grid);
 	for (uint32 i = 0; i < grid->nrecords; i++)
 	{
@@ -185,12 +172,13 @@ count_unexplained(const CsvGrid *grid)
 
 		if (!csv_is_counted(record))
 			continue;
-		n += !is_row || record->escaped ? 2 : record->opened + record->closed;
+		n += !is_row || (record->signs & CSV_SIGN_ESCAPED) != 0 ? 2 :
+			((record->signs & CSV_SIGN_OPENED) != 0) + ((record->signs & CSV_SIGN_CLOSED) != 0);
 
 		/* the first may be a header, which may have no blanks */
 		nrows += is_row && i > grid->from;
-		npadded += is_row && i > grid->from && record->padded;
-		if (plain != NULL && has_line_break(record))
+		npadded += is_row && i > grid->from && (record->signs & CSV_SIGN_PADDED) != 0;
+		if (plain != NULL && (record->signs & CSV_SIGN_BROKEN) != 0)
 			n += 2 * count_joined(grid, i, plain);
 	}
 	if (plain != NULL)
@@ -207,51 +195,33 @@ typedef struct Signs
 	bool		blanks;
 } Signs;
 
-/* has a value in quotes a delimiter, or a line break, in it? */
-static bool
-holds_delimiter(const CsvGrid *grid, const CsvGridRecord *record)
-{
-	const char	special[] = {(char) grid->options.delimiter, '\r', '\n', '\0'};
-
-	for (uint32 i = 0; i < record->ncells && record->nquoted > 0; i++)
-		if (record->cells[i].quoted && strpbrk(record->cells[i].text, special) != NULL)
-			return true;
-	return false;
-}
-
 static Signs
 find_signs(const Search *search, const CsvGrid *grid)
 {
 	const char	escaped[] = {'\\', (char) search->options.quote, '\0'};
-	bool		bad = false;
 	bool		irregular = false;
-	bool		needed = false;
-	bool		enclosed = false;
-	bool		blanks = false;
-	uint32		nquoted = 0;
+	uint32		seen = 0;
 	Signs		signs;
 
 	for (uint32 i = 0; i < grid->nrecords; i++)
 	{
 		const CsvGridRecord *record = &grid->records[i];
 
-		bad |= record->bad;
-		enclosed |= record->opened;
-		blanks |= record->padded;
-		nquoted += record->nquoted;
+		seen |= record->signs;
 		irregular |= csv_is_counted(record) && !csv_is_row(record, grid->nfields);
-		needed |= holds_delimiter(grid, record);
 	}
 
 	/* where quotes protect delimiters in a regular file, apostrophes are parts of values */
-	signs.apostrophes = !search->given->quote && (enclosed || bad) &&
-		(irregular || !needed) && csv_sample_has(search->sample, "'");
+	signs.apostrophes = !search->given->quote &&
+		(seen & (CSV_SIGN_OPENED | CSV_SIGN_BAD)) != 0 &&
+		(irregular || (seen & CSV_SIGN_NEEDED) == 0) && csv_sample_has(search->sample, "'");
 	signs.no_quotes = !search->given->quote && !search->given->escape &&
-		(bad || nquoted > 0);
+		(seen & (CSV_SIGN_BAD | CSV_SIGN_QUOTED)) != 0;
 	signs.backslashes = !search->given->escape && search->options.quote != 0 &&
 		(csv_sample_has(search->sample, escaped) ||
 		 (signs.apostrophes && csv_sample_has(search->sample, "\\'")));
-	signs.blanks = !search->given->trim && (blanks || bad) && search->options.delimiter != ' ';
+	signs.blanks = !search->given->trim &&
+		(seen & (CSV_SIGN_PADDED | CSV_SIGN_BAD)) != 0 && search->options.delimiter != ' ';
 	return signs;
 }
 

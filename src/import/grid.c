@@ -60,25 +60,6 @@ is_quote(char c)
 	return c == '"' || c == '\'';
 }
 
-/* take note of what another dialect would take away from an unquoted value */
-static void
-note_signs(CsvGridRecord *record, const CsvCell *cell)
-{
-	const char *text = cell->text;
-	uint32		nbytes = cell->nbytes;
-	uint32		before = (uint32) strspn(text, " \t");
-
-	if (before == nbytes)
-		return;
-	while (csv_is_blank((uint8_t) text[nbytes - 1]))
-		nbytes--;
-	record->padded |= before > 0 || nbytes < cell->nbytes;
-
-	/* a single quote is a ditto mark */
-	record->opened |= is_quote(text[before]) && nbytes - before > 1;
-	record->closed |= is_quote(text[nbytes - 1]) && nbytes - before > 1;
-}
-
 static bool
 has_escaped_quote(const CsvCell *cell)
 {
@@ -88,6 +69,42 @@ has_escaped_quote(const CsvCell *cell)
 		if (is_quote(*++found))
 			return true;
 	return false;
+}
+
+/* take note of what tells for a dialect, or for another */
+static void
+note_signs(CsvGridRecord *record, const CsvCell *cell, const CsvDialectOptions *options)
+{
+	const char	special[] = {(char) options->delimiter, '\r', '\n', '\0'};
+	const char *text = cell->text;
+	uint32		nbytes = cell->nbytes;
+	uint32		before = (uint32) strspn(text, " \t");
+
+	record->nfilled += cell->kind != CSV_CELL_EMPTY;
+	record->nquoted += cell->quoted;
+	if (cell->quoted)
+	{
+		record->signs |= CSV_SIGN_QUOTED |
+			(strpbrk(text, special) != NULL ? CSV_SIGN_NEEDED : 0) |
+			(strpbrk(text, "\r\n") != NULL ? CSV_SIGN_BROKEN : 0);
+		return;
+	}
+	if (has_escaped_quote(cell))
+		record->signs |= CSV_SIGN_ESCAPED;
+	if (options->quote != 0 && memchr(text, options->quote, nbytes) != NULL)
+		record->signs |= CSV_SIGN_STRAY;
+	if (before == nbytes)
+		return;
+	while (csv_is_blank((uint8_t) text[nbytes - 1]))
+		nbytes--;
+	if (before > 0 || nbytes < cell->nbytes)
+		record->signs |= CSV_SIGN_PADDED;
+
+	/* a single quote is a ditto mark */
+	if (is_quote(text[before]) && nbytes - before > 1)
+		record->signs |= CSV_SIGN_OPENED;
+	if (is_quote(text[nbytes - 1]) && nbytes - before > 1)
+		record->signs |= CSV_SIGN_CLOSED;
 }
 
 static void
@@ -114,14 +131,7 @@ read_cells(CsvGridRecord *record, const CsvScan *scan, const CsvDialect *dialect
 												span.length, &cell->quoted);
 		cell->text[cell->nbytes] = '\0';
 		cell->kind = (uint8) csv_cell_kind(cell->text, cell->nbytes);
-		record->nfilled += cell->kind != CSV_CELL_EMPTY;
-		record->nquoted += cell->quoted;
-		if (cell->quoted)
-			continue;
-		record->escaped |= has_escaped_quote(cell);
-		record->stray |= dialect->opt.quote != 0 &&
-			memchr(cell->text, dialect->opt.quote, cell->nbytes) != NULL;
-		note_signs(record, cell);
+		note_signs(record, cell, &dialect->opt);
 	}
 }
 
@@ -195,6 +205,7 @@ add_record(CsvGrid *grid, const CsvScan *scan, const CsvDialect *dialect)
 	record->start = scan->start;
 	record->nfields = scan->nfields;
 	record->bad = scan->bad;
+	record->signs = scan->bad ? CSV_SIGN_BAD : 0;
 	if (!record->bad)
 	{
 		read_cells(record, scan, dialect, grid->sample);
@@ -315,6 +326,15 @@ csv_grid_first(const CsvGrid *grid)
 	while (first < grid->nrecords && !csv_is_counted(&grid->records[first]))
 		first++;
 	return first;
+}
+
+const CsvGridRecord *
+csv_find_sign(const CsvGrid *grid, uint32 signs)
+{
+	for (uint32 i = 0; i < grid->nrecords; i++)
+		if ((grid->records[i].signs & signs) != 0)
+			return &grid->records[i];
+	return NULL;
 }
 
 /* ---- comments ---- */

@@ -25,24 +25,33 @@ typedef struct CsvCell
 	bool		quoted;
 } CsvCell;
 
+/* signs of a record that another dialect may read it better */
+typedef enum CsvSign
+{
+	CSV_SIGN_PADDED = 1 << 0,	/* blanks stand beside an unquoted value */
+	CSV_SIGN_OPENED = 1 << 1,	/* an unquoted value begins with a quote */
+	CSV_SIGN_CLOSED = 1 << 2,	/* an unquoted value ends with a quote */
+	CSV_SIGN_ESCAPED = 1 << 3,	/* a value has a backslash before a quote */
+	CSV_SIGN_STRAY = 1 << 4,	/* an unquoted value has the dialect's quote in it */
+	CSV_SIGN_QUOTED = 1 << 5,	/* a value is in quotes */
+	CSV_SIGN_NEEDED = 1 << 6,	/* ... and has a delimiter or a line break in it */
+	CSV_SIGN_BROKEN = 1 << 7,	/* ... a line break */
+	CSV_SIGN_BAD = 1 << 8		/* a quoting error */
+} CsvSign;
+
 typedef struct CsvGridRecord
 {
 	uint64		start;			/* in the sample */
 	uint32		nfields;
 	uint32		ncells;			/* at most as many as a table can have columns */
-	uint32		nfilled;
+	uint32		nfilled;		/* cells that are not empty */
+	uint32		nquoted;		/* cells in quotes */
 	CsvCell    *cells;
 	bool		bad;			/* has a quoting error */
 	bool		blank;			/* or is Excel's line "sep=;" */
 	bool		comment;		/* begins as comments may */
 
-	/* signs that another dialect reads the record better */
-	bool		padded;			/* blanks stand beside an unquoted value */
-	bool		opened;			/* an unquoted value begins with a quote */
-	bool		closed;			/* an unquoted value ends with a quote */
-	bool		escaped;		/* a value has a backslash before a quote */
-	bool		stray;			/* an unquoted value has the dialect's quote in it */
-	uint32		nquoted;		/* cells in quotes */
+	uint32		signs;			/* CsvSign */
 } CsvGridRecord;
 
 typedef struct CsvGrid
@@ -109,6 +118,9 @@ extern uint32 csv_count_rows_in(const CsvGrid *grid, uint32 from, uint32 to,
 
 /* are nearly all records rows, from the table's first record on? */
 extern bool csv_grid_is_regular(const CsvGrid *grid);
+
+/* the first record with one of these signs; NULL: there is none */
+extern const CsvGridRecord *csv_find_sign(const CsvGrid *grid, uint32 signs);
 
 /* ---- lines of comments ---- */
 

@@ -324,7 +324,7 @@ look_below(const CsvGrid *grid, uint32 from, uint32 column, const char *name, ui
  * header's?  *assumed: they only look like names.
  */
 static bool
-are_names(const CsvGrid *grid, const CsvCells *cells, uint32 offset, uint32 from,
+are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 offset, uint32 from,
 		  bool *assumed)
 {
 	uint32		ncolumns = Min(grid->nfields, MaxHeapAttributeNumber);
@@ -337,10 +337,12 @@ are_names(const CsvGrid *grid, const CsvCells *cells, uint32 offset, uint32 from
 	bool		recurs = false;
 	uint32		nunlike = 0;
 
-	for (uint32 i = 0; i < cells->ncells; i++)
+	if (names == NULL)
+		return false;
+	for (uint32 i = 0; i < names->ncells; i++)
 	{
-		const char *name = cells->texts[i];
-		uint32		nbytes = cells->lengths[i];
+		const char *name = names->cells[i].text;
+		uint32		nbytes = names->cells[i].nbytes;
 		CsvCellKind kind;
 		Below		below;
 
@@ -369,10 +371,10 @@ are_names(const CsvGrid *grid, const CsvCells *cells, uint32 offset, uint32 from
 		nstrange += kind != below.kind &&
 			(kind != CSV_CELL_EMPTY || strpbrk(name, "0123456789") == NULL);
 	}
-	*assumed = any_odd || (ntyped == 0 && nunlike * 2 < cells->ncells);
+	*assumed = any_odd || (ntyped == 0 && nunlike * 2 < names->ncells);
 	if (ntyped > 0)
 		return nstrange == ntyped;
-	return any_name && nnames + nempty == cells->ncells && nempty <= cells->ncells / 2 &&
+	return any_name && nnames + nempty == names->ncells && nempty <= names->ncells / 2 &&
 		!recurs;
 }
 
@@ -409,41 +411,31 @@ has_row_names(const CsvGrid *grid, uint32 from)
 static void
 shift_names(const CsvGrid *grid, CsvHeader *header)
 {
-	CsvCells   *names = &header->names;
+	CsvGridRecord *names = header->names;
 
-	if (names->texts == NULL || names->ncells + 1 != grid->nfields ||
+	if (names == NULL || names->ncells + 1 != grid->nfields ||
 		grid->nfields > MaxHeapAttributeNumber || header->top != header->last ||
 		!has_row_names(grid, header->first))
 		return;
-	names->texts = repalloc(names->texts, sizeof(char *) * grid->nfields);
-	names->lengths = repalloc(names->lengths, sizeof(uint32) * grid->nfields);
-	memmove(names->texts + 1, names->texts, sizeof(char *) * names->ncells);
-	memmove(names->lengths + 1, names->lengths, sizeof(uint32) * names->ncells);
-	names->texts[0] = "";
-	names->lengths[0] = 0;
-	names->ncells++;
+	names->cells = repalloc(names->cells, sizeof(CsvCell) * grid->nfields);
+	memmove(names->cells + 1, names->cells, sizeof(CsvCell) * names->ncells);
+	names->cells[0] = (CsvCell) {.text = ""};
+	header->nfields = ++names->ncells;
 	header->shifted = true;
 }
 
 /* ---- all of it ---- */
 
-static CsvCells
-split_at_blanks(char *text)
+/* the words of a record of one field */
+static void
+split_at_blanks(CsvGridRecord *names)
 {
-	uint32		most = (uint32) strlen(text) / 2 + 1;
-	CsvCells	cells = {
-		.texts = palloc(sizeof(char *) * most),
-		.lengths = palloc(sizeof(uint32) * most)
-	};
 	char	   *rest;
+	char	   *word = strtok_r(names->cells[0].text, " \t", &rest);
 
-	for (char *word = strtok_r(text, " \t", &rest); word != NULL;
-		 word = strtok_r(NULL, " \t", &rest))
-	{
-		cells.texts[cells.ncells] = word;
-		cells.lengths[cells.ncells++] = (uint32) strlen(word);
-	}
-	return cells;
+	names->cells = palloc(sizeof(CsvCell) * (names->cells[0].nbytes / 2 + 1));
+	for (names->ncells = 0; word != NULL; word = strtok_r(NULL, " \t", &rest))
+		names->cells[names->ncells++] = (CsvCell) {.text = word, .nbytes = (uint32) strlen(word)};
 }
 
 /* names in the last comment above the data */
@@ -453,28 +445,30 @@ find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
 	uint64		start = header->first < grid->nrecords ? grid->records[header->first].start :
 		grid->sample->nbytes;
 	uint64		comment;
-	CsvCells	cells;
+	CsvGridRecord *names;
 
 	if (grid->options.comment_length == 0 || !csv_last_comment(grid, start, &comment))
 		return false;
-	cells = csv_record_cells(grid, csv_grid_read_line(grid, comment));
+	names = csv_names_of(grid, csv_grid_read_line(grid, comment));
+	if (names == NULL)
+		return false;
 
 	/* names with blanks between them, above another delimiter */
-	if (cells.texts != NULL && cells.ncells == 1 && grid->nfields > 1)
-		cells = split_at_blanks(cells.texts[0]);
+	if (names->ncells == 1 && grid->nfields > 1)
+		split_at_blanks(names);
 
 	/* the word that logs have before the names */
-	if (cells.texts != NULL && cells.ncells == grid->nfields + 1 &&
-		(cells.lengths[0] == 0 || pg_strncasecmp(cells.texts[0], "fields", 6) == 0))
+	if (names->ncells == grid->nfields + 1 &&
+		(names->cells[0].nbytes == 0 || pg_strncasecmp(names->cells[0].text, "fields", 6) == 0))
 	{
-		cells.texts++;
-		cells.lengths++;
-		cells.ncells--;
+		names->cells++;
+		names->ncells--;
 	}
-	if (cells.texts == NULL || cells.ncells != grid->nfields ||
-		!are_names(grid, &cells, 0, header->first, &header->assumed))
+	if (names->ncells != grid->nfields ||
+		!are_names(grid, names, 0, header->first, &header->assumed))
 		return false;
-	header->names = cells;
+	header->names = names;
+	header->nfields = names->ncells;
 	header->in_comment = true;
 	return true;
 }
@@ -502,21 +496,15 @@ decide(const CsvGridRows *rows, Candidate *candidate, CsvHeader *header)
 		candidate->last + 1 < candidate->first && is_empty_row(grid, candidate->last + 1))
 		found = candidate->undecided = false;
 	if (found && !candidate->undecided && !names_typed(rows, &grid->records[candidate->last]))
-	{
-		CsvCells	names = csv_record_cells(grid, &grid->records[candidate->last]);
-
-		if (names.texts != NULL)
-			(void) are_names(grid, &names, 0, candidate->first, &header->assumed);
-	}
+		(void) are_names(grid, csv_names_of(grid, &grid->records[candidate->last]), 0,
+						 candidate->first, &header->assumed);
 	while (candidate->undecided)
 	{
-		CsvCells	cells = csv_record_cells(grid, &grid->records[candidate->last]);
-		uint32		offset = cells.ncells + 1 == grid->nfields;
+		CsvGridRecord *names = csv_names_of(grid, &grid->records[candidate->last]);
 
-		found = cells.texts != NULL &&
-			(are_names(grid, &cells, 0, candidate->last + 1, &header->assumed) ||
-			 (offset > 0 &&
-			  are_names(grid, &cells, offset, candidate->last + 1, &header->assumed)));
+		found = are_names(grid, names, 0, candidate->last + 1, &header->assumed) ||
+			(names != NULL && names->ncells + 1 == grid->nfields &&
+			 are_names(grid, names, 1, candidate->last + 1, &header->assumed));
 
 		/* if it is not the record above, it may be the first record */
 		candidate->undecided = !found && candidate->text_only &&
@@ -534,7 +522,7 @@ look_at_first(const CsvGridRows *rows, CsvHeader *header)
 {
 	const CsvGrid *grid = rows->grid;
 	uint32		first = header->first;
-	CsvCells	cells;
+	CsvGridRecord *names;
 	bool		assumed;
 
 	while (first > 0 && is_empty_row(grid, first - 1))
@@ -544,9 +532,9 @@ look_at_first(const CsvGridRows *rows, CsvHeader *header)
 	for (uint32 i = 0; i < rows->ncolumns; i++)
 		if (rows->types[i] > CSV_CELL_CODE)
 			return;
-	cells = csv_record_cells(grid, &grid->records[header->first]);
-	header->none_assumed = cells.texts != NULL && cells.ncells == grid->nfields &&
-		are_names(grid, &cells, 0, header->first + 1, &assumed);
+	names = csv_names_of(grid, &grid->records[header->first]);
+	header->none_assumed = names != NULL && names->ncells == grid->nfields &&
+		are_names(grid, names, 0, header->first + 1, &assumed);
 }
 
 CsvHeader
@@ -570,11 +558,12 @@ csv_find_header(const CsvGrid *grid)
 	if (header.found)
 	{
 		header.names = csv_header_names(grid, &header.top, &header.last);
+		header.nfields = grid->records[header.last].nfields;
 
 		/* in a file of one field, a title may stand above a blank line */
 		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1) &&
-			   (grid->nfields > 1 || (header.names.texts != NULL &&
-									  strchr(header.names.texts[0], ' ') == NULL)))
+			   (grid->nfields > 1 || (header.names != NULL &&
+									  strchr(header.names->cells[0].text, ' ') == NULL)))
 			header.first--;
 		shift_names(grid, &header);
 	}
@@ -584,7 +573,7 @@ csv_find_header(const CsvGrid *grid)
 
 		if (csv_is_counted(above) && !above->bad && grid->is_table &&
 			grid->to - grid->from > 1)
-			header.nabove_fields = above->nfields;
+			header.nfields = above->nfields;
 	}
 	if (!header.found && !header.in_comment)
 		look_at_first(rows, &header);

@@ -7,28 +7,17 @@
 
 #include "import/grid.h"
 
-/* cells of a header, in the sample's encoding, each with a zero byte behind it */
-typedef struct CsvCells
-{
-	uint32		ncells;
-	char	  **texts;			/* NULL: there are no names */
-	uint32	   *lengths;
-} CsvCells;
-
 typedef struct CsvHeader
 {
 	uint32		first;			/* the first record of data */
 	bool		found;			/* there is a header, of records [top, last] */
 	uint32		top;
 	uint32		last;
-	CsvCells	names;			/* no texts: there is no header */
+	CsvGridRecord *names;		/* NULL: there is no header, or it is damaged or too wide */
+	uint32		nfields;		/* of it, or of another line right above the data; 0: none */
 	bool		in_comment;		/* the names are in a comment */
 	bool		assumed;		/* only the form of its names tells that it is a header */
 	bool		shifted;		/* it lacks the first column's name, here an empty one */
-
-	/* the number of fields of a line right above the data that is not a header; 0: none */
-	uint32		nabove_fields;
-
 	bool		none_assumed;	/* there is none, although the first record may be names */
 } CsvHeader;
 
@@ -45,16 +34,17 @@ extern uint32 csv_find_footer(const CsvGrid *grid, uint32 first, char **line);
 /* ---- names (header_names.c) ---- */
 
 /*
- * Copies of a record's cells, without a comment's mark, in the current memory context.
- * No texts if the record is NULL, or has more fields than a table can have columns.
+ * A record as names: its own cells, whose texts are the grid's, without a comment's mark.  NULL if the
+ * record is NULL or damaged, or has more fields than a table can have columns.  In the
+ * current memory context.
  */
-extern CsvCells csv_record_cells(const CsvGrid *grid, const CsvGridRecord *record);
+extern CsvGridRecord *csv_names_of(const CsvGrid *grid, const CsvGridRecord *record);
 
 /*
  * The names in a header whose last row is record *last; rows above it may be part of it,
  * from *top on.  Where the last row numbers the names only, *last becomes the row above.
  * In the current memory context.
  */
-extern CsvCells csv_header_names(const CsvGrid *grid, uint32 *top, uint32 *last);
+extern CsvGridRecord *csv_header_names(const CsvGrid *grid, uint32 *top, uint32 *last);
 
 #endif							/* CSV_HEADER_H */

@@ -27,52 +27,39 @@
 /* of two columns, a unit is no longer than that: else the row above is a note */
 #define UNIT_BYTES	6
 
-/* a comment's mark does not belong to a name */
-static void
-pass_marker(CsvCells *cells, const char *marker)
+CsvGridRecord *
+csv_names_of(const CsvGrid *grid, const CsvGridRecord *record)
 {
-	char	   *text = cells->texts[0];
-	size_t		nbytes = text[0] == '#' ? strspn(text, "#") :
-		marker != NULL && strncmp(text, marker, strlen(marker)) == 0 ? strlen(marker) : 0;
+	CsvGridRecord *names;
+	CsvCell    *first;
+	uint32		nbytes;
 
+	if (record == NULL || record->ncells == 0 || record->ncells < record->nfields)
+		return NULL;
+	names = palloc(sizeof(CsvGridRecord));
+	*names = *record;
+	first = names->cells = palloc(sizeof(CsvCell) * record->ncells);
+	memcpy(first, record->cells, sizeof(CsvCell) * record->ncells);
+
+	/* a comment's mark does not belong to a name */
+	nbytes = first->text[0] == '#' ? strspn(first->text, "#") :
+		grid->marker != NULL && strncmp(first->text, grid->marker, strlen(grid->marker)) == 0 ?
+		strlen(grid->marker) : 0;
 	if (nbytes > 0)
-		nbytes += strspn(text + nbytes, " \t");
-	cells->texts[0] += nbytes;
-	cells->lengths[0] -= nbytes;
-}
-
-CsvCells
-csv_record_cells(const CsvGrid *grid, const CsvGridRecord *record)
-{
-	CsvCells	cells = {0};
-
-	if (record == NULL)
-		return cells;
-	cells.ncells = record->nfields;
-
-	/* a header that is too wide for a table has no names, and neither has a damaged header */
-	if (record->ncells == 0 || record->ncells < record->nfields)
-		return cells;
-	cells.texts = palloc(sizeof(char *) * cells.ncells);
-	cells.lengths = palloc(sizeof(uint32) * cells.ncells);
-	for (uint32 i = 0; i < cells.ncells; i++)
-	{
-		cells.lengths[i] = record->cells[i].nbytes;
-		cells.texts[i] = palloc_extended((Size) cells.lengths[i] + 1, MCXT_ALLOC_HUGE);
-		memcpy(cells.texts[i], record->cells[i].text, (Size) cells.lengths[i] + 1);
-	}
-	pass_marker(&cells, grid->marker);
-	return cells;
+		nbytes += strspn(first->text + nbytes, " \t");
+	first->text += nbytes;
+	first->nbytes -= nbytes;
+	return names;
 }
 
 static bool
-is_blank(const CsvCells *cells, uint32 i)
+is_blank(const CsvGridRecord *cells, uint32 i)
 {
-	return i >= cells->ncells || strspn(cells->texts[i], " \t") == cells->lengths[i];
+	return i >= cells->ncells || strspn(cells->cells[i].text, " \t") == cells->cells[i].nbytes;
 }
 
 static uint32
-count_filled(const CsvCells *cells)
+count_filled(const CsvGridRecord *cells)
 {
 	uint32		n = 0;
 
@@ -83,7 +70,7 @@ count_filled(const CsvCells *cells)
 
 /* nothing but numbers of columns, or lines */
 static bool
-has_no_names(const CsvCells *cells)
+has_no_names(const CsvGridRecord *cells)
 {
 	bool		any_digit = false;
 
@@ -91,11 +78,11 @@ has_no_names(const CsvCells *cells)
 	{
 		const char *digits;
 
-		for (uint32 j = 0; j < cells->lengths[i]; j++)
-			if (IS_HIGHBIT_SET(cells->texts[i][j]) ||
-				isalpha((unsigned char) cells->texts[i][j]) || cells->texts[i][j] == '%')
+		for (uint32 j = 0; j < cells->cells[i].nbytes; j++)
+			if (IS_HIGHBIT_SET(cells->cells[i].text[j]) ||
+				isalpha((unsigned char) cells->cells[i].text[j]) || cells->cells[i].text[j] == '%')
 				return false;
-		digits = cells->texts[i] + strcspn(cells->texts[i], "0123456789");
+		digits = cells->cells[i].text + strcspn(cells->cells[i].text, "0123456789");
 		any_digit |= *digits != '\0';
 		if (*digits != '\0' && strtoul(digits, NULL, 10) != i + 1 &&
 			strtoul(digits, NULL, 10) != i)
@@ -106,19 +93,19 @@ has_no_names(const CsvCells *cells)
 
 /* is a name there twice? */
 static bool
-has_repetition(const CsvCells *cells)
+has_repetition(const CsvGridRecord *cells)
 {
 	for (uint32 i = 1; i < cells->ncells; i++)
 		for (uint32 j = 0; j < i && !is_blank(cells, i); j++)
-			if (cells->lengths[i] == cells->lengths[j] && cells->lengths[i] < NAMEDATALEN &&
-				memcmp(cells->texts[i], cells->texts[j], cells->lengths[i]) == 0)
+			if (cells->cells[i].nbytes == cells->cells[j].nbytes && cells->cells[i].nbytes < NAMEDATALEN &&
+				memcmp(cells->cells[i].text, cells->cells[j].text, cells->cells[i].nbytes) == 0)
 				return true;
 	return false;
 }
 
 /* does a row belong to the header that has these names so far, right below it? */
 static bool
-belongs(const CsvCells *row, const CsvCells *names, bool *has_groups)
+belongs(const CsvGridRecord *row, const CsvGridRecord *names, bool *has_groups)
 {
 	uint32		filled = count_filled(row);
 	uint32		last = 0;
@@ -141,15 +128,15 @@ belongs(const CsvCells *row, const CsvCells *names, bool *has_groups)
 	if (filled * 5 >= row->ncells * 4)
 	{
 		*has_groups = false;
-		return row->ncells > 2 || (names->lengths[0] <= UNIT_BYTES &&
-								   names->lengths[1] <= UNIT_BYTES);
+		return row->ncells > 2 || (names->cells[0].nbytes <= UNIT_BYTES &&
+								   names->cells[1].nbytes <= UNIT_BYTES);
 	}
 	return last * 2 >= row->ncells && (filled >= 3 || is_blank(row, 0));
 }
 
 /* put a row's cells before the names below them */
 static void
-join(CsvCells *names, const CsvCells *row, bool has_groups)
+join(CsvGridRecord *names, const CsvGridRecord *row, bool has_groups)
 {
 	int64		group = -1;		/* the cell whose name goes on */
 
@@ -168,24 +155,24 @@ join(CsvCells *names, const CsvCells *row, bool has_groups)
 		}
 		else
 			above = (uint32) group;
-		nbytes = row->lengths[above];
+		nbytes = row->cells[above].nbytes;
 		if (is_blank(names, i))
 		{
-			names->texts[i] = row->texts[above];
-			names->lengths[i] = nbytes;
+			names->cells[i].text = row->cells[above].text;
+			names->cells[i].nbytes = nbytes;
 			continue;
 		}
 
 		/* cells of a name that reaches over both rows */
-		if (names->lengths[i] == nbytes &&
-			memcmp(names->texts[i], row->texts[above], nbytes) == 0)
+		if (names->cells[i].nbytes == nbytes &&
+			memcmp(names->cells[i].text, row->cells[above].text, nbytes) == 0)
 			continue;
-		name = palloc_extended((Size) nbytes + names->lengths[i] + 2, MCXT_ALLOC_HUGE);
-		memcpy(name, row->texts[above], nbytes);
+		name = palloc_extended((Size) nbytes + names->cells[i].nbytes + 2, MCXT_ALLOC_HUGE);
+		memcpy(name, row->cells[above].text, nbytes);
 		name[nbytes] = '_';
-		memcpy(name + nbytes + 1, names->texts[i], names->lengths[i] + 1);
-		names->texts[i] = name;
-		names->lengths[i] += nbytes + 1;
+		memcpy(name + nbytes + 1, names->cells[i].text, names->cells[i].nbytes + 1);
+		names->cells[i].text = name;
+		names->cells[i].nbytes += nbytes + 1;
 	}
 }
 
@@ -200,29 +187,29 @@ may_be_row(const CsvGrid *grid, uint32 number)
 		record->nfields <= MaxHeapAttributeNumber;
 }
 
-CsvCells
+CsvGridRecord *
 csv_header_names(const CsvGrid *grid, uint32 *top, uint32 *last)
 {
 	uint32		number = *last;
-	CsvCells	names = csv_record_cells(grid, &grid->records[number]);
+	CsvGridRecord *names = csv_names_of(grid, &grid->records[number]);
 
 	*top = number;
-	if (names.texts == NULL || names.ncells < 2)
+	if (names == NULL || names->ncells < 2)
 		return names;
 	for (int nrows = 1; nrows < HEADER_ROWS && number > 0 &&
 		 may_be_row(grid, number - 1); nrows++)
 	{
-		CsvCells	row = csv_record_cells(grid, &grid->records[--number]);
+		CsvGridRecord *row = csv_names_of(grid, &grid->records[--number]);
 		bool		has_groups;
 
-		if (has_no_names(&names) && !has_no_names(&row) && row.ncells == names.ncells &&
-			count_filled(&row) * 2 >= row.ncells)
+		if (has_no_names(names) && !has_no_names(row) && row->ncells == names->ncells &&
+			count_filled(row) * 2 >= row->ncells)
 		{
 			names = row;
 			*last = number;
 		}
-		else if (belongs(&row, &names, &has_groups))
-			join(&names, &row, has_groups);
+		else if (belongs(row, names, &has_groups))
+			join(names, row, has_groups);
 		else
 			break;
 		*top = number;

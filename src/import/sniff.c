@@ -179,18 +179,18 @@ count_hex(const char *text)
 
 /* as much of the names as counts, in the server's encoding */
 static List *
-server_names(const CsvTable *table, CsvCells cells, bool *invalid)
+server_names(const CsvTable *table, const CsvGridRecord *record, bool *invalid)
 {
 	List	   *names = NIL;
 
-	*invalid = false;
-	for (uint32 i = 0; cells.texts != NULL && i < cells.ncells; i++)
+	for (uint32 i = 0; record != NULL && i < record->ncells; i++)
 	{
-		char	   *name = csv_valid_text(table->encoding, cells.texts[i], cells.lengths[i],
+		const CsvCell *cell = &record->cells[i];
+		char	   *name = csv_valid_text(table->encoding, cell->text, cell->nbytes,
 										  CSV_MOST_NAME_BYTES + MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN);
 
 		CHECK_FOR_INTERRUPTS();
-		*invalid |= count_hex(name) > count_hex(cells.texts[i]);
+		*invalid |= count_hex(name) > count_hex(cell->text);
 		names = lappend(names, makeString(name));
 	}
 	return names;
@@ -200,7 +200,6 @@ server_names(const CsvTable *table, CsvCells cells, bool *invalid)
 static CsvFileHead
 file_head(const CsvTable *table, const CsvGuess *guess, const CsvSample *sample)
 {
-	CsvCells	names = {guess->nheader, guess->header, guess->header_lengths};
 	CsvFileHead head = {
 		.header_rows = table->reader.header_rows,
 		.footer_rows = guess->footer_rows,
@@ -208,7 +207,7 @@ file_head(const CsvTable *table, const CsvGuess *guess, const CsvSample *sample)
 		.nfields = guess->nfields
 	};
 
-	head.names = server_names(table, names, &head.invalid);
+	head.names = server_names(table, guess->header.names, &head.invalid);
 	head.last_row = server_names(table, csv_last_header_row(table, sample), &head.invalid);
 	return head;
 }
@@ -220,7 +219,7 @@ look_at_file(void *arg, CsvSource *source, const CsvFiles *files, CsvFileHead *h
 	const Sniffing *sniffing = arg;
 	CsvTable	one = *sniffing->table;
 	CsvGiven	known = sniffing->given;
-	CsvGuess	guess = {.nheader = 0};
+	CsvGuess	guess = {.nfields = 0};
 	CsvSample	sample;
 
 	csv_sample_read(&one, source, SAMPLE_BYTES, &sample);
@@ -254,11 +253,11 @@ look_at_files(Sniffing *sniffing)
 	guess->footer_rows = sniffing->files.footer_rows.least;
 
 	/* other files have the header, too */
-	guess->assumed &= guess->any_data || sniffing->files.nheaders < 2;
+	guess->header.assumed &= guess->any_data || sniffing->files.nheaders < 2;
 	if (sniffing->names != NIL)
-		guess->nheader = list_length(sniffing->names);
+		guess->header.nfields = list_length(sniffing->names);
 	if (table->by_name && sniffing->names != NIL)
-		guess->nfields = guess->nheader;
+		guess->nfields = guess->header.nfields;
 }
 
 /* ---- all of it ---- */
@@ -371,7 +370,15 @@ make_columns(const Sniffing *sniffing, CsvFindings *findings)
 static void
 tell_format(const Sniffing *sniffing, CsvFindings *findings)
 {
-	csv_tell_dialect(findings, &sniffing->guess);
+	List	   *notes = sniffing->guess.notes;
+
+	if (findings->any_joined)
+		notes = csv_note(notes,
+						 psprintf("a quoted value of \"%s\" has lines that would be records without quotes",
+								  findings->table->filename),
+						 NULL,
+						 "If quotes do not enclose values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.");
+	csv_tell_notes(notes);
 	csv_tell_header(findings, &sniffing->guess);
 	csv_files_tell(&sniffing->files, findings, sniffing->may_choose);
 	if (sniffing->guess.first_comment != NULL)
@@ -418,7 +425,13 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 
 		if (escapes.odd)
 			return sniff_again(&sniffing, import, "format", "csv");
-		sniffing.guess.escapes = escapes.letters && !escapes.doubled;
+		if (escapes.letters && !escapes.doubled)
+			sniffing.guess.notes =
+				csv_note(sniffing.guess.notes,
+						 psprintf("assuming that backslashes in \"%s\" begin escapes, as in COPY's text format",
+								  filename),
+						 NULL,
+						 "If they are parts of values, add OPTIONS (format 'csv') to IMPORT FOREIGN SCHEMA.");
 	}
 	if (sniffing.guess.nfields > 0)
 		look_at_files(&sniffing);

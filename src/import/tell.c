@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -22,114 +23,257 @@ csv_tell_encoding(const char *filename, const char *encoding)
 			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
 }
 
-/* CRs that not all lines have */
-static void
-tell_odd_crs(const char *filename, const CsvGuess *guess)
+/* ---- notes on the dialect ---- */
+
+/* the line on which a record begins, from 1; 0: there is no record */
+static uint64
+line_of(const CsvGrid *grid, const CsvGridRecord *record)
 {
-	if (guess->odd_crs.lone_line != 0)
-		ereport(NOTICE,
-				(errmsg("\"%s\" has a carriage return inside line " UINT64_FORMAT,
-						filename, guess->odd_crs.lone_line),
-				 errdetail("It is part of a value, because line feeds end the records."),
-				 errhint("If carriage returns end the records, add OPTIONS (record_boundary 'cr') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->odd_crs.doubled_line != 0)
-		ereport(NOTICE,
-				(errmsg("line " UINT64_FORMAT " of \"%s\" ends with two carriage returns and a line feed, unlike other lines",
-						guess->odd_crs.doubled_line, filename),
-				 errdetail("Neither carriage return is part of a value.")));
+	uint64		line = record != NULL;
+
+	for (uint64 pos = 0; record != NULL && pos < record->start; line++)
+		pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(&grid->options));
+	return line;
+}
+
+/* must a writer of the file put a value in quotes? */
+static bool
+needs_quotes(const CsvCell *cell, const CsvDialectOptions *options)
+{
+	const char	special[] = {(char) options->delimiter, (char) options->quote, '\r', '\n', '\0'};
+
+	return cell->kind == CSV_CELL_EMPTY || strpbrk(cell->text, special) != NULL ||
+		csv_is_blank((uint8_t) cell->text[0]) ||
+		csv_is_blank((uint8_t) cell->text[cell->nbytes - 1]);
+}
+
+/*
+ * The first line with a text in quotes, if no value of the data needs its quotes, and
+ * texts of the same column have none, or the quotes are apostrophes; else 0.
+ */
+static uint64
+find_needless(const CsvGrid *grid, uint32 first)
+{
+	uint32		ncolumns = Min(grid->nfields, MaxHeapAttributeNumber);
+	bool	   *any_plain = palloc0(ncolumns);
+	const CsvGridRecord **quoted = palloc0(sizeof(CsvGridRecord *) * ncolumns);	/* the first */
+	const CsvGridRecord *needless = NULL;
+
+	for (uint32 i = Max(first, grid->from); i < grid->to; i++)
+	{
+		const CsvGridRecord *record = &grid->records[i];
+
+		for (uint32 j = 0; csv_is_row(record, grid->nfields) && j < record->ncells; j++)
+		{
+			const CsvCell *cell = &record->cells[j];
+
+			if (cell->quoted && needs_quotes(cell, &grid->options))
+				return 0;
+			if (cell->kind != CSV_CELL_TEXT)
+				continue;
+			if (!cell->quoted)
+				any_plain[j] = true;
+			else if (quoted[j] == NULL)
+				quoted[j] = record;
+		}
+	}
+	for (uint32 j = 0; j < ncolumns; j++)
+		if (quoted[j] != NULL && (any_plain[j] || grid->options.quote == '\'') &&
+			(needless == NULL || quoted[j] < needless))
+			needless = quoted[j];
+	return needless == NULL ? 0 : line_of(grid, needless);
+}
+
+static bool
+is_first_padded(const CsvGrid *grid)
+{
+	uint32		first = csv_grid_first(grid);
+	char	   *line = csv_sample_line(grid->sample, first < grid->nrecords ?
+									   grid->records[first].start : 0);
+	bool		found = false;
+
+	for (uint64 i = 0, nbytes = strlen(line); i < nbytes && !found; i++)
+		found = csv_delimiter_at(&grid->options, (const uint8_t *) line, i, nbytes) &&
+			(csv_is_blank((uint8_t) line[i + 1 + grid->options.delimiter_rest_length]) ||
+			 (i > 0 && csv_is_blank((uint8_t) line[i - 1])));
+	pfree(line);
+	return found;
+}
+
+/* a NOTICE, of which only the message must be; given when all is known */
+typedef struct Note
+{
+	const char *message;
+	const char *detail;
+	const char *hint;
+} Note;
+
+List *
+csv_note(List *notes, const char *message, const char *detail, const char *hint)
+{
+	Note	   *note = palloc(sizeof(Note));
+
+	*note = (Note) {message, detail, hint};
+	return lappend(notes, note);
 }
 
 void
-csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess)
+csv_tell_notes(const List *notes)
 {
-	const CsvTable *table = findings->table;
-	const char *filename = table->filename;
+	ListCell   *cell;
 
-	tell_odd_crs(filename, guess);
-	if (guess->rival != NULL)
+	foreach(cell, notes)
+	{
+		const Note *note = lfirst(cell);
+
 		ereport(NOTICE,
-				(findings->ncolumns == 1 ?
-				 errmsg("assuming that \"%s\" has one column", filename) :
-				 errmsg("assuming that %s delimits the fields of \"%s\"",
-						quote_literal_cstr(table->delimiter), filename),
-				 errdetail("All records have as many %s.", quote_literal_cstr(guess->rival)),
-				 errhint("If that is the delimiter, add OPTIONS (delimiter %s) to IMPORT FOREIGN SCHEMA.",
-						 quote_literal_cstr(guess->rival))));
-	else if (guess->unusual)
-		ereport(NOTICE,
-				(errmsg("assuming that %s delimits the fields of \"%s\"",
-						quote_literal_cstr(table->delimiter), filename),
-				 errdetail("It may as well be a part of values."),
-				 errhint("If the file has one column, add OPTIONS (delimiter ',') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->trimmed)
-		ereport(NOTICE,
-				(errmsg("assuming that blanks around the values of \"%s\" do not count", filename),
-				 errhint("If they do, add OPTIONS (trim 'false') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->quotes_off)
-		ereport(NOTICE,
-				(errmsg("assuming that quotes in \"%s\" are parts of values", filename),
-				 errhint("If they enclose values, add OPTIONS (quote '\"') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->stray_line != 0 || guess->needless_line != 0)
-		ereport(NOTICE,
-				(errmsg("assuming that quotes in \"%s\" enclose values", filename),
-				 guess->stray_line != 0 ?
-				 errdetail("Line " UINT64_FORMAT " has a quote inside an unquoted value.",
-						   guess->stray_line) :
-				 errdetail("Line " UINT64_FORMAT " has quotes that its value does not need, unlike other values of the column.",
-						   guess->needless_line),
-				 errhint("If they are parts of values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->escapes)
-		ereport(NOTICE,
-				(errmsg("assuming that backslashes in \"%s\" begin escapes, as in COPY's text format",
-						filename),
-				 errhint("If they are parts of values, add OPTIONS (format 'csv') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->escaped_line != 0)
-		ereport(NOTICE,
-				(errmsg("line " UINT64_FORMAT " of \"%s\" has a backslash before a quote outside of quotes",
-						guess->escaped_line, filename),
-				 errdetail("Both stay in the value."),
-				 errhint("If a backslash escapes what follows it, add OPTIONS (format 'text', delimiter '...') to IMPORT FOREIGN SCHEMA.")));
-	if (findings->any_joined)
-		ereport(NOTICE,
-				(errmsg("a quoted value of \"%s\" has lines that would be records without quotes",
-						filename),
-				 errhint("If quotes do not enclose values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.")));
+				(errmsg_internal("%s", note->message),
+				 note->detail != NULL ? errdetail_internal("%s", note->detail) : 0,
+				 note->hint != NULL ? errhint("%s", note->hint) : 0));
+	}
 }
+
+/* line breaks */
+static List *
+note_breaks(List *notes, const CsvTable *table, const CsvGrid *grid)
+{
+	const char *filename = table->filename;
+	CsvOddCrs	odd = csv_find_odd_crs(&grid->options, grid->sample);
+
+	if (odd.lone_line != 0)
+		notes = csv_note(notes,
+						 psprintf("\"%s\" has a carriage return inside line " UINT64_FORMAT,
+								  filename, odd.lone_line),
+						 "It is part of a value, because line feeds end the records.",
+						 "If carriage returns end the records, add OPTIONS (record_boundary 'cr') to IMPORT FOREIGN SCHEMA.");
+	if (odd.doubled_line != 0)
+		notes = csv_note(notes,
+						 psprintf("line " UINT64_FORMAT " of \"%s\" ends with two carriage returns and a line feed, unlike other lines",
+								  odd.doubled_line, filename),
+						 "Neither carriage return is part of a value.", NULL);
+	return notes;
+}
+
+/* the delimiter */
+static List *
+note_delimiter(List *notes, const CsvTable *table, const CsvGrid *grid, const CsvGiven *given,
+			   const CsvGuess *guess)
+{
+	const char *delimiter = quote_literal_cstr(table->delimiter);
+	const char *rival = quote_literal_cstr(grid->rival);
+	const bool	any_names = guess->header.names != NULL;
+
+	if (*grid->rival != '\0' && (!grid->rival_is_part || !any_names))
+		notes = csv_note(notes,
+						 guess->nfields == 1 ?
+						 psprintf("assuming that \"%s\" has one column", table->filename) :
+						 psprintf("assuming that %s delimits the fields of \"%s\"",
+								  delimiter, table->filename),
+						 psprintf("All records have as many %s.", rival),
+						 psprintf("If that is the delimiter, add OPTIONS (delimiter %s) to IMPORT FOREIGN SCHEMA.",
+								  rival));
+	else if (!given->delimiter && grid->is_table && !any_names &&
+			 strchr(" ^~", grid->options.delimiter) != NULL &&
+			 grid->options.delimiter_rest_length == 0)
+		notes = csv_note(notes,
+						 psprintf("assuming that %s delimits the fields of \"%s\"",
+								  delimiter, table->filename),
+						 "It may as well be a part of values.",
+						 "If the file has one column, add OPTIONS (delimiter ',') to IMPORT FOREIGN SCHEMA.");
+	return notes;
+}
+
+/* quotes and escapes */
+static List *
+note_quotes(List *notes, const CsvTable *table, const CsvGrid *grid, const CsvGiven *given,
+			uint32 first)
+{
+	const char *filename = table->filename;
+	uint64		stray = csv_find_sign(grid, CSV_SIGN_QUOTED) == NULL ? 0 :
+		line_of(grid, csv_find_sign(grid, CSV_SIGN_STRAY));
+	uint64		needless = find_needless(grid, first);
+	uint64		escaped = line_of(grid, csv_find_sign(grid, CSV_SIGN_ESCAPED));
+
+	if (grid->options.quote == 0 &&
+		csv_find_sign(grid, CSV_SIGN_OPENED | CSV_SIGN_CLOSED) != NULL)
+		notes = csv_note(notes,
+						 psprintf("assuming that quotes in \"%s\" are parts of values", filename),
+						 NULL,
+						 "If they enclose values, add OPTIONS (quote '\"') to IMPORT FOREIGN SCHEMA.");
+	if (stray != 0 || needless != 0)
+		notes = csv_note(notes,
+						 psprintf("assuming that quotes in \"%s\" enclose values", filename),
+						 stray != 0 ?
+						 psprintf("Line " UINT64_FORMAT " has a quote inside an unquoted value.", stray) :
+						 psprintf("Line " UINT64_FORMAT " has quotes that its value does not need, unlike other values of the column.",
+								  needless),
+						 "If they are parts of values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.");
+	if (escaped != 0 && !given->escape)
+		notes = csv_note(notes,
+						 psprintf("line " UINT64_FORMAT " of \"%s\" has a backslash before a quote outside of quotes",
+								  escaped, filename),
+						 "Both stay in the value.",
+						 "If a backslash escapes what follows it, add OPTIONS (format 'text', delimiter '...') to IMPORT FOREIGN SCHEMA.");
+	return notes;
+}
+
+List *
+csv_dialect_notes(const CsvTable *table, const CsvGrid *grid, const CsvGiven *given,
+				  const CsvGuess *guess)
+{
+	const CsvHeader *header = &guess->header;
+	List	   *notes = NIL;
+
+	if (!given->boundary)
+		notes = note_breaks(notes, table, grid);
+	notes = note_delimiter(notes, table, grid, given, guess);
+	if (grid->options.trim && !given->trim && !(header->found && is_first_padded(grid)))
+		notes = csv_note(notes,
+						 psprintf("assuming that blanks around the values of \"%s\" do not count",
+								  table->filename),
+						 NULL,
+						 "If they do, add OPTIONS (trim 'false') to IMPORT FOREIGN SCHEMA.");
+	if (!given->quote && grid->options.quoting != CSV_QUOTING_TEXT)
+		notes = note_quotes(notes, table, grid, given, header->first);
+	return notes;
+}
+
+/* ---- the header ---- */
 
 void
 csv_tell_header(const CsvFindings *findings, const CsvGuess *guess)
 {
 	const char *filename = findings->table->filename;
+	const uint32 nnames = guess->header.nfields;
 
-	if (guess->assumed)
+	if (guess->header.assumed)
 		ereport(NOTICE,
 				(errmsg("assuming that the first record of \"%s\" is a header", filename),
 				 errdetail("Only the form of its values tells."),
 				 errhint("If it is data, add OPTIONS (header 'false') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->none_assumed)
+	if (guess->header.none_assumed)
 		ereport(NOTICE,
 				(errmsg("assuming that \"%s\" has no header", filename),
 				 errdetail("The values of its first record may be names."),
 				 errhint("If they are, add OPTIONS (header 'true') to IMPORT FOREIGN SCHEMA.")));
-	if (guess->shifted)
+	if (guess->header.shifted)
 		ereport(NOTICE,
 				(errmsg("assuming that the header of \"%s\" lacks the name of the first column",
 						filename),
 				 errdetail("Records have a field more than the header, and the first field has a value in each record."),
 				 errhint("If the header lacks another name, give the columns their names by ALTER FOREIGN TABLE.")));
-	if (guess->nheader == 0 || guess->nheader == guess->nfields)
+	if (nnames == 0 || nnames == guess->nfields)
 		return;
 	ereport(NOTICE,
 			(errmsg("the header of \"%s\" has another number of fields than its records: %u, not %u",
-					filename, guess->nheader, guess->nfields),
-			 guess->header == NULL ?
+					filename, nnames, guess->nfields),
+			 guess->header.names == NULL ?
 			 errdetail("Its names are not used.") :
-			 guess->nheader > guess->nfields ?
+			 nnames > guess->nfields ?
 			 errdetail("Its names from field %u on are not used.",
 					   guess->nfields + 1) :
-			 errdetail("The columns from field %u on have no name in it.",
-					   guess->nheader + 1),
-			 guess->header != NULL && guess->nheader > guess->nfields ?
+			 errdetail("The columns from field %u on have no name in it.", nnames + 1),
+			 guess->header.names != NULL && nnames > guess->nfields ?
 			 errhint("If records may be shorter than the header, give OPTIONS (ragged 'pad').") : 0));
 }
 
