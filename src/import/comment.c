@@ -46,35 +46,32 @@ csv_are_comments(const CsvGrid *grid)
 	const uint64 table = grid->records[grid->from].start;
 	CsvGridRows *rows = csv_rows_make(grid, grid->nfields, grid->from, grid->to);
 	uint32		nabove = 0;
-	uint32		nall = 0;
 
-	for (uint64 pos = csv_find_comment(grid, 0); pos < grid->sample->nbytes;
-		 pos = csv_next_comment(grid, pos))
+	for (uint32 i = 0; i < grid->ncomments; i++)
 	{
-		const CsvGridRecord *record = csv_grid_read_line(grid, pos);
+		const CsvGridRecord *comment = &grid->comments[i];
 		CsvFit		fit;
 
-		nall++;
-		if (record == NULL || !csv_is_row(record, rows->ncolumns))
+		if (!csv_is_row(comment, rows->ncolumns))
 			continue;
 
 		/* all data may begin so, below a header */
-		if (rows->nrows < 2 && pos > table)
+		if (rows->nrows < 2 && comment->start > table)
 			return false;
-		fit = csv_count_fit(rows, record, true);
+		fit = csv_count_fit(rows, comment, true);
 
 		/* if nothing tells, a single comment above the table may be its header */
-		if (fit.nfit + fit.nunfit == 0 && pos < table)
+		if (fit.nfit + fit.nunfit == 0 && comment->start < table)
 		{
 			if (++nabove > 1)
 				return false;
 		}
 		else if (fit.nfit >= fit.nunfit)
 			return false;
-		else if (pos < table)
+		else if (comment->start < table)
 			nabove++;
 	}
 
 	/* a single comment may be the header, if there is no other */
-	return nall > 1 || nabove == 0 || csv_find_header(grid).found;
+	return grid->ncomments > 1 || nabove == 0 || csv_find_header(grid).found;
 }

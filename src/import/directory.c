@@ -179,9 +179,9 @@ csv_list_directory(const char *directory, const List *suffixes)
 typedef struct HiveSearch
 {
 	const List *suffixes;
+	size_t		nfixed;			/* bytes of the directory in which it began */
 	int			nvisited;		/* directories */
-	List	   *parts;			/* names of directories on the way to the first file */
-	CsvHive    *hive;			/* with its pattern, while other files are counted */
+	CsvHive	   *hive;			/* no pattern: there was no file so far */
 } HiveSearch;
 
 /* a part of a pattern that stands for itself */
@@ -195,88 +195,6 @@ add_literal(StringInfo pattern, const char *text, size_t nbytes)
 			appendStringInfoChar(pattern, text[i]);
 }
 
-/* what is in a directory; false: that cannot be seen, or there were many */
-static bool
-visit(HiveSearch *search, const char *directory, CsvListing *listing)
-{
-	if (++search->nvisited > MOST_DIRECTORIES || access(directory, R_OK | X_OK) != 0)
-		return false;
-	*listing = csv_list_directory(directory, search->suffixes);
-	return true;
-}
-
-static void
-free_listing(CsvListing *listing)
-{
-	list_free_deep(listing->files);
-	list_free_deep(listing->unread);
-	list_free_deep(listing->dangling);
-	list_free_deep(listing->keys);
-}
-
-/* the first file below a directory; NULL: there is none */
-static char *
-find_first(HiveSearch *search, const char *directory, int depth)
-{
-	CsvListing	listing;
-	char	   *first = NULL;
-	ListCell   *cell;
-
-	if (!visit(search, directory, &listing))
-		return NULL;
-	if (depth > 0 && listing.files != NIL)
-		first = pstrdup(linitial(listing.files));
-	foreach(cell, first != NULL || depth == MOST_KEYS ? NIL : listing.keys)
-	{
-		char	   *name = lfirst(cell);
-		char	   *path;
-
-		/* no option can name such a key */
-		if (strpbrk(csv_path_key(name), "/=") != NULL)
-			continue;
-		path = psprintf("%s/%s", directory, name);
-		first = find_first(search, path, depth + 1);
-		pfree(path);
-		if (first == NULL)
-			continue;
-		search->parts = lcons(pstrdup(name), search->parts);
-		break;
-	}
-	free_listing(&listing);
-	return first;
-}
-
-/* count the files below a directory that the pattern leaves out, as far as they can be seen */
-static void
-count_others(HiveSearch *search, const char *directory, int depth)
-{
-	CsvHive    *hive = search->hive;
-	CsvListing	listing;
-	ListCell   *cell;
-
-	if (!visit(search, directory, &listing))
-		return;
-	foreach(cell, depth == 0 ? NIL : listing.files)
-	{
-		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
-
-		CHECK_FOR_INTERRUPTS();
-		if (fnmatch(hive->pattern, path, FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0 &&
-			hive->nothers++ == 0)
-			hive->other = path;
-		else
-			pfree(path);
-	}
-	foreach(cell, depth == MOST_KEYS ? NIL : listing.keys)
-	{
-		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
-
-		count_others(search, path, depth + 1);
-		pfree(path);
-	}
-	free_listing(&listing);
-}
-
 char *
 csv_pattern_in(const char *directory, const char *pattern)
 {
@@ -288,31 +206,78 @@ csv_pattern_in(const char *directory, const char *pattern)
 	return path.data;
 }
 
-CsvHive *
-csv_find_hive(const char *directory, const List *suffixes)
+/* the pattern of a file: any value of its keys, any name with its suffix */
+static char *
+pattern_of(const HiveSearch *search, const char *path)
 {
-	HiveSearch search = {.suffixes = suffixes};
-	StringInfoData pattern;
-	const char *file = find_first(&search, directory, 0);
+	const char *name = path + search->nfixed;
+	const char *slash;
 	const char *suffix;
-	ListCell   *cell;
+	StringInfoData pattern;
 
-	if (file == NULL)
-		return NULL;
 	initStringInfo(&pattern);
-	foreach(cell, search.parts)
+	add_literal(&pattern, path, search->nfixed);
+	for (; (slash = strchr(name, '/')) != NULL; name = slash + 1)
 	{
-		const char *name = lfirst(cell);
-
 		add_literal(&pattern, name, strchr(name, '=') - name);
 		appendStringInfoString(&pattern, "=*/");
 	}
 	appendStringInfoChar(&pattern, '*');
-	suffix = file + csv_stem_length(file, suffixes);
+	suffix = name + csv_stem_length(name, search->suffixes);
 	add_literal(&pattern, suffix, strlen(suffix));
-	search.hive = palloc0(sizeof(CsvHive));
-	search.hive->pattern = csv_pattern_in(directory, pattern.data);
-	search.nvisited = 0;
-	count_others(&search, directory, 0);
-	return search.hive;
+	return pattern.data;
+}
+
+/*
+ * Look at the files below a directory, as far as they can be seen.  The first has the pattern,
+ * others are counted that do not match it.  are_named: options can name the directory's keys.
+ */
+static void
+walk(HiveSearch *search, const char *directory, int depth, bool are_named)
+{
+	CsvHive    *hive = search->hive;
+	CsvListing	listing;
+	ListCell   *cell;
+
+	if (++search->nvisited > MOST_DIRECTORIES || access(directory, R_OK | X_OK) != 0)
+		return;
+	listing = csv_list_directory(directory, search->suffixes);
+	foreach(cell, depth == 0 ? NIL : listing.files)
+	{
+		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
+
+		CHECK_FOR_INTERRUPTS();
+		if (are_named && hive->pattern == NULL)
+			hive->pattern = pattern_of(search, path);
+		else if ((!are_named ||
+				  fnmatch(hive->pattern, path, FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0) &&
+				 hive->nothers++ == 0)
+			hive->other = pstrdup(path);
+		pfree(path);
+	}
+	foreach(cell, depth == MOST_KEYS ? NIL : listing.keys)
+	{
+		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
+
+		walk(search, path, depth + 1,
+			 are_named && strpbrk(csv_path_key(lfirst(cell)), "/=") == NULL);
+		pfree(path);
+	}
+	list_free_deep(listing.files);
+	list_free_deep(listing.unread);
+	list_free_deep(listing.dangling);
+	list_free_deep(listing.keys);
+}
+
+CsvHive *
+csv_find_hive(const char *directory, const List *suffixes)
+{
+	HiveSearch	search = {
+		.suffixes = suffixes,
+		.nfixed = strlen(directory) + 1,
+		.hive = palloc0(sizeof(CsvHive))
+	};
+
+	walk(&search, directory, 0, true);
+	return search.hive->pattern == NULL ? NULL : search.hive;
 }

@@ -15,6 +15,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_collation.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
 #include "utils/builtins.h"
@@ -24,12 +25,29 @@
 #include "import/file_heads.h"
 #include "import/names.h"
 #include "import/types.h"
+#include "table/text.h"
 
 /* most names of columns in a message */
 #define MOST_NAMES		10
 
 /* names that tell whether a file has the header of the others */
 #define MOST_COMPARED	100
+
+/* names of all files are in memory at once, so that longer names do not tell fields */
+#define MOST_NAME_BYTES		8192
+
+/* the findings of one file; the dialect is the table's */
+typedef struct FileHead
+{
+	uint32		header_rows;
+	uint32		footer_rows;
+	bool		any_data;		/* otherwise footer_rows does not count */
+	uint32		nfields;		/* of records */
+	List	   *names;			/* of its columns, String nodes as csv_valid_text() has them; NIL:
+								 * there is no header */
+	List	   *last_row;		/* of its header, where by_name finds names */
+	bool		invalid;		/* a name of it is not valid in the table's encoding */
+} FileHead;
 
 /* the name of a column in headers */
 typedef struct CsvFilesName
@@ -56,6 +74,93 @@ static CsvFilesName *
 name_of(const CsvFiles *files, int i)
 {
 	return list_nth(files->names, i);
+}
+
+/* ---- one file ---- */
+
+/* how often "\x" stands in a text, as csv_valid_text() writes bytes that are not valid */
+static uint32
+count_hex(const char *text)
+{
+	uint32		n = 0;
+
+	while ((text = strstr(text, "\\x")) != NULL)
+	{
+		text += 2;
+		n++;
+	}
+	return n;
+}
+
+/* as much of the names as counts, in the server's encoding */
+static List *
+server_names(const CsvTable *table, const CsvGridRecord *record, bool *invalid)
+{
+	List	   *names = NIL;
+
+	for (uint32 i = 0; record != NULL && i < record->ncells; i++)
+	{
+		const CsvCell *cell = &record->cells[i];
+		char	   *name = csv_valid_text(table->encoding, cell->text, cell->nbytes,
+										  MOST_NAME_BYTES + MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN);
+
+		CHECK_FOR_INTERRUPTS();
+		*invalid |= count_hex(name) > count_hex(cell->text);
+		names = lappend(names, makeString(name));
+	}
+	return names;
+}
+
+/* the findings of a file for the others */
+static FileHead
+file_head(const CsvTable *table, const CsvGuess *guess, const CsvSample *sample)
+{
+	FileHead head = {
+		.header_rows = table->reader.header_rows,
+		.footer_rows = guess->footer_rows,
+		.any_data = guess->any_data,
+		.nfields = guess->nfields
+	};
+
+	head.names = server_names(table, guess->header.names, &head.invalid);
+	head.last_row = server_names(table, csv_last_header_row(table, sample), &head.invalid);
+	return head;
+}
+
+/* are at least half of the names, or of the first of them, in the header that counts? */
+static bool
+has_header_of(const CsvFiles *files, const List *names)
+{
+	List	   *some = list_copy_head(names, MOST_COMPARED);
+	int			nleast = Min(list_length(files->header), list_length(some));
+
+	return nleast > 0 &&
+		list_length(list_intersection(some, files->header)) * 2 >= nleast;
+}
+
+/* header and footer of the file that is open, by all else of the table; false: it has no record */
+static bool
+look_at_file(const CsvFiles *files, CsvTable one, CsvGiven known, bool any_tail,
+			 CsvSource *source, FileHead *head)
+{
+	CsvGuess	guess = {.nfields = 0};
+	CsvSample	sample;
+
+	csv_sample_read(&one, source, CSV_SAMPLE_BYTES, &sample);
+	if (!sample.at_end && any_tail &&
+		csv_source_open(source, csv_source_number(source), NULL))
+		csv_sample_read_tail(source, &sample);
+	(void) csv_sample_pass_mark(&sample);
+	if (!known.boundary)
+		one.reader.dialect.boundary =
+			csv_find_boundary(&sample, one.reader.dialect.quote) == CSV_BOUNDARY_CR ?
+			CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
+	known.header |= has_header_of(files, file_head(&one, &guess, &sample).last_row);
+	known.format = known.delimiter = known.trim = known.quote = known.escape =
+		known.comment = known.further = true;
+	csv_guess(&one, &known, &sample, &guess);
+	*head = file_head(&one, &guess, &sample);
+	return guess.nfields > 0;
 }
 
 /* ---- one header ---- */
@@ -108,7 +213,7 @@ sql_names(const List *header)
 
 /* why names cannot tell the fields of a file; NULL: they can, or it has no header */
 static const char *
-why_unfit(const CsvFiles *files, const char *file, const CsvFileHead *head)
+why_unfit(const CsvFiles *files, const char *file, const FileHead *head)
 {
 	if (head->last_row == NIL)
 		return NULL;
@@ -130,8 +235,8 @@ why_unfit_name(const CsvFiles *files, const char *file, const char *name)
 {
 	if (*name == '\0' || strcmp(name, files->null_string) == 0)
 		return psprintf("\"%s\" has a field without a name.", file);
-	if (strlen(name) > CSV_MOST_NAME_BYTES)
-		return psprintf("\"%s\" has a name of more than %d bytes.", file, CSV_MOST_NAME_BYTES);
+	if (strlen(name) > MOST_NAME_BYTES)
+		return psprintf("\"%s\" has a name of more than %d bytes.", file, MOST_NAME_BYTES);
 	return NULL;
 }
 
@@ -206,7 +311,7 @@ add_names(CsvFiles *files, const char *file, const List *header)
 
 /* the header of a file, whose name lives as long as *files */
 static void
-add_header(CsvFiles *files, const char *file, const CsvFileHead *head)
+add_header(CsvFiles *files, const char *file, const FileHead *head)
 {
 	const bool	is_first = files->nheaders++ == 0;
 	MemoryContext scratch;
@@ -245,7 +350,7 @@ count_file(CsvFileCount *count, uint32 n, const char *name)
 }
 
 static void
-add_file(CsvFiles *files, const char *name, const CsvFileHead *head)
+add_file(CsvFiles *files, const char *name, const FileHead *head)
 {
 	/* a file without a record has no footer, either */
 	if (head->any_data)
@@ -265,7 +370,7 @@ add_file(CsvFiles *files, const char *name, const CsvFileHead *head)
 /* the first file's */
 static void
 begin_files(CsvFiles *files, const CsvTable *table, const char *name,
-			const CsvFileHead *first)
+			const FileHead *first)
 {
 	*files = (CsvFiles) {
 		.null_string = table->null_string,
@@ -278,9 +383,10 @@ begin_files(CsvFiles *files, const CsvTable *table, const char *name,
 }
 
 void
-csv_files_look(CsvFiles *files, const CsvTable *table, const CsvFileHead *first,
-			   CsvLookFn look, void *arg)
+csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given, bool any_tail,
+			   const CsvSample *sample, const CsvGuess *guess)
 {
+	const FileHead first = file_head(table, guess, sample);
 	const bool	by_mark = table->utf16 == CSV_UTF16_BY_MARK ||
 		table->utf16 == CSV_UTF16_ANY;
 	MemoryContext outer = CurrentMemoryContext;
@@ -292,11 +398,11 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvFileHead *first,
 	char	  **names;
 	int			nfiles;
 
-	begin_files(files, table, table->filename, first);
+	begin_files(files, table, table->filename, &first);
 	csv_source_names(source, &names, &nfiles);
 	for (int i = 0; nfiles > 1 && i < nfiles; i++)
 	{
-		CsvFileHead head = {0};
+		FileHead head = {0};
 		uint8_t		buffer[1024];
 		char	   *name;
 
@@ -309,13 +415,13 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvFileHead *first,
 			if (!any_first)
 				continue;
 			is_marked = by_mark && csv_source_is_marked_utf16(names[i]);
-			begin_files(files, table, pstrdup(csv_source_name(source)), first);
+			begin_files(files, table, pstrdup(csv_source_name(source)), &first);
 			continue;
 		}
 		name = pstrdup(csv_source_name(source));
 		MemoryContextReset(context);
 		MemoryContextSwitchTo(context);
-		if (look(arg, source, files, &head))
+		if (look_at_file(files, *table, *given, any_tail, source, &head))
 			add_file(files, name, &head);
 		if (by_mark && files->marked == NULL &&
 			csv_source_is_marked_utf16(names[i]) != is_marked)
@@ -324,16 +430,6 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvFileHead *first,
 	}
 	csv_source_close(source);
 	MemoryContextDelete(context);
-}
-
-bool
-csv_files_have_header(const CsvFiles *files, const List *names)
-{
-	List	   *some = list_copy_head(names, MOST_COMPARED);
-	int			nleast = Min(list_length(files->header), list_length(some));
-
-	return nleast > 0 &&
-		list_length(list_intersection(some, files->header)) * 2 >= nleast;
 }
 
 List *

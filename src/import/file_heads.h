@@ -6,23 +6,7 @@
 #define CSV_FILE_HEADS_H
 
 #include "import/findings.h"
-#include "table/source.h"
-
-/* names of all files are in memory at once, so that longer names do not tell fields */
-#define CSV_MOST_NAME_BYTES	8192
-
-/* the findings of one file; the dialect is the table's */
-typedef struct CsvFileHead
-{
-	uint32		header_rows;
-	uint32		footer_rows;
-	bool		any_data;		/* otherwise footer_rows does not count */
-	uint32		nfields;		/* of records */
-	List	   *names;			/* of its columns, String nodes as csv_valid_text() has them; NIL:
-								 * there is no header */
-	List	   *last_row;		/* of its header, where by_name finds names */
-	bool		invalid;		/* a name of it is not valid in the table's encoding */
-} CsvFileHead;
+#include "import/guess.h"
 
 /* a number that files may have differently */
 typedef struct CsvFileCount
@@ -55,22 +39,12 @@ typedef struct CsvFiles
 } CsvFiles;
 
 /*
- * Find out what the file that is open has; false if it has no record.  May use
- * csv_files_have_header().  The memory context is a short-lived one.
+ * Look at the table's files behind the first that is not empty, whose sample and guess are
+ * given; any_tail: a file's end counts.  Fills *files, in the current memory context.  The
+ * least header_rows and footer_rows hold for the table.
  */
-typedef bool (*CsvLookFn) (void *arg, CsvSource *source, const CsvFiles *files,
-						   CsvFileHead *head);
-
-/*
- * Look at the table's files behind the first that is not empty; `first` is what that file
- * has.  Fills *files, in the current memory context.  The least header_rows and
- * footer_rows hold for the table.
- */
-extern void csv_files_look(CsvFiles *files, const CsvTable *table,
-						   const CsvFileHead *first, CsvLookFn look, void *arg);
-
-/* are at least half of the names, or of the first of them, in the header that counts? */
-extern bool csv_files_have_header(const CsvFiles *files, const List *names);
+extern void csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given,
+						   bool any_tail, const CsvSample *sample, const CsvGuess *guess);
 
 /*
  * The names of the table's columns.  If by_name is given, or may be chosen and headers

@@ -197,20 +197,25 @@ pass_blank_lines(CsvGrid *grid)
 }
 
 static void
-add_record(CsvGrid *grid, const CsvScan *scan, const CsvDialect *dialect)
+read_record(CsvGridRecord *record, const CsvScan *scan, const CsvDialect *dialect,
+			const CsvSample *sample)
 {
-	CsvGridRecord *record = &grid->records[grid->nrecords++];
-
 	memset(record, 0, sizeof(*record));
 	record->start = scan->start;
 	record->nfields = scan->nfields;
 	record->bad = scan->bad;
 	record->signs = scan->bad ? CSV_SIGN_BAD : 0;
 	if (!record->bad)
-	{
-		read_cells(record, scan, dialect, grid->sample);
-		record->blank = is_blank_record(record, scan, grid->sample);
-	}
+		read_cells(record, scan, dialect, sample);
+}
+
+static void
+add_record(CsvGrid *grid, const CsvScan *scan, const CsvDialect *dialect)
+{
+	CsvGridRecord *record = &grid->records[grid->nrecords++];
+
+	read_record(record, scan, dialect, grid->sample);
+	record->blank = !record->bad && is_blank_record(record, scan, grid->sample);
 	record->comment = !record->blank && grid->marker != NULL &&
 		csv_sample_has_at(grid->sample, scan->start, grid->marker);
 	grid->is_single &= record->nfields == 1 && !record->bad;
@@ -236,6 +241,32 @@ has_rows(const CsvGrid *grid, const CsvDialect *dialect, uint64 start)
 		ndelimiters += csv_delimiter_at(&dialect->opt, sample->bytes, i, sample->nbytes);
 	}
 	return ndelimiters >= nbreaks * (grid->records[0].nfields - 1) * LEAST_DELIMITERS;
+}
+
+/* the lines of comments, each read as if it was none */
+static void
+read_comments(CsvGrid *grid)
+{
+	const CsvSample *sample = grid->sample;
+	const uint8_t break_byte = csv_break_byte(&grid->options);
+	CsvDialectOptions options = grid->options;
+	CsvDialect	dialect;
+	CsvScan		scan;
+
+	grid->comments = palloc(sizeof(CsvGridRecord) * CSV_GRID_RECORDS);
+	options.blank_is_record = true;
+	options.comment_length = 0;
+	csv_dialect_compile(&dialect, &options);
+	for (uint64 pos = 0; pos < sample->nbytes && grid->ncomments < CSV_GRID_RECORDS;
+		 pos = csv_sample_next_line(sample, pos, break_byte))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!csv_comment_at(&grid->options, sample->bytes, pos, sample->nbytes))
+			continue;
+		begin_scan(&scan, pos);
+		if (next_record(&scan, &dialect, CSV_NORMAL, sample))
+			read_record(&grid->comments[grid->ncomments++], &scan, &dialect, sample);
+	}
 }
 
 CsvGrid *
@@ -284,32 +315,14 @@ csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample, const c
 		}
 	}
 
+	if (options->comment_length > 0)
+		read_comments(grid);
+
 	/* if there is nothing else, lines with delimiters are records */
 	for (uint32 i = 0; i < grid->nrecords && !any_record; i++)
 		grid->records[i].blank = grid->records[i].nfields == 1;
 	MemoryContextSwitchTo(outer);
 	return grid;
-}
-
-CsvGridRecord *
-csv_grid_read_line(const CsvGrid *grid, uint64 start)
-{
-	CsvGridRecord *record = palloc0(sizeof(CsvGridRecord));
-	CsvDialectOptions options = grid->options;
-	CsvDialect	dialect;
-	CsvScan		scan;
-
-	options.blank_is_record = true;
-	options.comment_length = 0;
-	csv_dialect_compile(&dialect, &options);
-	begin_scan(&scan, start);
-	if (!next_record(&scan, &dialect, CSV_NORMAL, grid->sample))
-		return NULL;
-	record->start = scan.start;
-	record->nfields = scan.nfields;
-	record->bad = scan.bad;
-	read_cells(record, &scan, &dialect, grid->sample);
-	return record;
 }
 
 void
@@ -335,63 +348,6 @@ csv_find_sign(const CsvGrid *grid, uint32 signs)
 		if ((grid->records[i].signs & signs) != 0)
 			return &grid->records[i];
 	return NULL;
-}
-
-/* ---- comments ---- */
-
-uint64
-csv_find_comment(const CsvGrid *grid, uint64 pos)
-{
-	const CsvSample *sample = grid->sample;
-
-	while (pos < sample->nbytes &&
-		   !csv_comment_at(&grid->options, sample->bytes, pos, sample->nbytes))
-	{
-		CHECK_FOR_INTERRUPTS();
-		pos = csv_sample_next_line(sample, pos, csv_break_byte(&grid->options));
-	}
-	return pos;
-}
-
-uint64
-csv_next_comment(const CsvGrid *grid, uint64 pos)
-{
-	return csv_find_comment(grid, csv_sample_next_line(grid->sample, pos,
-													   csv_break_byte(&grid->options)));
-}
-
-bool
-csv_last_comment(const CsvGrid *grid, uint64 before, uint64 *start)
-{
-	const CsvSample *sample = grid->sample;
-	bool		found = false;
-
-	for (uint64 pos = csv_find_comment(grid, 0); pos < before;
-		 pos = csv_next_comment(grid, pos))
-		for (uint64 i = pos + grid->options.comment_length; i < sample->nbytes; i++)
-		{
-			if (sample->bytes[i] == '\n' || sample->bytes[i] == '\r')
-				break;
-			if (strchr("#/-;% \t", sample->bytes[i]) == NULL)
-			{
-				*start = pos;
-				found = true;
-				break;
-			}
-		}
-	return found;
-}
-
-uint32
-csv_count_comments(const CsvGrid *grid, uint64 *first)
-{
-	uint32		n = 0;
-
-	for (uint64 pos = csv_find_comment(grid, 0); pos < grid->sample->nbytes;
-		 pos = csv_next_comment(grid, pos))
-		if (n++ == 0)
-			*first = pos;
-	return n;
 }
 
 /* ---- rows ---- */

@@ -8,7 +8,7 @@
 #include "import/sample.h"
 #include "import/recognize.h"
 
-/* records of a sample that a grid has */
+/* records of a sample that a grid has, and comments */
 #define CSV_GRID_RECORDS	1000
 
 /*
@@ -63,6 +63,8 @@ typedef struct CsvGrid
 	uint32		nblank;			/* lines before the first record */
 	CsvGridRecord *records;		/* blank lines among them */
 	uint32		nrecords;
+	CsvGridRecord *comments;	/* lines that the options leave out, with their cells */
+	uint32		ncomments;
 	bool		is_single;		/* all records have one field */
 
 	/* the table in it (place.c) */
@@ -96,9 +98,6 @@ csv_is_counted(const CsvGridRecord *record)
 extern CsvGrid *csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample,
 							  const char *marker);
 
-/* the cells of the line at `start`, whether it is a comment or not; NULL: there is none */
-extern CsvGridRecord *csv_grid_read_line(const CsvGrid *grid, uint64 start);
-
 extern void csv_grid_free(CsvGrid *grid);
 
 /* the first record that is not blank and no comment; nrecords: there is none */
@@ -121,21 +120,6 @@ extern bool csv_grid_is_regular(const CsvGrid *grid);
 
 /* the first record with one of these signs; NULL: there is none */
 extern const CsvGridRecord *csv_find_sign(const CsvGrid *grid, uint32 signs);
-
-/* ---- lines of comments ---- */
-
-/* the first at or behind the line at pos, or behind that line; the sample's end without one */
-extern uint64 csv_find_comment(const CsvGrid *grid, uint64 pos);
-extern uint64 csv_next_comment(const CsvGrid *grid, uint64 pos);
-
-/*
- * The last in the sample's first `before` bytes that has more than its mark; false if
- * there is none.
- */
-extern bool csv_last_comment(const CsvGrid *grid, uint64 before, uint64 *start);
-
-/* the number of comments, and where the first is */
-extern uint32 csv_count_comments(const CsvGrid *grid, uint64 *first);
 
 /* ---- rows ---- */
 

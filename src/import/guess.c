@@ -147,7 +147,6 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 	CsvBoundary boundary = dialect->boundary;
 	CsvHeader  *header = &guess->header;
 	CsvGrid    *grid;
-	uint64		comment;
 
 	memset(guess, 0, sizeof(*guess));
 	guess->boundary = boundary;
@@ -177,8 +176,8 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 
 	/* a single comment may be the header */
 	if (grid->options.comment_length > 0 && !given->comment &&
-		csv_count_comments(grid, &comment) > (header->in_comment ? 1 : 0))
-		guess->first_comment = csv_sample_line(sample, comment);
+		grid->ncomments > (header->in_comment ? 1 : 0))
+		guess->first_comment = csv_sample_line(sample, grid->comments[0].start);
 	take_dialect(table, grid, given);
 	guess->boundary_found = !given->boundary && boundary == CSV_BOUNDARY_CR &&
 		csv_auto_finds_cr(dialect, sample);

@@ -438,18 +438,28 @@ split_at_blanks(CsvGridRecord *names)
 		names->cells[names->ncells++] = (CsvCell) {.text = word, .nbytes = (uint32) strlen(word)};
 }
 
-/* names in the last comment above the data */
+static bool
+has_only_marks(const CsvGridRecord *comment)
+{
+	for (uint32 i = 0; i < comment->ncells; i++)
+		if (strspn(comment->cells[i].text, "#/-;% \t") != comment->cells[i].nbytes)
+			return false;
+	return !comment->bad;
+}
+
+/* names in the last comment above the data that has more than marks */
 static bool
 find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
 {
 	uint64		start = header->first < grid->nrecords ? grid->records[header->first].start :
 		grid->sample->nbytes;
-	uint64		comment;
+	uint32		last = grid->ncomments;
 	CsvGridRecord *names;
 
-	if (grid->options.comment_length == 0 || !csv_last_comment(grid, start, &comment))
-		return false;
-	names = csv_names_of(grid, csv_grid_read_line(grid, comment));
+	while (last > 0 && (grid->comments[last - 1].start >= start ||
+						has_only_marks(&grid->comments[last - 1])))
+		last--;
+	names = csv_names_of(grid, last > 0 ? &grid->comments[last - 1] : NULL);
 	if (names == NULL)
 		return false;
 

@@ -20,6 +20,9 @@ typedef struct CsvSample
 	uint64		ntail;
 } CsvSample;
 
+/* the beginning of a file that tells its dialect */
+#define CSV_SAMPLE_BYTES	(256 * 1024)
+
 /* bytes, or fields, between two checks for interrupts */
 #define CSV_BYTES_TO_INTERRUPT	(1024 * 1024)
 

@@ -29,9 +29,6 @@
 #include "table/source.h"
 #include "table/text.h"
 
-/* the beginning of a file that tells its dialect */
-#define SAMPLE_BYTES	(256 * 1024)
-
 /* what is known, step by step */
 typedef struct Sniffing
 {
@@ -163,91 +160,15 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 
 /* ---- further files ---- */
 
-/* how often "\x" stands in a text, as csv_valid_text() writes bytes that are not valid */
-static uint32
-count_hex(const char *text)
-{
-	uint32		n = 0;
-
-	while ((text = strstr(text, "\\x")) != NULL)
-	{
-		text += 2;
-		n++;
-	}
-	return n;
-}
-
-/* as much of the names as counts, in the server's encoding */
-static List *
-server_names(const CsvTable *table, const CsvGridRecord *record, bool *invalid)
-{
-	List	   *names = NIL;
-
-	for (uint32 i = 0; record != NULL && i < record->ncells; i++)
-	{
-		const CsvCell *cell = &record->cells[i];
-		char	   *name = csv_valid_text(table->encoding, cell->text, cell->nbytes,
-										  CSV_MOST_NAME_BYTES + MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN);
-
-		CHECK_FOR_INTERRUPTS();
-		*invalid |= count_hex(name) > count_hex(cell->text);
-		names = lappend(names, makeString(name));
-	}
-	return names;
-}
-
-/* the findings of a file for the others */
-static CsvFileHead
-file_head(const CsvTable *table, const CsvGuess *guess, const CsvSample *sample)
-{
-	CsvFileHead head = {
-		.header_rows = table->reader.header_rows,
-		.footer_rows = guess->footer_rows,
-		.any_data = guess->any_data,
-		.nfields = guess->nfields
-	};
-
-	head.names = server_names(table, guess->header.names, &head.invalid);
-	head.last_row = server_names(table, csv_last_header_row(table, sample), &head.invalid);
-	return head;
-}
-
-/* a CsvLookFn: header and footer of a file, by all else of the table */
-static bool
-look_at_file(void *arg, CsvSource *source, const CsvFiles *files, CsvFileHead *head)
-{
-	const Sniffing *sniffing = arg;
-	CsvTable	one = *sniffing->table;
-	CsvGiven	known = sniffing->given;
-	CsvGuess	guess = {.nfields = 0};
-	CsvSample	sample;
-
-	csv_sample_read(&one, source, SAMPLE_BYTES, &sample);
-	if (!sample.at_end && sniffing->any_tail &&
-		csv_source_open(source, csv_source_number(source), NULL))
-		csv_sample_read_tail(source, &sample);
-	(void) csv_sample_pass_mark(&sample);
-	if (!known.boundary)
-		one.reader.dialect.boundary =
-			csv_find_boundary(&sample, one.reader.dialect.quote) == CSV_BOUNDARY_CR ?
-			CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
-	known.header |= csv_files_have_header(files, file_head(&one, &guess, &sample).last_row);
-	known.format = known.delimiter = known.trim = known.quote = known.escape =
-		known.comment = known.further = true;
-	csv_guess(&one, &known, &sample, &guess);
-	*head = file_head(&one, &guess, &sample);
-	return guess.nfields > 0;
-}
-
 /* have header and footer fit all files, and take the names of their columns */
 static void
 look_at_files(Sniffing *sniffing)
 {
 	CsvTable   *table = sniffing->table;
 	CsvGuess   *guess = &sniffing->guess;
-	CsvFileHead first = file_head(table, guess, &sniffing->sample);
 
-	csv_files_look(&sniffing->files, table, &first, look_at_file, sniffing);
+	csv_files_look(&sniffing->files, table, &sniffing->given, sniffing->any_tail,
+				   &sniffing->sample, guess);
 	sniffing->names = csv_files_names(&sniffing->files, table, sniffing->may_choose);
 	table->reader.header_rows = sniffing->files.header_rows.least;
 	guess->footer_rows = sniffing->files.footer_rows.least;
@@ -296,7 +217,7 @@ find_format(Sniffing *sniffing)
 	const CsvSample *sample = &sniffing->sample;
 
 	/* blank lines, or line breaks in quotes, may fill a sample */
-	for (uint64 nbytes = SAMPLE_BYTES;; nbytes *= 4)
+	for (uint64 nbytes = CSV_SAMPLE_BYTES;; nbytes *= 4)
 	{
 		CsvTable   *table = begin_table(sniffing, nbytes);
 
