@@ -22,14 +22,13 @@
 /* qualities of delimiters that are nearer than this are equal */
 #define SAME_QUALITY	0.02
 
-/* how much better a delimiter of several characters must be than one it does not contain */
-#define BETTER			1.2
-
 /* single blanks are tried where less of the records are a table by other delimiters */
 #define LEAST_ROWS		0.8
 
-/* columns that must have a type for them, and the most records of another number of fields */
+/* columns that must have a type for them */
 #define LEAST_TYPED_BY_BLANKS	1.2
+
+/* the most records of another number of fields in the text format, for each row */
 #define MOST_OTHERS		0.05
 
 /* blanks, or other delimiters, beside values count if this share of the rows has them */
@@ -46,7 +45,7 @@
 static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
 
 /* these, and delimiters of several characters */
-#define MOST_TRIALS	(lengthof(delimiters) + CSV_WIDE_DELIMITERS + 1)
+#define MOST_TRIALS	(lengthof(delimiters) + CSV_WIDE_DELIMITERS)
 
 /* a delimiter's quality next to the best, from which on it may be the right one */
 #define RIVAL_QUALITY	0.5
@@ -330,57 +329,15 @@ find_rival(const Search *search, CsvGrid *grid)
 	}
 }
 
-/* the first record of a grid's table, or its header that lacks the first name */
-static const CsvGridRecord *
-first_of(const CsvGrid *grid)
-{
-	const CsvGridRecord *first = &grid->records[grid->from];
-
-	return grid->from > 0 && grid->nfields > 2 && csv_is_row(first - 1, grid->nfields - 1) ?
-		first - 1 : first;
-}
-
-/* is a line without delimiters, between two places in the sample, blank? */
-static bool
-has_blank_line(const CsvGrid *grid, uint64 from, uint64 to)
-{
-	for (uint32 i = 0; i < grid->nrecords && grid->records[i].start < to; i++)
-		if (grid->records[i].start >= from && grid->records[i].blank &&
-			grid->records[i].nfields == 1)
-			return true;
-	return false;
-}
-
-/*
- * Does a grid's table begin above another's, or at the same record, and reach to its end?
- * A line above the other's and a blank line is a title.
- */
+/* does a grid's table begin above another's, or at the same record, and reach to its end? */
 static bool
 covers(const CsvGrid *grid, const CsvGrid *other, bool from_there)
 {
-	uint64		start = first_of(grid)->start;
+	uint64		start = grid->records[grid->from].start;
 	uint64		of_other = other->records[other->from].start;
 
-	return ((start < of_other && !has_blank_line(grid, start, of_other)) ||
-			(from_there && start == of_other)) &&
+	return (start < of_other || (from_there && start == of_other)) &&
 		grid->records[grid->to - 1].start >= other->records[other->to - 1].start;
-}
-
-/* has a record a comma and a blank outside of quotes? */
-static bool
-has_prose(const CsvGrid *grid, uint32 number)
-{
-	char	   *line = csv_sample_line(grid->sample, grid->records[number].start);
-	bool		inside = false;
-	bool		found = false;
-
-	for (const char *c = line; *c != '\0'; c++)
-	{
-		inside ^= *c == '"';
-		found |= !inside && c[0] == ',' && c[1] == ' ';
-	}
-	pfree(line);
-	return found;
 }
 
 /*
@@ -397,13 +354,9 @@ outdoes(const CsvGrid *grid, const CsvGrid *other)
 	uint32		nrows = csv_count_rows(grid, &nothers);
 	uint32		nrows_of_other = csv_count_rows(other, &nothers_of_other);
 
-	/* tabs are hardly in values, commas are in titles, and blanks in all texts */
-	if (grid->options.delimiter == ' ')
+	/* tabs are hardly in values, and blanks in all texts */
+	if (grid->options.delimiter == ' ' || (is_comma && other->options.delimiter == '\t'))
 		return false;
-	if (is_comma && (other->options.delimiter == '\t' ||
-					 (has_prose(grid, grid->from) && !has_prose(grid, grid->to - 1))))
-		return false;
-	nrows += first_of(grid) < &grid->records[grid->from];
 	return csv_grid_is_regular(grid) && nothers <= nothers_of_other &&
 		covers(grid, other, other->options.delimiter == ',' && !is_comma) &&
 		nrows > nrows_of_other;
@@ -423,10 +376,6 @@ is_better(const CsvGrid *grid, const CsvGrid *best)
 		return false;
 	if (grid->quality > best->quality * (1 + SAME_QUALITY))
 		return true;
-
-	/* commas between semicolons are decimal */
-	if (best->options.delimiter == ';' && grid->options.delimiter == ',')
-		return false;
 	return grid->nfields > best->nfields;
 }
 
@@ -541,11 +490,6 @@ is_named_column(const CsvGrid *grid)
 		name->cells[0].kind != CSV_CELL_TEXT ||
 		strpbrk(name->cells[0].text, " \t:;,|") != NULL)
 		return false;
-
-	/* no usual delimiter */
-	if (grid->options.delimiter_rest_length > 0 ||
-		strchr(" ^~", grid->options.delimiter) != NULL)
-		return true;
 	for (uint32 i = grid->from; i < grid->to; i++)
 		for (uint32 j = 0; csv_is_row(&grid->records[i], grid->nfields) &&
 			 j < grid->records[i].ncells; j++)
@@ -564,12 +508,8 @@ is_named_column(const CsvGrid *grid)
 static bool
 are_blanks_delimiters(const CsvGrid *grid)
 {
-	uint32		nothers;
-	uint32		nrows = csv_count_rows_in(grid, 0, grid->nrecords, &nothers);
-
-	return grid->is_table && grid->typed >= LEAST_TYPED_BY_BLANKS &&
-		nothers <= 1 + nrows * MOST_OTHERS && !is_column_of_values(grid, false) &&
-		!is_named_column(grid) && !has_delimiters_at_edges(grid);
+	return csv_grid_is_regular(grid) && grid->typed >= LEAST_TYPED_BY_BLANKS &&
+		!is_column_of_values(grid, false) && !is_named_column(grid);
 }
 
 static uint32
@@ -795,22 +735,6 @@ try_formats(Search *search)
 
 /* ---- delimiters of several characters ---- */
 
-/* the same from its end, with a bracket for the other */
-static bool
-is_symmetric(const char *text)
-{
-	size_t		length = strlen(text);
-
-	for (size_t i = 0; i < length; i++)
-	{
-		char		other = text[length - 1 - i];
-
-		if (text[i] != (other == '<' ? '>' : other == '>' ? '<' : other))
-			return false;
-	}
-	return true;
-}
-
 /* does all of a string repeat one character? */
 static bool
 is_repetition(const char *text)
@@ -832,7 +756,7 @@ may_contain(const char *wide, const CsvGrid *grid, const CsvGrid *best)
 	(void) csv_count_rows(best, &nothers_of_best);
 	if (best->is_table && (nothers > nothers_of_best || grid->from > best->from))
 		return false;
-	return strspn(wide, "|~^;:") == strlen(wide) || is_symmetric(wide) ||
+	return strspn(wide, "|~^;:") == strlen(wide) ||
 		grid->nfields != best->nfields;
 }
 
@@ -851,45 +775,11 @@ is_better_wide(const char *wide, const CsvGrid *grid, const CsvGrid *best, const
 
 	/* the rest of a longer one belongs to values, where the shorter one has more fields */
 	if (strstr(of_best, wide) != NULL)
-		return !is_repetition(of_best) && grid->nfields > best->nfields;
+		return grid->nfields > best->nfields;
 	if (strstr(wide, of_best) != NULL)
 		return may_contain(wide, grid, best) &&
 			(!is_repetition(wide) || best->nfields != 3 || csv_find_header(grid).found);
-	return grid->quality > best->quality * BETTER;
-}
-
-/*
- * The delimiter of several characters that the best of one character is the ends of: then
- * each second column has the same punctuation everywhere, or nothing.
- */
-static bool
-find_around(const CsvGrid *best, CsvWideDelimiter wide)
-{
-	const CsvCell *inner = NULL;
-
-	if (!best->is_table || strchr("|~^", best->options.delimiter) == NULL ||
-		best->nfields % 2 == 0 || best->nfields < 3 ||
-		best->options.delimiter_rest_length > 0)
-		return false;
-	for (uint32 i = best->from; i < best->to; i++)
-		for (uint32 j = 1; csv_is_row(&best->records[i], best->nfields) &&
-			 j < best->records[i].ncells; j += 2)
-		{
-			const CsvCell *cell = &best->records[i].cells[j];
-
-			if (inner == NULL)
-				inner = cell;
-			if (strcmp(cell->text, inner->text) != 0 || cell->nbytes + 2 > CSV_DELIMITER_BYTES)
-				return false;
-		}
-	if (inner == NULL)
-		return false;
-	for (const char *c = inner->text; *c != '\0'; c++)
-		if (isalnum((unsigned char) *c) || IS_HIGHBIT_SET(*c) || *c == '"' || *c == ' ')
-			return false;
-	snprintf(wide, sizeof(CsvWideDelimiter), "%c%s%c", best->options.delimiter, inner->text,
-			 best->options.delimiter);
-	return true;
+	return grid->quality > best->quality;
 }
 
 /* the better of the best and the delimiters of several characters */
@@ -897,12 +787,10 @@ static CsvGrid *
 try_wide_delimiters(Search *search, CsvGrid *best)
 {
 	CsvDialectOptions with = search->options;
-	CsvWideDelimiter wide[CSV_WIDE_DELIMITERS + 1];
+	CsvWideDelimiter wide[CSV_WIDE_DELIMITERS];
 	uint32		nwide = csv_find_wide_delimiters(search->sample,
 												 csv_break_byte(&with), with.quote, wide);
 
-	if (find_around(best, wide[nwide]))
-		nwide++;
 	for (uint32 i = 0; i < nwide; i++)
 	{
 		char		of_best[CSV_DELIMITER_BYTES + 1];
@@ -989,12 +877,6 @@ csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
 	/* a line that begins with one # less than all others is not a header */
 	is_long = strcmp(search.marker, "##") == 0;
 	without = leave_out_comments(&search, grid, search.marker);
-	if (without != NULL && is_long &&
-		sample->bytes[without->records[without->from].start] != '#')
-	{
-		csv_grid_free(without);
-		without = NULL;
-	}
 	if (without == NULL && is_long)
 		without = leave_out_comments(&search, grid, "#");
 	if (without != NULL)

@@ -357,7 +357,7 @@ csv_find_sign(const CsvGrid *grid, uint32 signs)
  * in texts and numbers, whatever delimits; other delimiters are hardly anywhere.
  */
 static double
-cleanness(const CsvCell *cell, uint8_t delimiter, bool is_first)
+cleanness(const CsvCell *cell, uint8_t delimiter)
 {
 	const char *text = cell->text;
 	double		clean = 1;
@@ -365,17 +365,12 @@ cleanness(const CsvCell *cell, uint8_t delimiter, bool is_first)
 	if (cell->quoted || (cell->kind != CSV_CELL_TEXT && cell->kind != CSV_CELL_CODE))
 		return 1;
 
-	/* prose, if its first half is the cell to the left */
-	if (delimiter == ',' && !is_first && text[0] == ' ')
-		return UNCLEAN_CELL;
 	for (uint32 i = 0; i < Min(cell->nbytes, CLEAN_BYTES); i++)
 	{
 		bool		parts = i + 1 < cell->nbytes && text[i + 1] != ' ';
 
 		if (text[i] == '\t' || text[i] == '|' || (text[i] == ';' && parts))
 			return delimiter == ',' ? DIRTY_CELL : UNCLEAN_CELL;
-		if (delimiter == ' ' && text[i] == ':' && text[i + 1] == ':')
-			return UNCLEAN_CELL;
 		if (text[i] == ',' && parts)
 			clean = SPOTTED_CELL;
 	}
@@ -495,7 +490,7 @@ csv_rows_make(const CsvGrid *grid, uint32 nfields, uint32 from, uint32 to)
 
 			if (cell->kind == CSV_CELL_EMPTY)
 				continue;
-			nclean += cleanness(cell, grid->options.delimiter, column == 0);
+			nclean += cleanness(cell, grid->options.delimiter);
 			ncells++;
 		}
 	}

@@ -111,10 +111,6 @@ extern void csv_grid_place(CsvGrid *grid);
 /* the table's records that are rows, and those that count but are not */
 extern uint32 csv_count_rows(const CsvGrid *grid, uint32 *nothers);
 
-/* the same of the records [from, to) */
-extern uint32 csv_count_rows_in(const CsvGrid *grid, uint32 from, uint32 to,
-								uint32 *nothers);
-
 /* are nearly all records rows, from the table's first record on? */
 extern bool csv_grid_is_regular(const CsvGrid *grid);
 

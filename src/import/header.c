@@ -36,17 +36,6 @@ typedef struct Candidate
 
 /* ---- where data begins ---- */
 
-/* the last row of data: what looks like a header below it is a footer */
-static uint32
-find_last(const CsvGridRows *rows)
-{
-	uint32		row = rows->nrows;
-
-	while (row > 0 && csv_judge_row(rows, row - 1) <= 0)
-		row--;
-	return row;
-}
-
 /* the row at which data begins: rows before it are not of it, on the whole */
 static uint32
 find_data(const CsvGridRows *rows)
@@ -56,26 +45,13 @@ find_data(const CsvGridRows *rows)
 	int			ndata = 0;
 	int			nheaders = 0;
 	uint32		first = 0;
-	uint32		last = find_last(rows);
 
-	for (uint32 row = 0; row < Min(rows->nrows, CSV_HEADER_ROWS) &&
-		 (ndata == 0 || row < last); row++)
+	for (uint32 row = 0; row < Min(rows->nrows, CSV_HEADER_ROWS); row++)
 	{
 		int			verdict = csv_judge_row(rows, row);
 
-		if (verdict == ROW_SURELY_OF_HEADER && ndata > 0)
-		{
-			uint32		record = rows->records[row];
-
-			/* a header after a blank line: all above was a preamble that looked like data */
-			if (record > 0 && rows->grid->records[record - 1].blank &&
-				(nheaders == 0 || nheaders * 2 >= ndata))
-				verdict -= ndata;
-			else if (nheaders > 0 && ndata > nheaders)
-				verdict = ROW_OF_HEADER;
-		}
-		if (verdict == ROW_OF_HEADER && ndata > 0 && csv_row(rows, row)->nfilled == 0)
-			verdict = ROW_UNKNOWN;
+		if (verdict == ROW_SURELY_OF_HEADER && nheaders > 0 && ndata > nheaders)
+			verdict = ROW_OF_HEADER;
 		sum -= verdict;
 		ndata += verdict > 0;
 		nheaders += verdict <= ROW_SURELY_OF_HEADER;
@@ -320,11 +296,11 @@ look_below(const CsvGrid *grid, uint32 from, uint32 column, const char *name, ui
 }
 
 /*
- * Are cells, above the records from `from` on and with `offset` columns left of them, a
- * header's?  *assumed: they only look like names.
+ * Are cells, above the records from `from` on, a header's?  *assumed: they only look like
+ * names.
  */
 static bool
-are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 offset, uint32 from,
+are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 		  bool *assumed)
 {
 	uint32		ncolumns = Min(grid->nfields, MaxHeapAttributeNumber);
@@ -348,12 +324,12 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 offset, uint32
 
 		CHECK_FOR_INTERRUPTS();
 		nempty += nbytes == 0;
-		if (nbytes == 0 || i + offset >= ncolumns)
+		if (nbytes == 0 || i >= ncolumns)
 		{
 			nnames += looks_like_name(name, nbytes);
 			continue;
 		}
-		below = look_below(grid, from, i + offset, name, nbytes);
+		below = look_below(grid, from, i, name, nbytes);
 		kind = csv_cell_kind(name, nbytes);
 		any_name |= may_be_name(name, nbytes);
 		nnames += looks_like_name(name, nbytes) ||
@@ -475,7 +451,7 @@ find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
 		names->ncells--;
 	}
 	if (names->ncells != grid->nfields ||
-		!are_names(grid, names, 0, header->first, &header->assumed))
+		!are_names(grid, names, header->first, &header->assumed))
 		return false;
 	header->names = names;
 	header->nfields = names->ncells;
@@ -501,20 +477,14 @@ decide(const CsvGridRows *rows, Candidate *candidate, CsvHeader *header)
 	const CsvGrid *grid = rows->grid;
 	bool		found = candidate->last != candidate->first;
 
-	/* a title, padded to the table's width, stands above an empty record */
-	if (found && grid->records[candidate->last].nfilled == 1 && grid->nfields > 1 &&
-		candidate->last + 1 < candidate->first && is_empty_row(grid, candidate->last + 1))
-		found = candidate->undecided = false;
 	if (found && !candidate->undecided && !names_typed(rows, &grid->records[candidate->last]))
-		(void) are_names(grid, csv_names_of(grid, &grid->records[candidate->last]), 0,
+		(void) are_names(grid, csv_names_of(grid, &grid->records[candidate->last]),
 						 candidate->first, &header->assumed);
 	while (candidate->undecided)
 	{
 		CsvGridRecord *names = csv_names_of(grid, &grid->records[candidate->last]);
 
-		found = are_names(grid, names, 0, candidate->last + 1, &header->assumed) ||
-			(names != NULL && names->ncells + 1 == grid->nfields &&
-			 are_names(grid, names, 1, candidate->last + 1, &header->assumed));
+		found = are_names(grid, names, candidate->last + 1, &header->assumed);
 
 		/* if it is not the record above, it may be the first record */
 		candidate->undecided = !found && candidate->text_only &&
@@ -544,7 +514,7 @@ look_at_first(const CsvGridRows *rows, CsvHeader *header)
 			return;
 	names = csv_names_of(grid, &grid->records[header->first]);
 	header->none_assumed = names != NULL && names->ncells == grid->nfields &&
-		are_names(grid, names, 0, header->first + 1, &assumed);
+		are_names(grid, names, header->first + 1, &assumed);
 }
 
 CsvHeader

@@ -16,10 +16,6 @@
 
 #include "import/grid.h"
 
-/* records of a preamble that may look like a table, and what its quality counts then */
-#define PREAMBLE_RECORDS	30
-#define PREAMBLE_QUALITY	0.2
-
 /* numbers of fields whose tables are compared */
 #define CANDIDATES	4
 
@@ -139,22 +135,10 @@ is_enough(const CsvGrid *grid, const GridStretch *stretch)
 		nrows_later += i >= stretch->from && is_row;
 	}
 	return nrows >= nall * LEAST_AGREEMENT ||
-		(stretch->sum >= 3 && stretch->nfields >= 3 && stretch->typed >= 1) ||
 		(nrows_later >= nlater * LEAST_AGREEMENT &&
 		 ((stretch->typed >= 0.5 && nrows_later >= 2) ||
-		  (nrows_later >= 3 && stretch->nfields >= 3) ||
 		  (stretch->typed >= 1 && nrows_later == nlater && stretch->nfields >= 3 &&
 		   stretch->from > 0 && grid->records[stretch->from - 1].blank)));
-}
-
-/* is a stretch a few lines above a wider table, with a blank line between them? */
-static bool
-may_be_preamble(const CsvGrid *grid, const GridStretch *stretch, const GridStretch *table)
-{
-	return stretch->nfields < table->nfields && stretch->to <= table->from &&
-		stretch->to - stretch->from <= PREAMBLE_RECORDS &&
-		table->typed >= 1 && table->sum >= 2 &&
-		grid->records[table->from - 1].blank;
 }
 
 static void
@@ -187,10 +171,6 @@ compare_stretches_by_rows(const CsvGrid *grid, GridStretch *stretches, uint32 n)
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(scratch);
-	for (uint32 i = 0; i < n; i++)
-		for (uint32 j = 0; j < n; j++)
-			if (may_be_preamble(grid, &stretches[i], &stretches[j]))
-				stretches[i].quality *= PREAMBLE_QUALITY;
 }
 
 void
@@ -213,23 +193,17 @@ csv_grid_place(CsvGrid *grid)
 }
 
 uint32
-csv_count_rows_in(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers)
+csv_count_rows(const CsvGrid *grid, uint32 *nothers)
 {
 	uint32		nrows = 0;
 
 	*nothers = 0;
-	for (uint32 i = from; i < to; i++)
+	for (uint32 i = grid->from; i < grid->to; i++)
 		if (csv_is_row(&grid->records[i], grid->nfields))
 			nrows++;
 		else
 			*nothers += csv_is_counted(&grid->records[i]);
 	return nrows;
-}
-
-uint32
-csv_count_rows(const CsvGrid *grid, uint32 *nothers)
-{
-	return csv_count_rows_in(grid, grid->from, grid->to, nothers);
 }
 
 bool
