@@ -25,10 +25,8 @@
 /* single blanks are tried where less of the records are a table by other delimiters */
 #define LEAST_ROWS		0.8
 
-/* columns that must have a type for them */
+/* columns that must have a type for them, and the most records of another number of fields */
 #define LEAST_TYPED_BY_BLANKS	1.2
-
-/* the most records of another number of fields in the text format, for each row */
 #define MOST_OTHERS		0.05
 
 /* blanks, or other delimiters, beside values count if this share of the rows has them */
@@ -290,7 +288,7 @@ add_trial(Search *search, const CsvGrid *grid)
 	csv_dialect_delimiter(&grid->options, trial->delimiter);
 	trial->from = grid->records[grid->from].start;
 	trial->to = grid->records[grid->to - 1].start;
-	trial->nrows = csv_count_rows(grid, &nothers);
+	trial->nrows = csv_count_rows(grid, grid->from, grid->to, &nothers);
 	trial->nfields = grid->nfields;
 	trial->quality = grid->quality;
 	search->ntrials++;
@@ -306,7 +304,7 @@ find_rival(const Search *search, CsvGrid *grid)
 {
 	char		delimiter[CSV_DELIMITER_BYTES + 1];
 	uint32		nothers;
-	uint32		nrows = csv_count_rows(grid, &nothers);
+	uint32		nrows = csv_count_rows(grid, grid->from, grid->to, &nothers);
 	double		least = grid->quality * RIVAL_QUALITY;
 
 	if (!grid->is_table && grid->is_single)
@@ -329,14 +327,32 @@ find_rival(const Search *search, CsvGrid *grid)
 	}
 }
 
-/* does a grid's table begin above another's, or at the same record, and reach to its end? */
+/* the first record of a grid's table, or its header that lacks the first name */
+static const CsvGridRecord *
+first_of(const CsvGrid *grid)
+{
+	const CsvGridRecord *first = &grid->records[grid->from];
+
+	return grid->from > 0 && grid->nfields > 2 && csv_is_row(first - 1, grid->nfields - 1) ?
+		first - 1 : first;
+}
+
+/*
+ * Does a grid's table begin above another's, or at the same record, and reach to its end?
+ * A line above the other's and a blank line is a title.
+ */
 static bool
 covers(const CsvGrid *grid, const CsvGrid *other, bool from_there)
 {
-	uint64		start = grid->records[grid->from].start;
+	const CsvGridRecord *first = first_of(grid);
 	uint64		of_other = other->records[other->from].start;
+	bool		is_title = false;
 
-	return (start < of_other || (from_there && start == of_other)) &&
+	for (uint32 i = 0; i < grid->nrecords && grid->records[i].start < of_other; i++)
+		is_title |= &grid->records[i] > first && grid->records[i].blank &&
+			grid->records[i].nfields == 1;
+	return ((first->start < of_other && !is_title) ||
+			(from_there && first->start == of_other)) &&
 		grid->records[grid->to - 1].start >= other->records[other->to - 1].start;
 }
 
@@ -351,12 +367,13 @@ outdoes(const CsvGrid *grid, const CsvGrid *other)
 	const bool	is_comma = grid->options.delimiter == ',';
 	uint32		nothers;
 	uint32		nothers_of_other;
-	uint32		nrows = csv_count_rows(grid, &nothers);
-	uint32		nrows_of_other = csv_count_rows(other, &nothers_of_other);
+	uint32		nrows = csv_count_rows(grid, grid->from, grid->to, &nothers);
+	uint32		nrows_of_other = csv_count_rows(other, other->from, other->to, &nothers_of_other);
 
 	/* tabs are hardly in values, and blanks in all texts */
 	if (grid->options.delimiter == ' ' || (is_comma && other->options.delimiter == '\t'))
 		return false;
+	nrows += first_of(grid) < &grid->records[grid->from];
 	return csv_grid_is_regular(grid) && nothers <= nothers_of_other &&
 		covers(grid, other, other->options.delimiter == ',' && !is_comma) &&
 		nrows > nrows_of_other;
@@ -508,7 +525,10 @@ is_named_column(const CsvGrid *grid)
 static bool
 are_blanks_delimiters(const CsvGrid *grid)
 {
-	return csv_grid_is_regular(grid) && grid->typed >= LEAST_TYPED_BY_BLANKS &&
+	uint32		nothers;
+	uint32		nrows = csv_count_rows(grid, 0, grid->nrecords, &nothers);
+
+	return grid->is_table && nothers <= 1 + nrows * MOST_OTHERS && grid->typed >= LEAST_TYPED_BY_BLANKS &&
 		!is_column_of_values(grid, false) && !is_named_column(grid);
 }
 
@@ -752,11 +772,11 @@ may_contain(const char *wide, const CsvGrid *grid, const CsvGrid *best)
 	uint32		nothers;
 	uint32		nothers_of_best;
 
-	(void) csv_count_rows(grid, &nothers);
-	(void) csv_count_rows(best, &nothers_of_best);
+	(void) csv_count_rows(grid, grid->from, grid->to, &nothers);
+	(void) csv_count_rows(best, best->from, best->to, &nothers_of_best);
 	if (best->is_table && (nothers > nothers_of_best || grid->from > best->from))
 		return false;
-	return strspn(wide, "|~^;:") == strlen(wide) ||
+	return strspn(wide, "|~^;:") == strlen(wide) || wide[0] == wide[strlen(wide) - 1] ||
 		grid->nfields != best->nfields;
 }
 
@@ -775,7 +795,7 @@ is_better_wide(const char *wide, const CsvGrid *grid, const CsvGrid *best, const
 
 	/* the rest of a longer one belongs to values, where the shorter one has more fields */
 	if (strstr(of_best, wide) != NULL)
-		return grid->nfields > best->nfields;
+		return !is_repetition(of_best) && grid->nfields > best->nfields;
 	if (strstr(wide, of_best) != NULL)
 		return may_contain(wide, grid, best) &&
 			(!is_repetition(wide) || best->nfields != 3 || csv_find_header(grid).found);

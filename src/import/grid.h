@@ -108,8 +108,8 @@ extern uint32 csv_grid_first(const CsvGrid *grid);
 /* Find the table's records and number of fields, and how good a table it is. */
 extern void csv_grid_place(CsvGrid *grid);
 
-/* the table's records that are rows, and those that count but are not */
-extern uint32 csv_count_rows(const CsvGrid *grid, uint32 *nothers);
+/* of the records [from, to), those that are rows, and those that count but are not */
+extern uint32 csv_count_rows(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers);
 
 /* are nearly all records rows, from the table's first record on? */
 extern bool csv_grid_is_regular(const CsvGrid *grid);

@@ -135,8 +135,10 @@ is_enough(const CsvGrid *grid, const GridStretch *stretch)
 		nrows_later += i >= stretch->from && is_row;
 	}
 	return nrows >= nall * LEAST_AGREEMENT ||
+		(stretch->sum >= 3 && stretch->nfields >= 3 && stretch->typed >= 1) ||
 		(nrows_later >= nlater * LEAST_AGREEMENT &&
 		 ((stretch->typed >= 0.5 && nrows_later >= 2) ||
+		  (nrows_later >= 3 && stretch->nfields >= 3) ||
 		  (stretch->typed >= 1 && nrows_later == nlater && stretch->nfields >= 3 &&
 		   stretch->from > 0 && grid->records[stretch->from - 1].blank)));
 }
@@ -193,12 +195,12 @@ csv_grid_place(CsvGrid *grid)
 }
 
 uint32
-csv_count_rows(const CsvGrid *grid, uint32 *nothers)
+csv_count_rows(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers)
 {
 	uint32		nrows = 0;
 
 	*nothers = 0;
-	for (uint32 i = grid->from; i < grid->to; i++)
+	for (uint32 i = from; i < to; i++)
 		if (csv_is_row(&grid->records[i], grid->nfields))
 			nrows++;
 		else
@@ -210,7 +212,7 @@ bool
 csv_grid_is_regular(const CsvGrid *grid)
 {
 	uint32		nothers;
-	uint32		nrows = csv_count_rows(grid, &nothers);
+	uint32		nrows = csv_count_rows(grid, grid->from, grid->to, &nothers);
 
 	return grid->is_table && nrows >= 2 && nothers <= nrows * MOST_OTHERS;
 }
