@@ -277,10 +277,6 @@ count_footer(FileEnd *end, char **line)
 			after_blank = true;
 		else if (is_footer(end, i, after_blank))
 			begin = Min(begin, i);
-
-		/* what follows a footer is part of it, unless it is like a record */
-		else if (csv_is_row(&end->grid->records[i], end->rows->ncolumns))
-			begin = nrecords;
 	}
 	if (begin == nrecords)
 		return 0;

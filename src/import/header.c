@@ -342,15 +342,12 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 			continue;
 		ntyped++;
 		any_odd |= kind == CSV_CELL_CODE && !looks_like_name(name, nbytes);
-
-		/* as names, nan and inf do not count as numbers */
-		nstrange += kind != below.kind &&
-			(kind != CSV_CELL_EMPTY || strpbrk(name, "0123456789") == NULL);
+		nstrange += kind != below.kind;
 	}
 	*assumed = any_odd || (ntyped == 0 && nunlike * 2 < names->ncells);
 	if (ntyped > 0)
 		return nstrange == ntyped;
-	return any_name && nnames + nempty == names->ncells && nempty <= names->ncells / 2 &&
+	return any_name && nnames + nempty == names->ncells &&
 		!recurs;
 }
 
@@ -539,11 +536,7 @@ csv_find_header(const CsvGrid *grid)
 	{
 		header.names = csv_header_names(grid, &header.top, &header.last);
 		header.nfields = grid->records[header.last].nfields;
-
-		/* in a file of one field, a title may stand above a blank line */
-		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1) &&
-			   (grid->nfields > 1 || (header.names != NULL &&
-									  strchr(header.names->cells[0].text, ' ') == NULL)))
+		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1))
 			header.first--;
 		shift_names(grid, &header);
 	}

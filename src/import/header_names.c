@@ -6,7 +6,7 @@
  * above.  A row above it belongs to the header if
  *
  *	- both are full: names, units,
- *	- it fills blank cells of the last row, or tells equal names apart,
+ *	- it fills blank cells of the last row,
  *	- it has names of groups all over the width.
  *
  * Otherwise it is a title or a note.  A group's name stands above its first column, and
@@ -91,18 +91,6 @@ has_no_names(const CsvGridRecord *cells)
 	return any_digit || count_filled(cells) > 0;
 }
 
-/* is a name there twice? */
-static bool
-has_repetition(const CsvGridRecord *cells)
-{
-	for (uint32 i = 1; i < cells->ncells; i++)
-		for (uint32 j = 0; j < i && !is_blank(cells, i); j++)
-			if (cells->cells[i].nbytes == cells->cells[j].nbytes && cells->cells[i].nbytes < NAMEDATALEN &&
-				memcmp(cells->cells[i].text, cells->cells[j].text, cells->cells[i].nbytes) == 0)
-				return true;
-	return false;
-}
-
 /* does a row belong to the header that has these names so far, right below it? */
 static bool
 belongs(const CsvGridRecord *row, const CsvGridRecord *names, bool *has_groups)
@@ -110,7 +98,6 @@ belongs(const CsvGridRecord *row, const CsvGridRecord *names, bool *has_groups)
 	uint32		filled = count_filled(row);
 	uint32		last = 0;
 	bool		completes = false;
-	bool		repeated = has_repetition(names);
 
 	*has_groups = true;
 	if (filled < 2 || row->ncells > names->ncells || row->ncells * 2 < names->ncells)
@@ -121,7 +108,7 @@ belongs(const CsvGridRecord *row, const CsvGridRecord *names, bool *has_groups)
 			last = i;
 			completes |= is_blank(names, i);
 		}
-	if (completes || repeated)
+	if (completes)
 		return true;
 	if (row->ncells < names->ncells)
 		return false;

@@ -310,7 +310,7 @@ is_empty(const CsvGridRows *rows, uint32 row, uint32 column)
 static bool
 is_unit(const char *text, uint32 nbytes)
 {
-	uint32		ndigits = (uint32) strspn(text, "0123456789");
+	size_t		ndigits;
 
 	if (nbytes == 0)
 		return false;
@@ -323,11 +323,7 @@ is_unit(const char *text, uint32 nbytes)
 
 	if (nbytes <= UNIT_BYTES && !isdigit((unsigned char) *text) && strchr(text + 1, '/') != NULL)
 		return true;
-
-	/* a degree's sign, in UTF-8 or 8-bit encodings */
-	if (((uint8) text[0] == 0xc2 && (uint8) text[1] == 0xb0 && nbytes <= 3) ||
-		((uint8) text[0] == 0xb0 && nbytes <= 2))
-		return true;
+	ndigits = strspn(text, "0123456789");
 	return ndigits > 0 && ndigits + 1 == nbytes && strchr("snd", text[ndigits]) != NULL;
 }
 
@@ -480,8 +476,7 @@ look_at_row(const CsvGridRows *rows, uint32 row, uint32 names)
 		 is_strange(rows, row, 0) && is_in_words(first->text, first->nbytes));
 	look.header = nstrange >= LEAST_NAMES || (look.key && nstrange >= 2) ||
 		has_units(rows, row) || has_lines(rows, row) ||
-		has_subnames(rows, row, names) || has_ordinals(rows, row) ||
-		(is_empty(rows, row, 0) && has_years(rows, row, false));
+		has_subnames(rows, row, names) || has_ordinals(rows, row);
 	return look;
 }
 
