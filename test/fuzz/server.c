@@ -906,15 +906,16 @@ csv_name_without_compression(const char *filename)
 
 /* ---- the scan ---- */
 
-struct CsvTableScan
+typedef struct FuzzScan
 {
-	const CsvTable *table;
+	CsvTableScan scan;			/* for callers; only its table and batches are set */
+	CsvBatches	batches;		/* never a batch */
 	CsvDialect	dialect;
 	CsvScan		record;
 	MemoryContext values;		/* of one record */
 	CsvSkippedFn skipped;
 	void	   *arg;
-};
+} FuzzScan;
 
 static void *
 scan_alloc(void *owner, size_t nbytes)
@@ -932,7 +933,7 @@ static const CsvMemory scan_memory = {scan_alloc, scan_free, NULL};
 
 /* the next record; false if there is none */
 static bool
-next_record(CsvTableScan *scan)
+next_record(FuzzScan *scan)
 {
 	csv_scan_record(&scan->record, &scan_memory, &scan->dialect, CSV_NORMAL,
 					fuzz_server.bytes, scan->record.next, fuzz_server.nbytes,
@@ -945,9 +946,10 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 					 const CsvPushdown *pushdown, int flags,
 					 CsvSkippedFn skipped, void *arg)
 {
-	CsvTableScan *scan = palloc0(sizeof(CsvTableScan));
+	FuzzScan   *scan = palloc0(sizeof(FuzzScan));
 
-	scan->table = table;
+	scan->scan.table = table;
+	scan->scan.batches = &scan->batches;
 	scan->skipped = skipped;
 	scan->arg = arg;
 	scan->values = AllocSetContextCreate(CurrentMemoryContext, "values",
@@ -958,12 +960,12 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 		scan->record.next = 3;
 	for (uint32 i = 0; i < table->reader.header_rows; i++)
 		(void) next_record(scan);
-	return scan;
+	return &scan->scan;
 }
 
 /* a field as a text; false if it is no valid one */
 static bool
-text_value(CsvTableScan *scan, uint32 field, Datum *value)
+text_value(FuzzScan *scan, uint32 field, Datum *value)
 {
 	CsvSpan		span = csv_scan_field(&scan->record, &scan->dialect,
 									  fuzz_server.bytes, fuzz_server.nbytes,
@@ -986,20 +988,22 @@ text_value(CsvTableScan *scan, uint32 field, Datum *value)
 }
 
 bool
-csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
+csv_table_scan_next(CsvTableScan *of, Datum *values, bool *isnull)
 {
+	FuzzScan   *scan = (FuzzScan *) of;
+
 	while (next_record(scan))
 	{
 		CsvSkipped	skipped = {
-			.file = scan->table->filename, .record = 1, .message = "invalid",
+			.file = of->table->filename, .record = 1, .message = "invalid",
 			.code = CSV_ERROR_INVALID_UTF8
 		};
 		MemoryContext outer = MemoryContextSwitchTo(scan->values);
 		bool		valid = !scan->record.bad &&
-			scan->record.nfields == scan->table->nfields;
+			scan->record.nfields == of->table->nfields;
 
 		MemoryContextReset(scan->values);
-		for (uint32 i = 0; valid && i < scan->table->nfields; i++)
+		for (uint32 i = 0; valid && i < of->table->nfields; i++)
 		{
 			valid = text_value(scan, i, &values[i]);
 			isnull[i] = valid &&
@@ -1022,7 +1026,7 @@ csv_table_scan_show_progress(CsvTableScan *scan, Oid relid)
 void
 csv_table_scan_end(CsvTableScan *scan)
 {
-	MemoryContextDelete(scan->values);
+	MemoryContextDelete(((FuzzScan *) scan)->values);
 }
 
 /* a record at a time, and never a run, nor a batch that a thread has seen */
@@ -1042,14 +1046,6 @@ csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places, Datum *
 				  bool *isnull, CsvRowRoom *room)
 {
 	return false;
-}
-
-CsvBatches *
-csv_table_scan_batches(const CsvTableScan *scan)
-{
-	static CsvBatches none;
-
-	return &none;
 }
 
 void
