@@ -71,14 +71,6 @@ cpu_pace(const CsvSettings *settings)
 	return 1 + (settings->cpu_threads - 1) * CSV_THREAD_SHARE;
 }
 
-static CsvDeviceState
-gpu_state(const CsvSettings *settings)
-{
-	char		name[CSV_DEVICE_NAME_BYTES];
-
-	return csv_gpu_state(settings->device, name);
-}
-
 /*
  * Is the GPU worth using, in this state or a better one?  Not for a program's output,
  * whose size is unknown.
@@ -113,7 +105,7 @@ find_use(const CsvSettings *settings, int64 nbytes, int ncolumns)
 	if (!gpu_is_worth_it(settings, nbytes, ncolumns, CSV_DEVICE_AWAKE) ||
 		gpu_has_failed())
 		return CSV_GPU_NONE;
-	state = gpu_state(settings);
+	state = csv_gpu_state(settings->device, NULL);
 	if (!gpu_is_worth_it(settings, nbytes, ncolumns, state))
 		return CSV_GPU_NONE;
 	return state == CSV_DEVICE_AWAKE ? CSV_GPU_READS : CSV_GPU_AWAITED;
@@ -146,7 +138,7 @@ csv_await_gpu(const CsvSettings *settings, int64 nbytes)
 	if (!TimestampDifferenceExceeds(asked, now, CSV_ASK_MILLISECONDS))
 		return CSV_GPU_AWAITED;
 	asked = now;
-	switch (gpu_state(settings))
+	switch (csv_gpu_state(settings->device, NULL))
 	{
 		case CSV_DEVICE_AWAKE:
 			return CSV_GPU_READS;
@@ -174,15 +166,13 @@ csv_engine_threads(const CsvSettings *settings, int64 nbytes, uint64 chunk_bytes
 static const char *
 gpu_trouble(const CsvSettings *settings)
 {
-	char		name[CSV_DEVICE_NAME_BYTES];
-
 	if (!csv_service_has_descriptors())
 		return strerror(EMFILE);
 	if (!csv_service_connect(false))
 		return "csv_gpu_service does not run";
 	if (!csv_service_has_cuda())
 		return "csv_gpu_service was built without CUDA";
-	if (csv_gpu_state(settings->device, name) != CSV_DEVICE_NONE)
+	if (csv_gpu_state(settings->device, NULL) != CSV_DEVICE_NONE)
 		return "csv_gpu_service has no room for another scan";
 	return settings->device <= 0 ? "there is none, or no driver" :
 		"there is no such device";
@@ -202,7 +192,7 @@ bool
 csv_engine_lacks_gpu(const CsvSettings *settings)
 {
 	return settings->engine == CSV_ENGINE_CUDA &&
-		gpu_state(settings) == CSV_DEVICE_NONE;
+		csv_gpu_state(settings->device, NULL) == CSV_DEVICE_NONE;
 }
 
 void

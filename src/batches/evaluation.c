@@ -69,7 +69,6 @@ struct CsvEvaluation
 
 	CsvSelection selection;		/* of the batch's rows */
 	uint8_t    *doubtful;		/* for each row: some value is not made yet */
-	uint32_t	doubtful_capacity;
 };
 
 void
@@ -450,20 +449,12 @@ remember_groups(CsvEvaluation *evaluation)
 
 /* ---- batches ---- */
 
-/* flags of n rows, all set to `value` */
-static uint8_t *
-set_doubtful(CsvEvaluation *evaluation, uint32_t n, bool value)
+static void
+drop_doubtful(CsvEvaluation *evaluation)
 {
-	if (n > evaluation->doubtful_capacity)
-	{
-		if (evaluation->doubtful != NULL)
-			pfree(evaluation->doubtful);
-		evaluation->doubtful = NULL;
-		evaluation->doubtful = MemoryContextAllocHuge(evaluation->context, n);
-		evaluation->doubtful_capacity = n;
-	}
-	memset(evaluation->doubtful, value, n);
-	return evaluation->doubtful;
+	if (evaluation->doubtful != NULL)
+		pfree(evaluation->doubtful);
+	evaluation->doubtful = NULL;
 }
 
 /*
@@ -480,17 +471,19 @@ find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 	bool		all = evaluation->decidable == CSV_DECIDES_NOTHING ||
 		(evaluation->decidable == CSV_DECIDES_LATER &&
 		 order_shows(evaluation->query));
-	uint8_t    *doubtful;
 
+	drop_doubtful(evaluation);
 	for (int i = 0; i < ncolumns; i++)
 		any |= batch->arrays[i].any_slow;
 	all |= any && order_shows(evaluation->query);
 	if (!any && !all)
 		return NULL;
-	doubtful = set_doubtful(evaluation, batch->nrows, all);
+	evaluation->doubtful = MemoryContextAllocHuge(evaluation->context,
+												  batch->nrows);
+	memset(evaluation->doubtful, all, batch->nrows);
 	if (!all)
-		csv_find_doubtful(batch, (uint32_t) ncolumns, doubtful);
-	return doubtful;
+		csv_find_doubtful(batch, (uint32_t) ncolumns, evaluation->doubtful);
+	return evaluation->doubtful;
 }
 
 /* threads evaluate this kept batch and the batches behind it; false: they do not */
@@ -601,10 +594,7 @@ csv_evaluation_finish(CsvEvaluation *evaluation)
 	if (batches->holds &&
 		csv_remote_held(batches->remote, 0, &evaluation->held) != CSV_OK)
 		csv_reading_leave_gpu(batches, true);
-	if (evaluation->doubtful != NULL)
-		pfree(evaluation->doubtful);
-	evaluation->doubtful = NULL;
-	evaluation->doubtful_capacity = 0;
+	drop_doubtful(evaluation);
 }
 
 /* ---- groups ---- */

@@ -26,24 +26,20 @@ static void
 make_rest_room(CsvRemote *remote, size_t nbytes)
 {
 	size_t		length = remote->rest_end - remote->rest_start;
+	uint8_t    *before = remote->rest;
 
 	if (remote->rest_room - remote->rest_end >= nbytes)
 		return;
-	if (remote->rest_start >= length && remote->rest_room - length >= nbytes)
-		memcpy(remote->rest, remote->rest + remote->rest_start, length);
-	else
+	if (remote->rest_room < 2 * length + nbytes)
 	{
-		size_t		room = 2 * (length + nbytes);
-		uint8_t    *rest = MemoryContextAllocHuge(GetMemoryChunkContext(remote),
-												  room);
-
-		if (length > 0)
-			memcpy(rest, remote->rest + remote->rest_start, length);
-		if (remote->rest != NULL)
-			pfree(remote->rest);
-		remote->rest = rest;
-		remote->rest_room = room;
+		remote->rest_room = 2 * (length + nbytes);
+		remote->rest = MemoryContextAllocHuge(GetMemoryChunkContext(remote),
+											  remote->rest_room);
 	}
+	if (length > 0)
+		memmove(remote->rest, before + remote->rest_start, length);
+	if (before != NULL && before != remote->rest)
+		pfree(before);
 	remote->rest_start = 0;
 	remote->rest_end = length;
 }

@@ -206,16 +206,22 @@ has_stopped(BackgroundWorkerHandle *handle)
 	return status == BGWH_STOPPED || status == BGWH_POSTMASTER_DIED;
 }
 
+void
+csv_service_pause(long milliseconds, uint32 wait_event)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 milliseconds, wait_event);
+	ResetLatch(MyLatch);
+	csv_check_interrupts();
+}
+
 static void
 look_later(void)
 {
 	static uint32 wait_event = 0;
 
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 CSV_LOOK_MILLISECONDS,
-					 csv_wait_event(&wait_event, "CsvGpuServiceStart"));
-	ResetLatch(MyLatch);
-	csv_check_interrupts();
+	csv_service_pause(CSV_LOOK_MILLISECONDS,
+					  csv_wait_event(&wait_event, "CsvGpuServiceStart"));
 }
 
 /* connect by `end`: wait for a program that is ending or starting, or start one */

@@ -30,6 +30,9 @@ extern uint64 csv_service_connection(void);
 /* was the connected program built with CUDA? */
 extern bool csv_service_has_cuda(void);
 
+/* waits a short time, or until this process's latch is set; may be interrupted */
+extern void csv_service_pause(long milliseconds, uint32 wait_event);
+
 /*
  * Ask, and wait for the answer, which has the same kind, and comes at once.  The
  * caller owns the descriptors that come with it; NULL: none are expected.  False: the

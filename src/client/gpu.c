@@ -74,10 +74,13 @@ ask(int device, bool wake, CsvDeviceMessage *told)
 }
 
 CsvDeviceState
-csv_gpu_state(int device, char name[CSV_DEVICE_NAME_BYTES])
+csv_gpu_state(int device, char *name)
 {
+	char		ignored[CSV_DEVICE_NAME_BYTES];
 	CsvDeviceMessage told;
 
+	if (name == NULL)
+		name = ignored;
 	if (ask(device, false, &told))
 	{
 		strlcpy(name, told.name, CSV_DEVICE_NAME_BYTES);
@@ -88,22 +91,6 @@ csv_gpu_state(int device, char name[CSV_DEVICE_NAME_BYTES])
 		return told.state <= CSV_DEVICE_AWAKE ? told.state : CSV_DEVICE_NONE;
 	}
 	return read_model(device, name) ? CSV_DEVICE_ASLEEP : CSV_DEVICE_NONE;
-}
-
-bool
-csv_gpu_is_missing(int device)
-{
-	CsvDeviceMessage told;
-
-	return ask(device, false, &told) && told.state == CSV_DEVICE_NONE;
-}
-
-bool
-csv_gpu_may_be(void)
-{
-	char		name[CSV_DEVICE_NAME_BYTES];
-
-	return csv_service_connect(false) || read_model(0, name);
 }
 
 void

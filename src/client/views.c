@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "nodes/value.h"
-#include "storage/latch.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -21,7 +20,6 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
-#include "utils/wait_event.h"
 
 #include "client/connection.h"
 #include "client/gpu.h"
@@ -293,25 +291,22 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 	static uint32 wait_event = 0;
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	uint32		message = CSV_MESSAGE_DEVICES;
-	uint32		n = 0;
-	Size		nbytes = 0;
-	char	   *at = NULL;
+	uint32		n;
+	Size		nbytes;
+	char	   *at;
 	char	   *end;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (csv_service_connect(csv_gpu_may_be()) && csv_service_has_cuda())
-		at = ask_for_list(&message, sizeof(message), &nbytes, &n);
+	if (!csv_service_connect(csv_gpu_state(CSV_ANY_DEVICE, NULL) !=
+							 CSV_DEVICE_NONE) ||
+		!csv_service_has_cuda())
+		return (Datum) 0;
 
 	/* drivers may take long */
-	while (at != NULL && n == CSV_LATER)
-	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 CSV_LIST_MILLISECONDS,
-						 csv_wait_event(&wait_event, "CsvGpuDevices"));
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		at = ask_for_list(&message, sizeof(message), &nbytes, &n);
-	}
+	while ((at = ask_for_list(&message, sizeof(message), &nbytes, &n)) != NULL &&
+		   n == CSV_LATER)
+		csv_service_pause(CSV_LIST_MILLISECONDS,
+						  csv_wait_event(&wait_event, "CsvGpuDevices"));
 	if (at == NULL)
 		return (Datum) 0;
 	end = at + nbytes;
