@@ -224,62 +224,58 @@ look_later(void)
 					  csv_wait_event(&wait_event, "CsvGpuServiceStart"));
 }
 
-/* connect by `end`: wait for a program that is ending or starting, or start one */
-static bool
-start_program(TimestampTz end)
+/*
+ * With the right to have a worker started: have it started, unless there is one.  Does
+ * without the program if that fails.
+ */
+static void
+start_worker(BackgroundWorkerHandle **handle)
 {
-	BackgroundWorkerHandle *handle = NULL;
-
-	while (GetCurrentTimestamp() < end)
-	{
-		if (try_to_connect())
-			return true;
-		if (is_outdated || without_since != 0)
-			return false;
-		if (handle != NULL && has_stopped(handle))
-		{
-			do_without("could not start csv_gpu_service: it has ended",
-					   "The server's log says why.");
-			return false;
-		}
-		if (handle == NULL && !csv_worker_exists() &&
-			(handle = csv_worker_start()) == NULL)
-		{
-			do_without("could not start csv_gpu_service: there is no place for its background worker",
-					   "You may need to increase max_worker_processes.");
-			return false;
-		}
-		look_later();
-	}
-	do_without("could not start csv_gpu_service: it does not answer",
-			   "The server's log may say why.");
-	return false;
+	if (*handle != NULL && has_stopped(*handle))
+		do_without("could not start csv_gpu_service: it has ended",
+				   "The server's log says why.");
+	else if (*handle == NULL && !csv_worker_exists() &&
+			 (*handle = csv_worker_start()) == NULL)
+		do_without("could not start csv_gpu_service: there is no place for its background worker",
+				   "You may need to increase max_worker_processes.");
 }
 
-/* let this session or another start the program, and wait for it */
+/*
+ * Wait for a program that is ending or starting.  This session or another has it
+ * started.
+ */
 static bool
 start_and_connect(void)
 {
 	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 												  CSV_START_MILLISECONDS);
-	bool		started = false;
+	BackgroundWorkerHandle *handle = NULL;
+	volatile bool started = false;
 	volatile int right = -1;
 
-	while ((right = csv_worker_may_start()) < 0)
-	{
-		look_later();
-		if (try_to_connect())
-			return true;
-		if (is_outdated || without_since != 0 || GetCurrentTimestamp() >= end)
-			return false;
-	}
 	PG_TRY();
 	{
-		started = start_program(end);
+		while (!(started = try_to_connect()) && !is_outdated && without_since == 0)
+		{
+			bool		is_late = GetCurrentTimestamp() >= end;
+
+			if (right >= 0 && is_late)
+				do_without("could not start csv_gpu_service: it does not answer",
+						   "The server's log may say why.");
+			if (is_late)
+				break;
+			if (right >= 0)
+				start_worker(&handle);
+			else if ((right = csv_worker_may_start()) >= 0)
+				continue;
+			if (without_since == 0)
+				look_later();
+		}
 	}
 	PG_FINALLY();
 	{
-		close(right);
+		if (right >= 0)
+			close(right);
 	}
 	PG_END_TRY();
 	return started;
