@@ -26,13 +26,29 @@
 #include "batches/reading.h"
 #include "batches/remote.h"
 #include "batches/resident_gpu.h"
-#include "batches/window.h"
 #include "query/operate.h"
 #include "query/team.h"
 #include "table/memory.h"
 
 /* fewer rows of kept columns are evaluated before threads would have started */
 #define CSV_SHARED_ROWS		100000
+
+/*
+ * Kept batches that threads evaluate before the scan reaches them.  A window begins
+ * small, because a query may want only a few rows, and doubles.
+ */
+#define CSV_FIRST_WINDOW	8
+
+typedef struct CsvWindow
+{
+	uint32_t	nbatches;		/* of this window */
+	uint32_t	next;			/* index of its next batch */
+	uint32_t	next_size;		/* of the next window */
+	CsvTeamBatch batches[CSV_BATCH_SLOTS];	/* with their answers */
+	CsvRowClasses classes[CSV_BATCH_SLOTS];
+	CsvBatch	mapped[CSV_BATCH_SLOTS];
+	CsvArray   *arrays;			/* ncolumns of each batch */
+} CsvWindow;
 
 struct CsvEvaluation
 {
@@ -61,7 +77,7 @@ struct CsvEvaluation
 	bool		is_shared;		/* threads evaluate batches of the open file, if any
 								 * are wanted */
 	bool		keeps_batches;	/* the backend copies batches of the open file */
-	CsvWindow  *window;			/* of kept batches; NULL: not made yet */
+	CsvWindow  *window;			/* NULL: not made yet */
 
 	/* of the open file, if its columns are kept */
 	CsvRowClasses classes;		/* of the batch */
@@ -71,6 +87,14 @@ struct CsvEvaluation
 	uint8_t    *doubtful;		/* for each row: some value is not made yet */
 };
 
+static void
+clear_window(CsvWindow *window)
+{
+	window->nbatches = 0;
+	window->next = 0;
+	window->next_size = CSV_FIRST_WINDOW;
+}
+
 void
 csv_evaluation_leave_file(CsvEvaluation *evaluation)
 {
@@ -78,7 +102,7 @@ csv_evaluation_leave_file(CsvEvaluation *evaluation)
 		csv_resident_answer_free(evaluation->answer);
 	evaluation->answer = NULL;
 	if (evaluation->window != NULL)
-		csv_window_clear(evaluation->window);
+		clear_window(evaluation->window);
 }
 
 /* the reset callback */
@@ -431,20 +455,16 @@ begin_grouping(CsvEvaluation *evaluation)
 							   (int) program->query.nkeys);
 }
 
-/* tells the evaluator the known groups of kept rows */
-static void
-remember_groups(CsvEvaluation *evaluation)
+/* the known groups of the rows of a kept batch; NULL: none are known */
+static const CsvRowClasses *
+row_classes(const CsvKept *kept, const CsvResidentBatch *batch,
+			CsvRowClasses *classes)
 {
-	const CsvKept *kept = evaluation->batches->kept;
-	CsvRowClasses *classes = NULL;
-
-	if (is_kept(evaluation) && kept->grouping != NULL)
-	{
-		classes = &evaluation->classes;
-		classes->classes = kept->grouping->classes + kept->batch->first_row;
-		classes->nclasses = &kept->grouping->nclasses;
-	}
-	csv_evaluator_remember(evaluation->evaluator, classes);
+	if (kept->grouping == NULL)
+		return NULL;
+	classes->classes = kept->grouping->classes + batch->first_row;
+	classes->nclasses = &kept->grouping->nclasses;
+	return classes;
 }
 
 /* ---- batches ---- */
@@ -486,23 +506,67 @@ find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 	return evaluation->doubtful;
 }
 
-/* threads evaluate this kept batch and the batches behind it; false: they do not */
-static bool
-evaluate_shared(CsvEvaluation *evaluation)
+static CsvWindow *
+get_window(CsvEvaluation *evaluation)
+{
+	int			ncolumns = evaluation->batches->layout->ncolumns;
+
+	if (evaluation->window == NULL)
+	{
+		CsvWindow  *window = MemoryContextAlloc(evaluation->context,
+												sizeof(CsvWindow));
+
+		window->arrays = MemoryContextAlloc(evaluation->context, sizeof(CsvArray) *
+											CSV_BATCH_SLOTS * Max(ncolumns, 1));
+		clear_window(window);
+		evaluation->window = window;
+	}
+	return evaluation->window;
+}
+
+/* threads evaluate the current batch, and kept batches behind it */
+static void
+fill_window(CsvEvaluation *evaluation, CsvWindow *window)
 {
 	CsvTeam    *team = get_team(evaluation);
 	CsvBatches *batches = evaluation->batches;
-	MemoryContext outer = MemoryContextSwitchTo(evaluation->context);
-	const CsvAnswer *answer;
-	CsvStatus	status;
+	const CsvKept *kept = batches->kept;
+	uint32_t	n = 0;
 
-	if (evaluation->window == NULL)
-		evaluation->window = csv_window_create(batches->layout);
-	MemoryContextSwitchTo(outer);
-	answer = csv_window_answer(evaluation->window, team, batches->kept, &status);
-	check_status(status);
+	for (uint32_t number = kept->next - 1; n < window->next_size; number++)
+	{
+		const CsvResidentBatch *batch =
+			csv_kept_batch(kept, number, &window->mapped[n], window->arrays +
+						   (size_t) n * batches->layout->ncolumns);
+
+		if (batch == NULL)
+			break;
+		/* the scan skips batches without rows */
+		if (batch->batch.nrows == 0)
+			continue;
+		window->batches[n].batch = &window->mapped[n];
+		window->batches[n].classes = row_classes(kept, batch, &window->classes[n]);
+		n++;
+	}
+	check_status(csv_team_run_all(team, &batches->layout->layout, window->batches,
+								  n, csv_process_interrupts, NULL));
+	window->nbatches = n;
+	window->next = 0;
+	window->next_size = Min(2 * window->next_size, CSV_BATCH_SLOTS);
 	batches->statistics.threads = Max(batches->statistics.threads,
 									  csv_team_nactive(team));
+}
+
+/* threads have evaluated the current kept batch, or do; false: they do not */
+static bool
+evaluate_shared(CsvEvaluation *evaluation)
+{
+	CsvWindow  *window = get_window(evaluation);
+	const CsvAnswer *answer;
+
+	if (window->next == window->nbatches)
+		fill_window(evaluation, window);
+	answer = window->batches[window->next++].answer;
 	if (answer != NULL)
 		take_answer(evaluation, answer);
 	return answer != NULL;
@@ -514,7 +578,9 @@ evaluate_here(CsvEvaluation *evaluation, const CsvBatch *batch)
 	CsvBatches *batches = evaluation->batches;
 
 	if (evaluation->query->aggregates)
-		remember_groups(evaluation);
+		csv_evaluator_remember(evaluation->evaluator, is_kept(evaluation) ?
+							   row_classes(batches->kept, batches->kept->batch,
+										   &evaluation->classes) : NULL);
 	check_status(csv_evaluator_run(evaluation->evaluator,
 								   &batches->layout->layout, batch,
 								   find_doubtful(evaluation, batch),
