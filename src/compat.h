@@ -390,17 +390,6 @@ csv_insert_index_tuples(ResultRelInfo *relation, TupleTableSlot *slot,
 #endif
 }
 
-/* how rows of a partitioned table become rows of its partition; NULL: unchanged */
-static inline TupleConversionMap *
-csv_root_to_partition_map(ResultRelInfo *partition, EState *estate)
-{
-#if PG_VERSION_NUM >= 160000
-	return ExecGetRootToChildMap(partition, estate);
-#else
-	return partition->ri_RootToPartitionMap;
-#endif
-}
-
 /* the subtransaction that made the relation's storage, if in this transaction */
 #if PG_VERSION_NUM >= 160000
 #define csv_new_storage_subid(relation) ((relation)->rd_newRelfilelocatorSubid)
@@ -462,6 +451,16 @@ csv_reindex(Oid index, char persistence)
 #else
 #define csv_copy_forces_not_null(copy) false
 #define csv_copy_forces_null(copy) false
+#endif
+
+/* from 16 on, COPY inserts rows into foreign tables in batches */
+#define CSV_COPY_BATCHES (PG_VERSION_NUM >= 160000)
+
+/* where COPY has the default of the column (by its number from 0) that it adds next */
+#if PG_VERSION_NUM >= 160000
+#define csv_copy_default(copy, column) ((copy)->defexprs[column])
+#else
+#define csv_copy_default(copy, column) ((copy)->defexprs[(copy)->num_defaults])
 #endif
 
 #endif							/* CSV_COMPAT_H */

@@ -99,7 +99,7 @@ struct CsvHeapPages
 {
 	Relation	relation;
 	CommandId	cid;
-	const CsvPagesHook *hook;	/* or NULL */
+	CsvIndexEntries *entries;	/* or NULL */
 	const CsvTupleForm *form;
 	Size		kept_free;		/* bytes of a page, by the fillfactor */
 	bool		past_buffers;	/* pages are written to the file itself */
@@ -140,10 +140,9 @@ is_past_buffers(Relation relation)
 }
 
 const char *
-csv_heap_pages_obstacle(const ResultRelInfo *info)
+csv_heap_pages_obstacle(Relation relation)
 {
-	Relation	relation = info->ri_RelationDesc;
-	const TriggerDesc *triggers = info->ri_TrigDesc;
+	const TriggerDesc *triggers = relation->trigdesc;
 
 	if (relation->rd_rel->relkind != RELKIND_RELATION)
 		return "it is not a plain table";
@@ -183,14 +182,14 @@ alloc_pages(int npages)
 
 CsvHeapPages *
 csv_heap_pages_begin(Relation relation, CommandId cid, int options,
-					 const CsvPagesHook *hook)
+					 CsvIndexEntries *entries)
 {
 	CsvHeapPages *pages = palloc0(sizeof(CsvHeapPages));
 
 	pages->relation = relation;
 	pages->context = CurrentMemoryContext;
 	pages->cid = cid;
-	pages->hook = hook;
+	pages->entries = entries;
 	pages->form = csv_tuple_form_create(RelationGetDescr(relation),
 										GetCurrentTransactionId(), cid);
 	pages->kept_free = RelationGetTargetPageFreeSpace(relation,
@@ -490,8 +489,8 @@ append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows, BlockNumber
 						 at == InvalidBlockNumber ? at : at + i);
 	/* a transaction that has read the relation meanwhile has not seen these rows */
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
-	for (int i = 0; i < npages && to->hook != NULL; i++)
-		to->hook->page(to->hook->arg, page_of(pages, i));
+	for (int i = 0; i < npages && to->entries != NULL; i++)
+		csv_index_entries_add(to->entries, page_of(pages, i));
 	pgstat_count_heap_insert(relation, nrows);
 }
 
@@ -635,8 +634,8 @@ insert_page(CsvHeapPages *pages, Page page)
 					   pages->bulk);
 	for (int i = 0; i < last; i++)
 	{
-		if (pages->hook != NULL)
-			pages->hook->row(pages->hook->arg, pages->slots[i]);
+		if (pages->entries != NULL)
+			csv_index_entries_insert(pages->entries, pages->slots[i]);
 		ExecClearTuple(pages->slots[i]);
 	}
 

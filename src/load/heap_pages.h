@@ -11,6 +11,7 @@
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 
+#include "load/indexes.h"
 #include "load/tuple.h"
 
 typedef struct CsvHeapPages CsvHeapPages;
@@ -26,27 +27,16 @@ extern int	csv_pin_limit(void);
  * Returns why rows cannot be appended to a relation in pages, because of the relation
  * or of this session; NULL if they can.  The caller must check the indexes.
  */
-extern const char *csv_heap_pages_obstacle(const ResultRelInfo *relation);
-
-/*
- * Callbacks that see all rows: as pages, in private memory, once they are in the
- * relation; or one by one, with their TIDs, if they are inserted in the ordinary way.
- */
-typedef struct CsvPagesHook
-{
-	void		(*page) (void *arg, Page page);
-	void		(*row) (void *arg, TupleTableSlot *slot);
-	void	   *arg;
-} CsvPagesHook;
+extern const char *csv_heap_pages_obstacle(Relation relation);
 
 /*
  * The relation must be locked against changes of its definition.  cid is the
  * command's.  options are table_multi_insert()'s, for rows that go to older pages and
- * for the last rows.  Uses the current memory context.  The context and the hook must
- * outlive the result.
+ * for the last rows.  entries get all rows, unless NULL.  Uses the current memory
+ * context.  The context and the entries must outlive the result.
  */
 extern CsvHeapPages *csv_heap_pages_begin(Relation relation, CommandId cid, int options,
-										  const CsvPagesHook *hook);
+										  CsvIndexEntries *entries);
 
 /*
  * Add a row, with an entry per attribute of the relation.  Returns false if the tuple

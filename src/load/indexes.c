@@ -206,6 +206,7 @@ typedef struct IndexSort
 
 struct CsvIndexEntries
 {
+	ResultRelInfo *target;
 	Relation	relation;
 	EState	   *estate;
 	TupleTableSlot *slot;		/* for a row of a page */
@@ -219,6 +220,7 @@ csv_index_entries_begin(ResultRelInfo *relation, EState *estate)
 	CsvIndexEntries *entries = palloc0(sizeof(CsvIndexEntries));
 	int			n = relation->ri_NumIndices;
 
+	entries->target = relation;
 	entries->relation = relation->ri_RelationDesc;
 	entries->estate = estate;
 	entries->slot = MakeSingleTupleTableSlot(RelationGetDescr(entries->relation),
@@ -286,6 +288,12 @@ csv_index_entries_add(CsvIndexEntries *entries, Page page)
 		add_row(entries, &tuple.t_self);
 		ExecClearTuple(entries->slot);
 	}
+}
+
+void
+csv_index_entries_insert(CsvIndexEntries *entries, TupleTableSlot *slot)
+{
+	list_free(csv_insert_index_tuples(entries->target, slot, entries->estate));
 }
 
 static void

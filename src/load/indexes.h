@@ -55,6 +55,9 @@ extern CsvIndexEntries *csv_index_entries_begin(ResultRelInfo *relation,
 												EState *estate);
 extern void csv_index_entries_add(CsvIndexEntries *entries, Page page);
 
+/* insert the entries of a row that has its TID at once */
+extern void csv_index_entries_insert(CsvIndexEntries *entries, TupleTableSlot *slot);
+
 /* insert all entries that wait into the indexes */
 extern void csv_index_entries_end(CsvIndexEntries *entries);
 

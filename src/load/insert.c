@@ -2,21 +2,14 @@
  * insert.c
  *		Inserts rows into a relation as COPY FROM does.
  *
- * A row goes in in one of three ways, the fastest first:
+ * Rows go in in one of two ways:
  *
  *	- By pages (heap_pages.c), if no trigger needs the row, and no index does, unless
- *	  index entries can come after all rows (indexes.c).
- *	- By buffers: rows wait in slots of the relation they are routed to, and go
- *	  through table_multi_insert() many at a time.  Index entries and AFTER
- *	  triggers follow, row by row.  Foreign tables get them in batches, if their
- *	  wrapper takes batches.
- *	- One by one, if something might look at the rows before: BEFORE and
- *	  INSTEAD OF triggers, volatile defaults.  Also for foreign tables of other
- *	  wrappers, and for transition tables of partitioned tables, which capture
- *	  rows in their order.
- *
- * Except for pages, the choice is COPY's.  If a row does not go by pages because it
- * must be toasted, it goes by buffers.
+ *	  index entries can come after all rows (indexes.c).  A row that must be toasted
+ *	  goes in by itself.
+ *	- Through PostgreSQL's COPY in all other cases.  COPY reads an empty line for each
+ *	  row, and takes the row's values for defaults of the columns.  So partitions,
+ *	  triggers, foreign tables and frozen rows are COPY's.
  *
  * Memory: a context of its own, a child of the context in which the relation was
  * opened; for each row, the executor state's per-tuple context.  After an ERROR, these
@@ -30,15 +23,18 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "commands/copyfrom_internal.h"
+#include "commands/progress.h"
 #include "commands/trigger.h"
-#include "executor/execPartition.h"
 #include "executor/executor.h"
 #include "executor/nodeModifyTable.h"
-#include "foreign/fdwapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/backend_status.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/portal.h"
@@ -51,26 +47,15 @@
 #include "load/insert.h"
 #include "scan/errors.h"
 
-/*
- * Rows and bytes that wait in all buffers together.  More would not be faster, and
- * would not leave the slots in the processor's cache.
- */
-#define CSV_BUFFER_ROWS		1000
-#define CSV_BUFFER_BYTES	65536
+/* COPY keeps fewer rows waiting before it inserts them */
+#define CSV_WAITING_ROWS	1024
 
-/* buffers to keep after they have been emptied */
-#define CSV_KEPT_BUFFERS	32
-
-
-/* rows that wait for one relation */
-typedef struct CsvInsertBuffer
+/* where a row comes from; file NULL: not known */
+typedef struct CsvRecordPlace
 {
-	ResultRelInfo *relation;
-	BulkInsertState bulk;
-	int			nrows;
-	TupleTableSlot *slots[CSV_BUFFER_ROWS]; /* made when needed, in order */
-	CsvRecordPlace places[CSV_BUFFER_ROWS];
-} CsvInsertBuffer;
+	const char *file;
+	int64		record;
+} CsvRecordPlace;
 
 /* a column that is not given, and has a default */
 typedef struct CsvDefault
@@ -80,46 +65,60 @@ typedef struct CsvDefault
 	bool		differs;		/* from row to row */
 } CsvDefault;
 
+/* a column that is given: COPY takes its value for a default */
+typedef struct CsvGivenColumn
+{
+	ExprState	state;
+	CsvInsert  *insert;
+	int			att;
+} CsvGivenColumn;
+
+/* what CONTEXT tells about the current row */
+typedef enum CsvTelling
+{
+	CSV_TELL_NOTHING,			/* the row is being read */
+	CSV_TELL_TABLE,				/* it is not about a row */
+	CSV_TELL_ROW,
+	CSV_TELL_LINE				/* the row is that of COPY's line */
+} CsvTelling;
+
 struct CsvInsert
 {
 	Relation	relation;
 	MemoryContext context;
 	ParseState *pstate;			/* its range table is the relation */
 	const Bitmapset *given;
-	bool		all_given;		/* every attribute has a value in each row */
-
 	CsvDefault *defaults;
 	int			ndefaults;
+	bool		is_volatile;	/* a default is, and is not only nextval() */
 	List	   *quals;			/* rows must pass them */
-	ExprState  *filter;
+	TupleTableSlot *slot;		/* of the row */
+	int64		nrows;
+
+	/* rows that go in by pages */
+	CsvHeapPages *pages;		/* NULL: they go through COPY */
 	EState	   *estate;
-	ModifyTableState *mtstate;
 	ResultRelInfo *root;		/* of the relation */
-	PartitionTupleRouting *routing; /* NULL: it is not partitioned */
-	TransitionCaptureState *capture;	/* NULL: no transition tables */
+	ExprState  *filter;
 	CommandId	cid;
 	int			options;		/* TABLE_INSERT_... */
-
-	bool		may_wait;		/* rows may wait, in buffers */
-	CsvHeapPages *pages;		/* NULL: not by pages */
+	BulkInsertState bulk;		/* for rows that go in by themselves */
 	CsvIndexing indexing;		/* BUILT: indexes are not open */
 	CsvIndexEntries *entries;	/* SORTED: entries that wait */
-	CsvPagesHook hook;
 	CsvRowTemplate template;	/* of rows that go in many at a time */
 	int			nthreads;		/* for such rows */
-	TupleTableSlot *slot;		/* of the row, if it is not a buffer's */
-	BulkInsertState bulk;		/* for rows that go in one by one */
 
-	ResultRelInfo *last;		/* the relation of the row before */
-	bool		last_may_wait;
-	List	   *buffers;
-	int			nwaiting;
-	size_t		waiting_bytes;
+	/* rows that go through COPY */
+	CopyFromState copy;
+	CsvNextRowFn next;
+	void	   *next_arg;
+	uint64		nread;			/* rows, each of which is a line */
+	CsvRecordPlace places[CSV_WAITING_ROWS];	/* by line */
 
+	CsvTelling	telling;
 	CsvRecordPlace place;		/* of the current row */
-	int64		header_lines;	/* of a COPY; -1: not a COPY */
+	int64		header_lines;	/* of a COPY statement; -1: there is none */
 	ErrorContextCallback callback;
-	int64		nrows;
 };
 
 /* ---- open ---- */
@@ -180,6 +179,8 @@ csv_insert_open(Oid relid)
 void
 csv_insert_close(CsvInsert *insert)
 {
+	if (insert->slot != NULL)
+		ExecDropSingleTupleTableSlot(insert->slot);
 	relation_close(insert->relation, NoLock);
 	MemoryContextDelete(insert->context);
 }
@@ -209,8 +210,6 @@ csv_insert_give(CsvInsert *insert, const Bitmapset *given)
 	ParseNamespaceItem *item;
 
 	insert->given = bms_copy(given);
-	insert->all_given = bms_num_members(given) ==
-		RelationGetNumberOfAttributes(insert->relation);
 	insert->pstate = make_parsestate(NULL);
 	item = addRangeTableEntryForRelation(insert->pstate, insert->relation,
 										 RowExclusiveLock, NULL, false, false);
@@ -221,6 +220,8 @@ csv_insert_give(CsvInsert *insert, const Bitmapset *given)
 void
 csv_insert_check(const CsvInsert *insert)
 {
+	ResultRelInfo *root = makeNode(ResultRelInfo);
+
 	csv_check_permissions(insert->pstate);
 	if (check_enable_rls(RelationGetRelid(insert->relation), InvalidOid,
 						 false) == RLS_ENABLED)
@@ -230,6 +231,8 @@ csv_insert_check(const CsvInsert *insert)
 				 errdetail("Row-level security is enabled for table \"%s\".",
 						   RelationGetRelationName(insert->relation)),
 				 errhint("Use INSERT statements instead.")));
+	InitResultRelInfo(root, insert->relation, 1, NULL, 0);
+	csv_check_insert_target(root);
 }
 
 /* ---- begin ---- */
@@ -260,15 +263,11 @@ check_freeze(Relation relation)
 				 errmsg("cannot freeze rows because the table was not created or truncated in the current subtransaction")));
 }
 
-/*
- * Prepare the defaults of columns that are not given.  Returns true if one of them is
- * volatile, except nextval(): it may look at the table.
- */
-static bool
+/* prepare the defaults of columns that are not given */
+static void
 prepare_defaults(CsvInsert *insert)
 {
 	TupleDesc	tupdesc = RelationGetDescr(insert->relation);
-	bool		is_volatile = false;
 
 	insert->defaults = palloc(sizeof(CsvDefault) * Max(tupdesc->natts, 1));
 	for (int i = 0; i < tupdesc->natts; i++)
@@ -283,124 +282,46 @@ prepare_defaults(CsvInsert *insert)
 		if (expr == NULL)
 			continue;
 		expr = expression_planner(expr);
-		is_volatile |= contain_volatile_functions_not_nextval((Node *) expr);
+		insert->is_volatile |= contain_volatile_functions_not_nextval((Node *) expr);
 		insert->defaults[insert->ndefaults].att = i;
 		insert->defaults[insert->ndefaults].expr = ExecInitExpr(expr, NULL);
 		insert->defaults[insert->ndefaults].differs =
 			contain_volatile_functions((Node *) expr);
 		insert->ndefaults++;
 	}
-	return is_volatile;
-}
-
-static bool
-has_trigger_before(const ResultRelInfo *relation)
-{
-	return relation->ri_TrigDesc != NULL &&
-		relation->ri_TrigDesc->trig_insert_before_row;
-}
-
-static bool
-has_trigger_instead(const ResultRelInfo *relation)
-{
-	return relation->ri_TrigDesc != NULL &&
-		relation->ri_TrigDesc->trig_insert_instead_row;
-}
-
-/* may rows wait before they go into this relation? */
-static bool
-relation_may_wait(const ResultRelInfo *relation)
-{
-	return !has_trigger_before(relation) && !has_trigger_instead(relation) &&
-		(relation->ri_FdwRoutine == NULL || relation->ri_BatchSize > 1);
-}
-
-/* as the executor does for partitions */
-static void
-begin_foreign(ModifyTableState *mtstate, ResultRelInfo *root)
-{
-	FdwRoutine *routine = root->ri_FdwRoutine;
-
-	if (routine != NULL && routine->BeginForeignInsert != NULL)
-		routine->BeginForeignInsert(mtstate, root);
-	if (routine != NULL && routine->GetForeignModifyBatchSize != NULL &&
-		routine->ExecForeignBatchInsert != NULL)
-		root->ri_BatchSize = routine->GetForeignModifyBatchSize(root);
-	else
-		root->ri_BatchSize = 1;
 }
 
 /* returns why rows cannot go in by pages, or NULL */
 static const char *
-find_obstacle(const CsvInsert *insert)
+find_obstacle(const CsvInsert *insert, CsvIndexing indexing)
 {
-	if (!insert->may_wait)
-		return "its rows have to go in one by one";
-	if (insert->routing != NULL)
-		return "it is partitioned";
+	if (insert->is_volatile)
+		return "a default is volatile";
 	if (insert->options & TABLE_INSERT_FROZEN)
 		return "its rows are frozen";
-	if (insert->root->ri_NumIndices > 0 && insert->entries == NULL)
+	if (indexing == CSV_INDEX_AT_ONCE && RelationGetIndexList(insert->relation) != NIL)
 		return "it has indexes";
-	return csv_heap_pages_obstacle(insert->root);
+	return csv_heap_pages_obstacle(insert->relation);
 }
 
-/* for CsvPagesHook */
-static void
-index_page(void *arg, Page page)
+/* returns the place of the row in COPY's current line, or NULL */
+static const CsvRecordPlace *
+place_of_line(const CsvInsert *insert)
 {
-	CsvInsert  *insert = arg;
-	CsvRecordPlace place = insert->place;
+	uint64		line = insert->copy->cur_lineno;
 
-	/* the page's rows come from other places than the current row */
-	insert->place.file = NULL;
-	csv_index_entries_add(insert->entries, page);
-	insert->place = place;
-}
+	if (line == 0 || line > insert->nread || insert->nread - line >= CSV_WAITING_ROWS)
+		return NULL;
 
-static void
-index_row(void *arg, TupleTableSlot *slot)
-{
-	CsvInsert  *insert = arg;
-
-	list_free(csv_insert_index_tuples(insert->root, slot, insert->estate));
-}
-
-/* open the indexes, unless they are built at the end; `indexing` is only for pages */
-static void
-open_indexes(CsvInsert *insert, CsvIndexing indexing)
-{
-	if (find_obstacle(insert) == NULL)
-		insert->indexing = indexing;
-	if (insert->indexing == CSV_INDEX_BUILT)
-		return;
-	ExecOpenIndices(insert->root, false);
-	if (insert->indexing != CSV_INDEX_SORTED || insert->root->ri_NumIndices == 0)
-		return;
-	insert->entries = csv_index_entries_begin(insert->root, insert->estate);
-	insert->hook.page = index_page;
-	insert->hook.row = index_row;
-	insert->hook.arg = insert;
-}
-
-static void
-choose_way(CsvInsert *insert, CsvLoadMethod method)
-{
-	const char *obstacle;
-
-	if (method == CSV_LOAD_INSERT)
-		return;
-	obstacle = find_obstacle(insert);
-	if (obstacle == NULL)
-		insert->pages = csv_heap_pages_begin(insert->relation, insert->cid,
-											 insert->options,
-											 insert->entries != NULL ?
-											 &insert->hook : NULL);
-	else if (method == CSV_LOAD_PAGES)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" cannot be loaded by pages: %s",
-						RelationGetRelationName(insert->relation), obstacle)));
+	/*
+	 * COPY inserts rows that waited.  If it is at the last line, it is about any of
+	 * these rows, except that an index or a trigger refuses just this row.
+	 */
+	if (line == insert->nread && !insert->copy->line_buf_valid &&
+		ERRCODE_TO_CATEGORY(geterrcode()) !=
+		ERRCODE_TO_CATEGORY(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION))
+		return NULL;
+	return &insert->places[line % CSV_WAITING_ROWS];
 }
 
 /* the error context callback: tells where the current row comes from */
@@ -409,327 +330,221 @@ tell_place(void *arg)
 {
 	const CsvInsert *insert = arg;
 	const char *name = RelationGetRelationName(insert->relation);
+	const CsvRecordPlace *place = insert->telling == CSV_TELL_ROW ? &insert->place :
+		insert->telling == CSV_TELL_LINE ? place_of_line(insert) : NULL;
 
-	if (insert->header_lines >= 0 && insert->place.file == NULL)
+	if (insert->telling == CSV_TELL_NOTHING)
+		return;
+	if (place != NULL && place->file == NULL)
+		place = NULL;
+	if (insert->header_lines >= 0 && place == NULL)
 		errcontext("COPY %s", name);
 	else if (insert->header_lines >= 0)
 		errcontext("COPY %s, line %lld", name,
-				   (long long) insert->header_lines + insert->place.record);
-	else if (insert->place.file == NULL)
+				   (long long) insert->header_lines + place->record);
+	else if (place == NULL)
 		errcontext("csv_gpu_load into \"%s\"", name);
 	else
 		errcontext("csv_gpu_load into \"%s\", record %lld of \"%s\"", name,
-				   (long long) insert->place.record, insert->place.file);
-}
-
-static void
-enter(CsvInsert *insert)
-{
-	insert->callback.callback = tell_place;
-	insert->callback.arg = insert;
-	insert->callback.previous = error_context_stack;
-	error_context_stack = &insert->callback;
-}
-
-static void
-leave(CsvInsert *insert)
-{
-	error_context_stack = insert->callback.previous;
+				   (long long) place->record, place->file);
 }
 
 void
+csv_insert_place(CsvInsert *insert, const char *file, int64 record)
+{
+	insert->place.file = file;
+	insert->place.record = record;
+	insert->telling = CSV_TELL_ROW;
+}
+
+static void
+begin_pages(CsvInsert *insert, CsvIndexing indexing)
+{
+	Relation	relation = insert->relation;
+	EState	   *estate = CreateExecutorState();
+	ResultRelInfo *root = makeNode(ResultRelInfo);
+
+	csv_init_range_table(estate, insert->pstate);
+	ExecInitResultRelation(estate, root, 1);
+	insert->estate = estate;
+	insert->root = root;
+	insert->cid = GetCurrentCommandId(true);
+	insert->filter = ExecInitQual(insert->quals, NULL);
+	insert->bulk = GetBulkInsertState();
+	insert->indexing = indexing;
+	if (indexing != CSV_INDEX_BUILT)
+		ExecOpenIndices(root, false);
+	if (root->ri_NumIndices > 0)
+		insert->entries = csv_index_entries_begin(root, estate);
+	AfterTriggerBeginQuery();
+	insert->pages = csv_heap_pages_begin(relation, insert->cid, insert->options,
+										 insert->entries);
+	ExecBSInsertTriggers(estate, root);
+}
+
+bool
 csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method,
 				 CsvIndexing indexing)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
-	Relation	relation = insert->relation;
-	ResultRelInfo *root;
-	bool		has_volatile_default;
+	const char *obstacle;
 
-	insert->cid = GetCurrentCommandId(true);
-	if (csv_storage_is_new(relation))
+	if (csv_storage_is_new(insert->relation))
 		insert->options |= TABLE_INSERT_SKIP_FSM;
 	if (freeze)
 	{
-		check_freeze(relation);
+		check_freeze(insert->relation);
 		insert->options |= TABLE_INSERT_FROZEN;
 	}
+	prepare_defaults(insert);
+	insert->slot = MakeSingleTupleTableSlot(RelationGetDescr(insert->relation),
+											&TTSOpsVirtual);
+	memset(insert->slot->tts_isnull, true, insert->slot->tts_tupleDescriptor->natts);
+	obstacle = find_obstacle(insert, indexing);
+	if (obstacle != NULL && method == CSV_LOAD_PAGES)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"%s\" cannot be loaded by pages: %s",
+						RelationGetRelationName(insert->relation), obstacle)));
 
-	insert->estate = CreateExecutorState();
-	csv_init_range_table(insert->estate, insert->pstate);
-	root = makeNode(ResultRelInfo);
-	ExecInitResultRelation(insert->estate, root, 1);
-	csv_check_insert_target(root);
-	insert->root = root;
-
-	/* foreign tables and tuple routing need a plan node */
-	insert->mtstate = makeNode(ModifyTableState);
-	insert->mtstate->ps.state = insert->estate;
-	insert->mtstate->operation = CMD_INSERT;
-	insert->mtstate->mt_nrels = 1;
-	insert->mtstate->resultRelInfo = root;
-	insert->mtstate->rootResultRelInfo = root;
-	begin_foreign(insert->mtstate, root);
-
-	AfterTriggerBeginQuery();
-	insert->capture = MakeTransitionCaptureState(relation->trigdesc,
-												 RelationGetRelid(relation),
-												 CMD_INSERT);
-	insert->mtstate->mt_transition_capture = insert->capture;
-	if (relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		insert->routing = ExecSetupPartitionTupleRouting(insert->estate,
-														 relation);
-
-	has_volatile_default = prepare_defaults(insert);
-	insert->filter = ExecInitQual(insert->quals, &insert->mtstate->ps);
-	insert->may_wait = relation_may_wait(root) && !has_volatile_default &&
-		!(insert->routing != NULL && root->ri_TrigDesc != NULL &&
-		  root->ri_TrigDesc->trig_insert_new_table);
-	insert->slot = table_slot_create(relation, &insert->estate->es_tupleTable);
-	insert->bulk = GetBulkInsertState();
-	open_indexes(insert, indexing);
-	choose_way(insert, method);
-
-	enter(insert);
-	ExecBSInsertTriggers(insert->estate, root);
-	leave(insert);
+	insert->telling = CSV_TELL_TABLE;
+	insert->callback.callback = tell_place;
+	insert->callback.arg = insert;
+	insert->callback.previous = error_context_stack;
+	error_context_stack = &insert->callback;
+	if (obstacle == NULL && method != CSV_LOAD_INSERT)
+		begin_pages(insert, indexing);
+	insert->telling = CSV_TELL_NOTHING;
 	MemoryContextSwitchTo(outer);
+	return insert->pages != NULL;
 }
 
-ExprContext *
-csv_insert_context(CsvInsert *insert)
+TupleTableSlot *
+csv_insert_slot(CsvInsert *insert)
 {
-	return GetPerTupleExprContext(insert->estate);
+	return insert->slot;
 }
 
-/* ---- buffers ---- */
+/* ---- through COPY ---- */
 
-static CsvInsertBuffer *
-buffer_of(CsvInsert *insert, ResultRelInfo *relation)
-{
-	CsvInsertBuffer *buffer =
-		(CsvInsertBuffer *) relation->ri_CopyMultiInsertBuffer;
-
-	if (buffer == NULL)
-	{
-		MemoryContext outer = MemoryContextSwitchTo(insert->context);
-
-		buffer = palloc0(sizeof(CsvInsertBuffer));
-		buffer->relation = relation;
-		buffer->bulk = GetBulkInsertState();
-		insert->buffers = lappend(insert->buffers, buffer);
-		/* the executor has this place for COPY's buffer, and does not look into it */
-		relation->ri_CopyMultiInsertBuffer =
-			(struct CopyMultiInsertBuffer *) buffer;
-		MemoryContextSwitchTo(outer);
-	}
-	return buffer;
-}
-
-static TupleTableSlot *
-buffer_slot(CsvInsert *insert, CsvInsertBuffer *buffer)
-{
-	TupleTableSlot **slot = &buffer->slots[buffer->nrows];
-
-	if (*slot == NULL)
-	{
-		MemoryContext outer = MemoryContextSwitchTo(insert->context);
-
-		*slot = table_slot_create(buffer->relation->ri_RelationDesc, NULL);
-		MemoryContextSwitchTo(outer);
-	}
-	return ExecClearTuple(*slot);
-}
-
-/* insert index entries and fire AFTER triggers for a row that is in the table */
+/* the callback of COPY's error context, since ours tells the place */
 static void
-follow_row(CsvInsert *insert, ResultRelInfo *relation, TupleTableSlot *slot)
+tell_nothing(void *arg)
 {
-	List	   *recheck = NIL;
-
-	if (relation->ri_NumIndices > 0)
-		recheck = csv_insert_index_tuples(relation, slot, insert->estate);
-	ExecARInsertTriggers(insert->estate, relation, slot, recheck,
-						 insert->capture);
-	list_free(recheck);
-}
-
-/* are there index entries or AFTER triggers? */
-static bool
-is_followed(const ResultRelInfo *relation)
-{
-	return relation->ri_NumIndices > 0 ||
-		(relation->ri_TrigDesc != NULL &&
-		 (relation->ri_TrigDesc->trig_insert_after_row ||
-		  relation->ri_TrigDesc->trig_insert_new_table));
-}
-
-/* insert a buffer's rows into a foreign table, a batch of its wrapper at a time */
-static void
-insert_batches(CsvInsert *insert, CsvInsertBuffer *buffer)
-{
-	ResultRelInfo *relation = buffer->relation;
-	int			nbatch;
-
-	for (int first = 0; first < buffer->nrows; first += nbatch)
-	{
-		TupleTableSlot **slots;
-		int			ninserted;
-
-		CHECK_FOR_INTERRUPTS();
-		nbatch = Min(buffer->nrows - first, relation->ri_BatchSize);
-		ninserted = nbatch;
-		slots = relation->ri_FdwRoutine->ExecForeignBatchInsert(insert->estate, relation,
-																&buffer->slots[first],
-																NULL, &ninserted);
-
-		/* the wrapper may have left out some of them */
-		for (int i = 0; i < ninserted && is_followed(relation); i++)
-		{
-			slots[i]->tts_tableOid = RelationGetRelid(relation->ri_RelationDesc);
-			follow_row(insert, relation, slots[i]);
-		}
-		insert->nrows += ninserted;
-	}
-}
-
-static void
-insert_many(CsvInsert *insert, CsvInsertBuffer *buffer)
-{
-	ResultRelInfo *relation = buffer->relation;
-
-	/* access methods may leave memory behind */
-	MemoryContext outer = MemoryContextSwitchTo(GetPerTupleMemoryContext(insert->estate));
-
-	table_multi_insert(relation->ri_RelationDesc, buffer->slots, buffer->nrows,
-					   insert->cid, insert->options, buffer->bulk);
-	MemoryContextSwitchTo(outer);
-
-	if (is_followed(relation))
-		for (int i = 0; i < buffer->nrows; i++)
-		{
-			insert->place = buffer->places[i];
-			follow_row(insert, relation, buffer->slots[i]);
-		}
-	insert->nrows += buffer->nrows;
-}
-
-/* put the rows of a buffer into its relation */
-static void
-empty_buffer(CsvInsert *insert, CsvInsertBuffer *buffer)
-{
-	CsvRecordPlace place = insert->place;
-
-	if (buffer->nrows == 0)
-		return;
-	insert->place.file = NULL;
-	if (buffer->relation->ri_FdwRoutine != NULL)
-		insert_batches(insert, buffer);
-	else
-		insert_many(insert, buffer);
-	for (int i = 0; i < buffer->nrows; i++)
-		ExecClearTuple(buffer->slots[i]);
-	buffer->nrows = 0;
-	insert->place = place;
-}
-
-static void
-free_buffer(CsvInsert *insert, CsvInsertBuffer *buffer)
-{
-	buffer->relation->ri_CopyMultiInsertBuffer = NULL;
-	FreeBulkInsertState(buffer->bulk);
-	for (int i = 0; i < CSV_BUFFER_ROWS && buffer->slots[i] != NULL; i++)
-		ExecDropSingleTupleTableSlot(buffer->slots[i]);
-	table_finish_bulk_insert(buffer->relation->ri_RelationDesc,
-							 insert->options);
-	pfree(buffer);
 }
 
 /*
- * Insert all rows that wait.  If there are too many buffers, free the oldest, except
- * the buffer of `current`.
+ * A copy_data_source_cb: read the next row, as an empty line.  It has no argument, but
+ * when COPY calls it, COPY's error context is on top of ours.
  */
-static void
-empty_buffers(CsvInsert *insert, const ResultRelInfo *current)
+static int
+read_line(void *buffer, int least, int most)
 {
-	int			pins_left = csv_pin_limit();
-	ListCell   *cell;
+	ErrorContextCallback *of_copy = error_context_stack;
+	CsvInsert  *insert = of_copy->previous->arg;
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+	bool		any;
 
-	foreach(cell, insert->buffers)
+	of_copy->callback = tell_nothing;
+	insert->telling = CSV_TELL_NOTHING;
+	any = insert->next(insert->next_arg);
+	insert->telling = CSV_TELL_LINE;
+	MemoryContextSwitchTo(outer);
+	if (!any)
+		return 0;
+	insert->nread++;
+	insert->places[insert->nread % CSV_WAITING_ROWS] = insert->place;
+
+	/* COPY adds this line's byte, and shows the sum; the scan has shown its bytes */
+	if (MyBEEntry != NULL)
+		insert->copy->bytes_processed =
+			(uint64) MyBEEntry->st_progress_param[PROGRESS_COPY_BYTES_PROCESSED] - 1;
+	*(char *) buffer = '\n';
+	return 1;
+}
+
+/* an ExprStateEvalFunc */
+static Datum
+given_value(ExprState *state, ExprContext *econtext, bool *isnull)
+{
+	const CsvGivenColumn *given = (const CsvGivenColumn *) state;
+
+	*isnull = given->insert->slot->tts_isnull[given->att];
+	return given->insert->slot->tts_values[given->att];
+}
+
+/* for the first of them; COPY limits the bytes of rows that wait by those of lines */
+static Datum
+first_value(ExprState *state, ExprContext *econtext, bool *isnull)
+{
+	const CsvInsert *insert = ((const CsvGivenColumn *) state)->insert;
+	const TupleTableSlot *slot = insert->slot;
+
+	insert->copy->line_buf.len =
+		(int) Min(heap_compute_data_size(slot->tts_tupleDescriptor, slot->tts_values,
+										 slot->tts_isnull), PG_INT32_MAX / 2);
+	return given_value(state, econtext, isnull);
+}
+
+/* let COPY read no column, but compute each column that is given or has a default */
+static void
+set_columns(CsvInsert *insert)
+{
+	CopyFromState copy = insert->copy;
+	int			natts = RelationGetNumberOfAttributes(insert->relation);
+	CsvGivenColumn *given = palloc0(sizeof(CsvGivenColumn) * Max(natts, 1));
+	int			next_default = 0;
+
+	copy->attnumlist = NIL;
+	copy->max_fields = 0;
+	copy->num_defaults = 0;
+	copy->volatile_defexprs = insert->is_volatile;
+	for (int i = 0; i < natts; i++)
 	{
-		CsvInsertBuffer *buffer = lfirst(cell);
+		ExprState  *expr = &given[i].state;
 
-		/* each buffer keeps its last page pinned */
-		empty_buffer(insert, buffer);
-		if (pins_left-- <= 0)
-			ReleaseBulkInsertStatePin(buffer->bulk);
-	}
-	insert->nwaiting = 0;
-	insert->waiting_bytes = 0;
-
-	for (int i = 0; list_length(insert->buffers) > CSV_KEPT_BUFFERS;)
-	{
-		CsvInsertBuffer *buffer = list_nth(insert->buffers, i);
-
-		if (buffer->relation == current)
-			i++;
-		else
+		if (bms_is_member(i + 1, insert->given))
 		{
-			insert->buffers = list_delete_nth_cell(insert->buffers, i);
-			free_buffer(insert, buffer);
+			NodeSetTag(expr, T_ExprState);
+			expr->evalfunc = copy->num_defaults == 0 ? first_value : given_value;
+			given[i].insert = insert;
+			given[i].att = i;
 		}
+		else if (next_default < insert->ndefaults &&
+				 insert->defaults[next_default].att == i)
+			expr = insert->defaults[next_default++].expr;
+		else
+			continue;
+		csv_copy_default(copy, i) = expr;
+		copy->defmap[copy->num_defaults++] = i;
 	}
 }
 
-/* bytes of a row that waits, roughly */
-static size_t
-slot_bytes(TupleTableSlot *slot)
+static int64
+insert_by_copy(CsvInsert *insert, CsvNextRowFn next, void *arg)
 {
-	if (TTS_IS_HEAPTUPLE(slot) || TTS_IS_BUFFERTUPLE(slot))
-		return ((HeapTupleTableSlot *) slot)->tuple->t_len;
-	return heap_compute_data_size(slot->tts_tupleDescriptor, slot->tts_values,
-								  slot->tts_isnull);
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+	char	   *encoding = pstrdup(GetDatabaseEncodingName());
+	int64		nrows;
+
+	insert->next = next;
+	insert->next_arg = arg;
+	insert->copy =
+		BeginCopyFrom(insert->pstate, insert->relation, (Node *) insert->quals, NULL,
+					  false, read_line, NIL,
+					  list_make1(makeDefElem("encoding", (Node *) makeString(encoding), -1)));
+	insert->copy->opts.freeze = (insert->options & TABLE_INSERT_FROZEN) != 0;
+	set_columns(insert);
+	insert->telling = CSV_TELL_LINE;
+	nrows = (int64) CopyFrom(insert->copy);
+	EndCopyFrom(insert->copy);
+	error_context_stack = insert->callback.previous;
+	MemoryContextSwitchTo(outer);
+	csv_insert_close(insert);
+	return nrows;
 }
 
-/* let the row in the buffer's next slot wait */
-static void
-let_wait(CsvInsert *insert, CsvInsertBuffer *buffer, TupleTableSlot *slot)
-{
-	/* its values may be gone later */
-	ExecMaterializeSlot(slot);
-	buffer->places[buffer->nrows] = insert->place;
-	buffer->nrows++;
-	insert->nwaiting++;
-	insert->waiting_bytes += slot_bytes(slot);
-	if (insert->nwaiting >= CSV_BUFFER_ROWS ||
-		insert->waiting_bytes >= CSV_BUFFER_BYTES)
-		empty_buffers(insert, buffer->relation);
-}
-
-/* ---- rows ---- */
-
-TupleTableSlot *
-csv_insert_slot(CsvInsert *insert, CsvRecordPlace place)
-{
-	TupleTableSlot *slot = insert->slot;
-
-	insert->place = place;
-	enter(insert);
-	ResetPerTupleExprContext(insert->estate);
-	if (insert->may_wait && insert->routing == NULL && insert->pages == NULL)
-		slot = buffer_slot(insert, buffer_of(insert, insert->root));
-	else
-		ExecClearTuple(slot);
-	if (!insert->all_given)
-		memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
-	return slot;
-}
-
-TupleTableSlot *
-csv_insert_fixed_slot(CsvInsert *insert)
-{
-	return insert->pages != NULL && insert->all_given ? insert->slot : NULL;
-}
+/* ---- by pages ---- */
 
 static void
 fill_defaults(CsvInsert *insert, TupleTableSlot *slot)
@@ -746,152 +561,56 @@ fill_defaults(CsvInsert *insert, TupleTableSlot *slot)
 	}
 }
 
-/*
- * Returns the partition for the row.  *slot becomes the row in the partition's form,
- * in a slot of its buffer if it may wait.
- */
-static ResultRelInfo *
-route(CsvInsert *insert, TupleTableSlot **slot)
-{
-	ResultRelInfo *relation = ExecFindPartition(insert->mtstate, insert->root,
-												insert->routing, *slot,
-												insert->estate);
-	TupleConversionMap *map;
-	TupleTableSlot *row = *slot;
-
-	if (relation != insert->last)
-	{
-		insert->last = relation;
-		insert->last_may_wait = insert->may_wait && relation_may_wait(relation);
-		/* triggers of this partition may look at rows that wait */
-		if (!insert->last_may_wait && insert->nwaiting > 0)
-			empty_buffers(insert, relation);
-		ReleaseBulkInsertStatePin(insert->bulk);
-	}
-
-	/* saves converting the row back, if no trigger changes it */
-	if (insert->capture != NULL)
-		insert->capture->tcs_original_insert_tuple =
-			has_trigger_before(relation) ? NULL : row;
-
-	map = csv_root_to_partition_map(relation, insert->estate);
-	if (insert->last_may_wait)
-		*slot = buffer_slot(insert, buffer_of(insert, relation));
-	else if (map != NULL)
-		*slot = relation->ri_PartitionTupleSlot;
-	if (map != NULL)
-		*slot = execute_attr_map_slot(map->attrMap, row, *slot);
-	else if (*slot != row)
-		ExecCopySlot(*slot, row);
-	(*slot)->tts_tableOid = RelationGetRelid(relation->ri_RelationDesc);
-	return relation;
-}
-
 /* compute generated columns, and check the relation's constraints */
 static void
-check_row(CsvInsert *insert, ResultRelInfo *relation, TupleTableSlot *slot)
+check_row(CsvInsert *insert)
 {
-	const TupleConstr *constraints = RelationGetDescr(relation->ri_RelationDesc)->constr;
+	Relation	relation = insert->relation;
+	const TupleConstr *constraints = RelationGetDescr(relation)->constr;
 
 	if (constraints != NULL && constraints->has_generated_stored)
-		ExecComputeStoredGenerated(relation, insert->estate, slot, CMD_INSERT);
-	if (constraints != NULL && relation->ri_FdwRoutine == NULL)
-		ExecConstraints(relation, slot, insert->estate);
-
-	/* routing has checked this, if no trigger has changed the row since */
-	if (relation->ri_RelationDesc->rd_rel->relispartition &&
-		(insert->routing == NULL || has_trigger_before(relation)))
-		ExecPartitionCheck(relation, slot, insert->estate, true);
+		ExecComputeStoredGenerated(insert->root, insert->estate, insert->slot, CMD_INSERT);
+	if (constraints != NULL)
+		ExecConstraints(insert->root, insert->slot, insert->estate);
+	if (relation->rd_rel->relispartition)
+		ExecPartitionCheck(insert->root, insert->slot, insert->estate, true);
 }
 
-static void
-insert_at_once(CsvInsert *insert, ResultRelInfo *relation,
-			   TupleTableSlot *slot)
-{
-	if (relation->ri_FdwRoutine != NULL)
-	{
-		slot = relation->ri_FdwRoutine->ExecForeignInsert(insert->estate,
-														  relation, slot,
-														  NULL);
-		if (slot == NULL)
-			return;				/* not inserted */
-		slot->tts_tableOid = RelationGetRelid(relation->ri_RelationDesc);
-	}
-	else
-		table_tuple_insert(relation->ri_RelationDesc, slot, insert->cid,
-						   insert->options, insert->bulk);
-	follow_row(insert, relation, slot);
-	insert->nrows++;
-}
-
-/* does the filter let a row in? */
+/* does the filter let the row in? */
 static bool
-passes(CsvInsert *insert, TupleTableSlot *slot)
+passes(CsvInsert *insert)
 {
 	ExprContext *econtext = GetPerTupleExprContext(insert->estate);
 
-	econtext->ecxt_scantuple = slot;
+	econtext->ecxt_scantuple = insert->slot;
 	return ExecQual(insert->filter, econtext);
 }
 
-static void
-insert_row(CsvInsert *insert, TupleTableSlot *slot)
-{
-	ResultRelInfo *relation = insert->root;
-	bool		may_wait = insert->may_wait;
-
-	if (insert->routing != NULL)
-	{
-		relation = route(insert, &slot);
-		may_wait = insert->last_may_wait;
-	}
-	if (has_trigger_before(relation) &&
-		!ExecBRInsertTriggers(insert->estate, relation, slot))
-		return;
-	if (has_trigger_instead(relation))
-	{
-		ExecIRInsertTriggers(insert->estate, relation, slot);
-		insert->nrows++;
-		return;
-	}
-	check_row(insert, relation, slot);
-
-	if (insert->pages != NULL)
-	{
-		CsvInsertBuffer *buffer;
-		TupleTableSlot *waiting;
-
-		/* computing a generated column has made the slot's values a tuple */
-		slot_getallattrs(slot);
-		if (csv_heap_pages_add(insert->pages, slot->tts_values,
-							   slot->tts_isnull))
-		{
-			insert->nrows++;
-			return;
-		}
-		buffer = buffer_of(insert, relation);
-		waiting = buffer_slot(insert, buffer);
-		ExecCopySlot(waiting, slot);
-		let_wait(insert, buffer, waiting);
-	}
-	else if (may_wait)
-		let_wait(insert, buffer_of(insert, relation), slot);
-	else
-		insert_at_once(insert, relation, slot);
-}
-
 bool
-csv_insert_row(CsvInsert *insert, TupleTableSlot *slot)
+csv_insert_row(CsvInsert *insert)
 {
+	TupleTableSlot *slot = insert->slot;
 	bool		is_in;
 
+	ResetPerTupleExprContext(insert->estate);
 	fill_defaults(insert, slot);
 	ExecStoreVirtualTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(insert->relation);
-	is_in = passes(insert, slot);
+	is_in = passes(insert);
 	if (is_in)
-		insert_row(insert, slot);
-	leave(insert);
+	{
+		check_row(insert);
+		if (!csv_heap_pages_add(insert->pages, slot->tts_values, slot->tts_isnull))
+		{
+			table_tuple_insert(insert->relation, slot, insert->cid, insert->options,
+							   insert->bulk);
+			if (insert->entries != NULL)
+				csv_index_entries_insert(insert->entries, slot);
+		}
+		insert->nrows++;
+	}
+	ExecClearTuple(slot);
+	insert->telling = CSV_TELL_NOTHING;
 	return is_in;
 }
 
@@ -903,8 +622,7 @@ csv_insert_takes_runs(CsvInsert *insert, const int *places, int nthreads)
 	TupleDesc	tupdesc = RelationGetDescr(insert->relation);
 	const TupleConstr *constraints = tupdesc->constr;
 
-	if (insert->pages == NULL || insert->filter != NULL ||
-		insert->relation->rd_rel->relispartition)
+	if (insert->filter != NULL || insert->relation->rd_rel->relispartition)
 		return false;
 	if (constraints != NULL &&
 		(constraints->num_check > 0 || constraints->has_generated_stored))
@@ -946,13 +664,12 @@ csv_insert_run(CsvInsert *insert, const CsvRowRun *run, bool *stopped)
 {
 	uint32		nrows;
 
-	insert->place.file = NULL;
-	enter(insert);
+	insert->telling = CSV_TELL_TABLE;
 	if (insert->template.values == NULL)
 		fill_template(insert);
 	nrows = csv_heap_pages_add_run(insert->pages, run, &insert->template,
 								   insert->nthreads, stopped);
-	leave(insert);
+	insert->telling = CSV_TELL_NOTHING;
 	insert->nrows += nrows;
 	return nrows;
 }
@@ -963,39 +680,38 @@ int64
 csv_insert_end(CsvInsert *insert)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
-	ResultRelInfo *root = insert->root;
 	EState	   *estate = insert->estate;
-	int64		nrows;
-	ListCell   *cell;
+	int64		nrows = insert->nrows;
 
-	insert->place.file = NULL;
-	enter(insert);
-	empty_buffers(insert, NULL);
-	if (insert->pages != NULL)
-		csv_heap_pages_end(insert->pages);
+	insert->telling = CSV_TELL_TABLE;
+	csv_heap_pages_end(insert->pages);
 	FreeBulkInsertState(insert->bulk);
 	if (insert->indexing == CSV_INDEX_BUILT)
 		csv_indexes_build(insert->relation);
 	else if (insert->entries != NULL)
 		csv_index_entries_end(insert->entries);
 
-	ExecASInsertTriggers(estate, root, insert->capture);
+	ExecASInsertTriggers(estate, insert->root, NULL);
 	AfterTriggerEndQuery(estate);
 	ExecResetTupleTable(estate->es_tupleTable, false);
-	if (root->ri_FdwRoutine != NULL &&
-		root->ri_FdwRoutine->EndForeignInsert != NULL)
-		root->ri_FdwRoutine->EndForeignInsert(estate, root);
-	foreach(cell, insert->buffers)
-		free_buffer(insert, lfirst(cell));
-	if (insert->routing != NULL)
-		ExecCleanupTupleRouting(insert->mtstate, insert->routing);
 	ExecCloseResultRelations(estate);
 	ExecCloseRangeTableRelations(estate);
-	leave(insert);
-
-	nrows = insert->nrows;
+	error_context_stack = insert->callback.previous;
 	FreeExecutorState(estate);
 	MemoryContextSwitchTo(outer);
 	csv_insert_close(insert);
 	return nrows;
+}
+
+int64
+csv_insert_all(CsvInsert *insert, CsvNextRowFn next, void *arg)
+{
+	if (insert->pages == NULL)
+		return insert_by_copy(insert, next, arg);
+	while (next(arg))
+	{
+		CHECK_FOR_INTERRUPTS();
+		(void) csv_insert_row(insert);
+	}
+	return csv_insert_end(insert);
 }

@@ -4,11 +4,13 @@
  *		that COPY takes, with its constraints, indexes and triggers.
  *
  *	1. csv_insert_open() and csv_insert_check() refuse relations and users.
- *	2. csv_insert_begin() prepares to insert, and fires the statement's triggers.
- *	3. The caller fills in the slot of csv_insert_slot(), and csv_insert_row()
- *	   inserts the row, at once or a buffer at a time.
- *	4. csv_insert_end() inserts the rows that wait, and then index entries that come
- *	   after the rows, and fires the other triggers.
+ *	2. csv_insert_begin() chooses how rows go in, and prepares it.
+ *	3. csv_insert_all() takes all rows, inserts them and their index entries, and
+ *	   fires triggers.
+ *
+ * If rows go by pages, the caller may also insert them itself, many at a time: it
+ * fills in the slot for a row, and csv_insert_row() inserts it; csv_insert_run()
+ * inserts many; and csv_insert_end() does the rest.
  */
 #ifndef CSV_INSERT_H
 #define CSV_INSERT_H
@@ -23,13 +25,6 @@
 
 typedef struct CsvInsert CsvInsert;
 
-/* where a row comes from, for messages; file NULL: not known */
-typedef struct CsvRecordPlace
-{
-	const char *file;			/* lives until csv_insert_end() */
-	int64		record;
-} CsvRecordPlace;
-
 /*
  * Open a relation, and lock it as INSERT does, until the transaction ends.  ERROR if
  * it cannot have rows, or if the transaction may not write.  All memory is in a child
@@ -41,7 +36,8 @@ extern void csv_insert_give(CsvInsert *insert, const Bitmapset *given);
 
 /*
  * Call after csv_insert_give(), once for each statement of the user.  ERROR if the
- * user lacks the privilege INSERT on these columns, or if row-level security applies.
+ * user lacks the privilege INSERT on these columns, if row-level security applies, or
+ * if a foreign table takes no rows.
  */
 extern void csv_insert_check(const CsvInsert *insert);
 
@@ -58,35 +54,30 @@ extern void csv_insert_filter(CsvInsert *insert, List *quals);
 
 /*
  * freeze: as COPY's option; ERROR if COPY refuses it.  indexing: how indexes get their
- * entries, if rows go in by pages.
+ * entries, if rows go in by pages.  Returns whether they do.
  */
-extern void csv_insert_begin(CsvInsert *insert, bool freeze,
+extern bool csv_insert_begin(CsvInsert *insert, bool freeze,
 							 CsvLoadMethod method, CsvIndexing indexing);
 
-/* for expressions of one row; reset by csv_insert_slot() */
-extern ExprContext *csv_insert_context(CsvInsert *insert);
-
 /*
- * Returns a slot for the next row, with all attributes NULL.  The caller must fill in
- * only attributes that are given, with values that live until csv_insert_row()
- * returns.  Between the two calls, an ERROR tells where the row comes from.
- * csv_insert_row() returns false if the filter leaves the row out.
+ * The slot for each row.  Its attributes are NULL first.  The caller must fill in only
+ * attributes that are given, with values that live until the next row.
  */
-extern TupleTableSlot *csv_insert_slot(CsvInsert *insert, CsvRecordPlace place);
-extern bool csv_insert_row(CsvInsert *insert, TupleTableSlot *slot);
+extern TupleTableSlot *csv_insert_slot(CsvInsert *insert);
 
 /*
- * Call after csv_insert_begin().  Returns the slot that csv_insert_slot() returns each
- * time, or NULL if that is not always the same slot or if not every attribute is
- * given.  The caller may then fill the slot in beforehand, and only attributes that
- * differ from the row before.
+ * From now on until the row is in, an ERROR tells where the row comes from.  file may
+ * be NULL, and must live until all rows are in.
  */
-extern TupleTableSlot *csv_insert_fixed_slot(CsvInsert *insert);
+extern void csv_insert_place(CsvInsert *insert, const char *file, int64 record);
+
+/* insert the row in the slot by pages; false if the filter leaves it out */
+extern bool csv_insert_row(CsvInsert *insert);
 
 /*
- * Call after csv_insert_begin().  Can rows go in many at a time, made by nthreads
- * threads including this one?  places: for each attribute of the source, the attribute
- * of the relation that takes its value unchanged; it must live until csv_insert_end().
+ * Can rows go in by pages many at a time, made by nthreads threads including this one?
+ * places: for each attribute of the source, the attribute of the relation that takes
+ * its value unchanged; it must live until csv_insert_end().
  */
 extern bool csv_insert_takes_runs(CsvInsert *insert, const int *places, int nthreads);
 
@@ -96,7 +87,19 @@ extern bool csv_insert_takes_runs(CsvInsert *insert, const int *places, int nthr
  */
 extern uint32 csv_insert_run(CsvInsert *insert, const CsvRowRun *run, bool *stopped);
 
-/* returns the number of rows inserted; triggers and FDWs may have dropped some */
+/* the end of csv_insert_row() and csv_insert_run(); returns the number of rows */
 extern int64 csv_insert_end(CsvInsert *insert);
+
+/*
+ * Call csv_insert_place(), and fill in the slot with the next row; return false at the
+ * end.
+ */
+typedef bool (*CsvNextRowFn) (void *arg);
+
+/*
+ * Insert all rows that next() has.  Returns the number of rows inserted; triggers and
+ * FDWs may have dropped some.
+ */
+extern int64 csv_insert_all(CsvInsert *insert, CsvNextRowFn next, void *arg);
 
 #endif							/* CSV_INSERT_H */

@@ -11,8 +11,8 @@
  *	   everything is read once more, to tell which row.
  *	4. Skipped records are inserted into the table of rejects.
  *
- * If another library or access method keeps a table's rows (owner.h), an INSERT
- * statement puts them there.  For the target, INSERT ... SELECT replaces step 3.
+ * If another library or access method keeps a table's rows, an INSERT statement puts
+ * them there (owner.h).  For the target, INSERT ... SELECT replaces step 3.
  *
  * Memory: a context of the call, which is deleted at its end.
  */
@@ -86,6 +86,10 @@ typedef struct CsvLoad
 	TupleTableSlot *row;		/* of the source */
 	CsvMapping	mapping;
 	CsvInsert  *target;
+	TupleTableSlot *slot;		/* of the target */
+	bool		is_mapped;		/* row is not the target's */
+	CsvTableScan *scan;
+	ExprContext *econtext;		/* for the conversions of a row */
 	const char *owner;			/* csv_find_owner() of the target */
 	CsvLoadMethod method;		/* for the target */
 	int64		nloaded;
@@ -290,6 +294,7 @@ static void
 map_row(const CsvMapping *mapping, TupleTableSlot *from, TupleTableSlot *to,
 		ExprContext *econtext)
 {
+	ResetExprContext(econtext);
 	econtext->ecxt_scantuple = from;
 	for (int i = 0; i < mapping->ncolumns; i++)
 	{
@@ -421,39 +426,34 @@ state_rejects(CsvLoad *load, TupleTableSlot *row)
 	SPI_finish();
 }
 
-/* insert rejected records as a load inserts rows */
-static void
-load_rejects(CsvLoad *load, TupleTableSlot *row)
+/* a CsvNextRowFn */
+static bool
+next_reject(void *arg)
 {
-	CsvRecordPlace nowhere = {NULL, 0};
+	CsvLoad    *load = arg;
 
-	csv_insert_begin(load->rejects, false,
-					 load->table->settings.load_method, CSV_INDEX_AT_ONCE);
-	while (tuplestore_gettupleslot(load->rejected, true, false, row))
-	{
-		TupleTableSlot *slot;
-
-		CHECK_FOR_INTERRUPTS();
-		slot = csv_insert_slot(load->rejects, nowhere);
-		slot_getallattrs(row);
-		map_row(&load->reject_mapping, row, slot,
-				csv_insert_context(load->rejects));
-		csv_insert_row(load->rejects, slot);
-	}
-	csv_insert_end(load->rejects);
+	if (!tuplestore_gettupleslot(load->rejected, true, false, load->row))
+		return false;
+	csv_insert_place(load->rejects, NULL, 0);
+	slot_getallattrs(load->row);
+	map_row(&load->reject_mapping, load->row, load->slot, load->econtext);
+	return true;
 }
 
 static void
 insert_rejects(CsvLoad *load)
 {
-	TupleTableSlot *row = MakeSingleTupleTableSlot(load->reject_tupdesc,
-												   &TTSOpsMinimalTuple);
-
+	ExecDropSingleTupleTableSlot(load->row);
+	load->row = MakeSingleTupleTableSlot(load->reject_tupdesc, &TTSOpsMinimalTuple);
 	if (load->rejects_owner != NULL)
-		state_rejects(load, row);
+		state_rejects(load, load->row);
 	else
-		load_rejects(load, row);
-	ExecDropSingleTupleTableSlot(row);
+	{
+		(void) csv_insert_begin(load->rejects, false, load->table->settings.load_method,
+								CSV_INDEX_AT_ONCE);
+		load->slot = csv_insert_slot(load->rejects);
+		(void) csv_insert_all(load->rejects, next_reject, load);
+	}
 	tuplestore_end(load->rejected);
 }
 
@@ -537,62 +537,77 @@ load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
 	}
 }
 
-/* load all rows into a target, which must be of load->target's table */
-static void
-load_rows(CsvLoad *load, CsvInsert *target, bool freeze, CsvIndexing indexing)
+/* a CsvNextRowFn */
+static bool
+next_row(void *arg)
 {
-	TupleTableSlot *fixed = NULL;
-	TupleTableSlot *row = load->row;
-	CsvTableScan *scan;
-	int		   *places;
+	CsvLoad    *load = arg;
+	TupleTableSlot *row = load->is_mapped ? load->row : load->slot;
+	const char *file;
+	int64		record;
+
+	csv_messages_check();
+	if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
+		return false;
+	file = csv_table_scan_place(load->scan, &record);
+	csv_insert_place(load->target, file, record);
+	if (load->is_mapped)
+	{
+		ExecStoreVirtualTuple(row);
+		map_row(&load->mapping, row, load->slot, load->econtext);
+		ExecClearTuple(row);
+	}
+	return true;
+}
+
+static void
+insert_pages(CsvLoad *load)
+{
+	CsvInsert  *target = load->target;
+	int		   *places = mapped_places(&load->mapping,
+									   load->row->tts_tupleDescriptor->natts);
 	CsvPace		pace = {.most = PG_UINT32_MAX};
 
-	csv_insert_begin(target, freeze, load->method, indexing);
-
-	/* rows that need no change can be scanned into the target's slot */
-	if (load->mapping.is_identity)
-		fixed = csv_insert_fixed_slot(target);
-	if (fixed != NULL)
-		row = fixed;
-
-	csv_source_decide_resident(load->table);
-
-	/* rejects need the records' bytes, which resident columns do not have */
-	scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
-								load->rejects == NULL ? CSV_SCAN_MAY_KEEP : 0,
-								load->rejects != NULL ? reject_record : NULL,
-								load);
-	scan->shows_progress = true;
-	scan->progress_relid = RelationGetRelid(csv_insert_relation(target));
-	memset(row->tts_isnull, true, row->tts_tupleDescriptor->natts);
-	places = mapped_places(&load->mapping, load->row->tts_tupleDescriptor->natts);
 	if (places != NULL &&
 		!csv_insert_takes_runs(target, places, load->table->settings.cpu_threads))
 		places = NULL;
-	while (csv_table_scan_next(scan, row->tts_values, row->tts_isnull))
+	while (next_row(load))
 	{
-		TupleTableSlot *slot;
-		CsvRecordPlace place;
-
 		CHECK_FOR_INTERRUPTS();
-		place.file = csv_table_scan_place(scan, &place.record);
-		slot = csv_insert_slot(target, place);
-		if (load->mapping.any_expr)
-			ExecStoreVirtualTuple(row);
-		if (fixed == NULL)
-			map_row(&load->mapping, row, slot, csv_insert_context(target));
-		if (!csv_insert_row(target, slot))
-			scan->nexcluded++;
-		csv_messages_check();
-		if (load->mapping.any_expr)
-			ExecClearTuple(row);
+		if (!csv_insert_row(target))
+			load->scan->nexcluded++;
 		if (places != NULL)
-			load_runs(scan, target, &pace);
+			load_runs(load->scan, target, &pace);
 	}
-	csv_table_scan_statistics(scan, &load->statistics);
-	/* rows that wait may still name the file */
 	load->nloaded = csv_insert_end(target);
-	csv_table_scan_end(scan);
+}
+
+static void
+load_rows(CsvLoad *load, bool freeze, CsvIndexing indexing)
+{
+	CsvInsert  *target = load->target;
+	bool		by_pages = csv_insert_begin(target, freeze, load->method, indexing);
+
+	/* rows that need no change are scanned into the target's slot */
+	load->slot = csv_insert_slot(target);
+	load->is_mapped = !load->mapping.is_identity ||
+		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
+	csv_source_decide_resident(load->table);
+
+	/* rejects need the records' bytes, which resident columns do not have */
+	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
+									  load->rejects == NULL ? CSV_SCAN_MAY_KEEP : 0,
+									  load->rejects != NULL ? reject_record : NULL,
+									  load);
+	load->scan->shows_progress = true;
+	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(target));
+	memset(load->row->tts_isnull, true, load->row->tts_tupleDescriptor->natts);
+	if (by_pages)
+		insert_pages(load);
+	else
+		load->nloaded = csv_insert_all(target, next_row, load);
+	csv_table_scan_statistics(load->scan, &load->statistics);
+	csv_table_scan_end(load->scan);
 }
 
 /* after this ERROR, would loading in another way be useless? */
@@ -619,22 +634,22 @@ is_final(int sqlstate)
  * is the first.
  */
 static bool
-load_before_indexes(CsvLoad *volatile load, CsvIndexing indexing)
+load_before_indexes(CsvLoad *load, CsvIndexing indexing)
 {
 	MemoryContext outer = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_load rows",
 												  ALLOCSET_DEFAULT_SIZES);
+	CsvInsert  *const target = load->target;
 	volatile bool good = true;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		CsvInsert  *target = csv_insert_open(RelationGetRelid(csv_insert_relation(load->target)));
-
-		csv_insert_give(target, load->mapping.to);
-		load_rows(load, target, false, indexing);
+		load->target = csv_insert_open(RelationGetRelid(csv_insert_relation(target)));
+		csv_insert_give(load->target, load->mapping.to);
+		load_rows(load, false, indexing);
 		ReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(outer);
 		CurrentResourceOwner = owner;
@@ -655,6 +670,7 @@ load_before_indexes(CsvLoad *volatile load, CsvIndexing indexing)
 		good = false;
 	}
 	PG_END_TRY();
+	load->target = target;
 	MemoryContextDelete(context);
 	return good;
 }
@@ -756,7 +772,7 @@ load_ourselves(CsvLoad *load, bool freeze)
 	CsvIndexing indexing = choose_method(load, freeze);
 
 	if (indexing == CSV_INDEX_AT_ONCE)
-		load_rows(load, load->target, freeze, indexing);
+		load_rows(load, freeze, indexing);
 	else if (load_before_indexes(load, indexing))
 		csv_insert_close(load->target);
 	else
@@ -768,20 +784,20 @@ load_ourselves(CsvLoad *load, bool freeze)
 		memset(&load->report.counts, 0, sizeof(load->report.counts));
 		if (load->rejected != NULL)
 			tuplestore_clear(load->rejected);
-		load_rows(load, load->target, freeze, CSV_INDEX_AT_ONCE);
+		load_rows(load, freeze, CSV_INDEX_AT_ONCE);
 	}
 }
 
 static void
 load_all(CsvLoad *load, bool freeze)
 {
-	if (load->owner == NULL)
-		load_ourselves(load, freeze);
-	else
-	{
+	if (load->owner != NULL)
 		check_statement(load, freeze);
+	if (load->owner != NULL ||
+		(!freeze && csv_suits_statement(csv_insert_relation(load->target))))
 		load_by_statement(load);
-	}
+	else
+		load_ourselves(load, freeze);
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);
@@ -826,6 +842,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	csv_report_begin(&load->report, load->table);
 	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
 										 &TTSOpsVirtual);
+	load->econtext = CreateStandaloneExprContext();
 	load_all(load, request->freeze);
 	ExecDropSingleTupleTableSlot(load->row);
 	table_close(load->source, NoLock);
@@ -863,8 +880,9 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 	}
 	csv_insert_give(load->target, load->mapping.to);
 	load->row = MakeSingleTupleTableSlot(from, &TTSOpsVirtual);
+	load->econtext = CreateStandaloneExprContext();
 	indexing = choose_method(load, false);
-	load_rows(load, load->target, false, indexing);
+	load_rows(load, false, indexing);
 	ExecDropSingleTupleTableSlot(load->row);
 	return load->nloaded;
 }

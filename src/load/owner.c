@@ -11,6 +11,7 @@
 
 #include "access/heapam.h"
 #include "access/tableam.h"
+#include "catalog/pg_inherits.h"
 #include "nodes/plannodes.h"
 #include "optimizer/planner.h"
 #include "parser/analyze.h"
@@ -20,7 +21,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "compat.h"
+#include "load/heap_pages.h"
 #include "load/owner.h"
+
+/* COPY keeps a buffer pinned for each of the last partitions, up to this number */
+#define CSV_COPY_PINS	32
 
 char *
 csv_quote_relation(Relation relation)
@@ -113,4 +119,22 @@ csv_find_owner(Relation target, const List *attnums)
 		!is_plain_insert(plan_insert(target, attnums), RelationGetRelid(target)))
 		return "another library keeps its rows";
 	return NULL;
+}
+
+bool
+csv_suits_statement(Relation target)
+{
+	char		relkind = target->rd_rel->relkind;
+	ListCell   *cell;
+
+	if ((relkind != RELKIND_FOREIGN_TABLE && relkind != RELKIND_PARTITIONED_TABLE) ||
+		target->rd_rules != NULL)
+		return false;
+	if (csv_pin_limit() < CSV_COPY_PINS)
+		return true;
+	if (!CSV_COPY_BATCHES)
+		foreach(cell, find_all_inheritors(RelationGetRelid(target), NoLock, NULL))
+			if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+				return true;
+	return false;
 }

@@ -17,6 +17,14 @@
  */
 extern const char *csv_find_owner(Relation target, const List *attnums);
 
+/*
+ * Does an INSERT statement do more for a table than COPY?  COPY needs more pins of
+ * buffers for a partitioned table.  Before 16, it inserts rows into foreign tables one
+ * by one, although their wrapper may take batches.  The ERROR of a statement does not
+ * name the record.
+ */
+extern bool csv_suits_statement(Relation target);
+
 /* names of columns, separated by commas */
 extern void csv_append_columns(StringInfo sql, Relation relation, const List *attnums);
 

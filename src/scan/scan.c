@@ -39,17 +39,24 @@
  * A backend has one place there.  It belongs to the command that started last, and an
  * ERROR that ends a subtransaction empties it.  So we look at it before each report:
  * if it is as we have left it, it is ours; if it is empty, we take it.  While another
- * command is shown, ours is not.
+ * command is shown, ours is not.  But if COPY inserts the scan's rows (insert.c), it
+ * is shown under their relation and counts the rows, and we show the bytes.
  */
 static const CsvTableScan *shown_scan = NULL;
 static Oid	shown_relid = InvalidOid;
 
 static bool
+is_copy_shown(Oid relid)
+{
+	return MyBEEntry != NULL &&
+		MyBEEntry->st_progress_command == PROGRESS_COMMAND_COPY &&
+		MyBEEntry->st_progress_command_target == relid;
+}
+
+static bool
 is_shown(const CsvTableScan *scan)
 {
-	return shown_scan == scan && MyBEEntry != NULL &&
-		MyBEEntry->st_progress_command == PROGRESS_COMMAND_COPY &&
-		MyBEEntry->st_progress_command_target == shown_relid;
+	return shown_scan == scan && is_copy_shown(shown_relid);
 }
 
 /* the scan has ended; also called if nothing was shown */
@@ -93,10 +100,11 @@ static void
 show_progress(CsvTableScan *scan)
 {
 	static const int columns[] = {
-		PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL,
-		PROGRESS_COPY_BYTES_PROCESSED, PROGRESS_COPY_TUPLES_PROCESSED,
-		PROGRESS_COPY_TUPLES_EXCLUDED
+		PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL, PROGRESS_COPY_BYTES_PROCESSED,
+		PROGRESS_COPY_TUPLES_EXCLUDED, PROGRESS_COPY_TUPLES_PROCESSED,
+		PROGRESS_COPY_COMMAND
 	};
+	int			ncolumns = lengthof(columns);
 	const CsvTable *table = scan->table;
 	CsvAmounts	amounts = own_amounts(scan);
 
@@ -104,7 +112,12 @@ show_progress(CsvTableScan *scan)
 		amounts = tell_amounts(scan, amounts);
 	if (!scan->shows_progress)
 		return;
-	if (!is_shown(scan))
+	if (!is_shown(scan) && is_copy_shown(scan->progress_relid))
+	{
+		/* COPY's WHERE excludes rows only if no record is skipped */
+		ncolumns = amounts.skipped > 0 ? 4 : 3;
+	}
+	else if (!is_shown(scan))
 	{
 		if (MyBEEntry == NULL ||
 			MyBEEntry->st_progress_command != PROGRESS_COMMAND_INVALID)
@@ -113,16 +126,16 @@ show_progress(CsvTableScan *scan)
 		shown_scan = scan;
 		shown_relid = scan->progress_relid;
 	}
-	pgstat_progress_update_multi_param(lengthof(columns), columns,
+	pgstat_progress_update_multi_param(ncolumns, columns,
 									   (const int64[]) {
-		PROGRESS_COPY_COMMAND_FROM,
 		table->from_frontend ? PROGRESS_COPY_TYPE_PIPE :
 		table->program != NULL ? PROGRESS_COPY_TYPE_PROGRAM :
 		PROGRESS_COPY_TYPE_FILE,
 		csv_batches_certain_size(scan->batches),
 		amounts.bytes,
+		amounts.skipped + scan->nexcluded,
 		amounts.records - amounts.skipped - scan->nexcluded,
-		amounts.skipped + scan->nexcluded
+		PROGRESS_COPY_COMMAND_FROM
 	});
 }
 
