@@ -78,8 +78,8 @@ typedef enum CsvTelling
 {
 	CSV_TELL_NOTHING,			/* the row is being read */
 	CSV_TELL_TABLE,				/* it is not about a row */
-	CSV_TELL_ROW,
-	CSV_TELL_LINE				/* the row is that of COPY's line */
+	CSV_TELL_ROW,				/* it is about the row that came last */
+	CSV_TELL_LINE				/* it is about the row of COPY's line */
 } CsvTelling;
 
 struct CsvInsert
@@ -112,7 +112,7 @@ struct CsvInsert
 	CopyFromState copy;
 	CsvNextRowFn next;
 	void	   *next_arg;
-	uint64		nread;			/* rows, each of which is a line */
+	uint64		nread;			/* rows; each row is a line */
 	CsvRecordPlace places[CSV_WAITING_ROWS];	/* by line */
 
 	CsvTelling	telling;
@@ -434,8 +434,8 @@ tell_nothing(void *arg)
 }
 
 /*
- * A copy_data_source_cb: read the next row, as an empty line.  It has no argument, but
- * when COPY calls it, COPY's error context is on top of ours.
+ * A copy_data_source_cb: read the next row, as an empty line.  Such a callback has no
+ * argument, but COPY calls it while COPY's error context is on top of ours.
  */
 static int
 read_line(void *buffer, int least, int most)
@@ -473,7 +473,7 @@ given_value(ExprState *state, ExprContext *econtext, bool *isnull)
 	return given->insert->slot->tts_values[given->att];
 }
 
-/* for the first of them; COPY limits the bytes of rows that wait by those of lines */
+/* for the first column: COPY adds up the bytes of lines, to limit the rows that wait */
 static Datum
 first_value(ExprState *state, ExprContext *econtext, bool *isnull)
 {

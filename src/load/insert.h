@@ -4,13 +4,12 @@
  *		that COPY takes, with its constraints, indexes and triggers.
  *
  *	1. csv_insert_open() and csv_insert_check() refuse relations and users.
- *	2. csv_insert_begin() chooses how rows go in, and prepares it.
- *	3. csv_insert_all() takes all rows, inserts them and their index entries, and
- *	   fires triggers.
+ *	2. csv_insert_begin() chooses how rows go in.
+ *	3. csv_insert_all() inserts the rows and their index entries, and fires triggers.
  *
- * If rows go by pages, the caller may also insert them itself, many at a time: it
- * fills in the slot for a row, and csv_insert_row() inserts it; csv_insert_run()
- * inserts many; and csv_insert_end() does the rest.
+ * If rows go in by pages, the caller can do step 3 itself: it fills in the slot for a
+ * row and calls csv_insert_row(), or csv_insert_run() for many rows, and at the end
+ * csv_insert_end().
  */
 #ifndef CSV_INSERT_H
 #define CSV_INSERT_H
