@@ -70,8 +70,7 @@ extern const CsvEngine csv_cuda_engine;
  * Returns NULL, with a message in `reason`, if there is no usable device, if the
  * session has another device, or if an earlier failure has ended the session for good.
  *
- * After close, input buffers may be freed, through csv_cuda_engine.free_input with the
- * closed engine, only as long as `memory` exists.
+ * Input buffers must be freed before the engine is closed.
  */
 extern void *csv_cuda_open(CsvSession *session,
 						   const CsvCudaOptions *options,

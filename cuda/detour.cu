@@ -19,13 +19,13 @@ fetch_input(CsvCuda *cuda, CsvInput *input)
 	work.interrupted = input->interrupted;
 	work.interrupted_arg = input->interrupted_arg;
 	work.message = cuda->message;
-	csv_session_enter(session, &work.signals);
+	csv_session_enter(session);
 	if (csv_session_check(session, work.message))
 		status = csv_file_fetch(&work, cuda, input, input->nbytes,
 								&output->bytes);
 	if (status == CSV_OK)
 		status = csv_work_wait(&work);
-	csv_session_leave(session, &work.signals);
+	csv_session_leave(session);
 	input->bytes = output->bytes + CSV_MARGIN;
 	return status;
 }

@@ -262,13 +262,10 @@ list_devices(const CsvSession *session, CsvCudaDevice *devices, int max)
 int
 csv_cuda_list_devices(CsvSession *session, CsvCudaDevice *devices, int max)
 {
-	sigset_t	old;
 	int			n;
 
 	csv_cuda_settle(session);
-	csv_signals_block(&old);
 	n = list_devices(session, devices, max);
-	csv_signals_unblock(&old);
 	return n;
 }
 
@@ -278,7 +275,6 @@ csv_cuda_device_name(CsvSession *session, int device, char *name,
 {
 	Driver		driver;
 	CUdevice	handle;
-	sigset_t	old;
 	bool		found = false;
 	int			number;
 
@@ -290,7 +286,6 @@ csv_cuda_device_name(CsvSession *session, int device, char *name,
 		snprintf(name, name_size, "%s", session->device_name);
 		return true;
 	}
-	csv_signals_block(&old);
 
 	/*
 	 * The caller is about to use this device, so let CUDA see only this device, unless
@@ -301,6 +296,5 @@ csv_cuda_device_name(CsvSession *session, int device, char *name,
 	if (number >= 0 && driver_open(&driver) &&
 		driver.get(&handle, number) == CUDA_SUCCESS)
 		found = driver.name(name, (int) name_size, handle) == CUDA_SUCCESS;
-	csv_signals_unblock(&old);
 	return found;
 }

@@ -340,9 +340,9 @@ available_memory(CsvWork *work)
 	CsvSession *session = work->session;
 	size_t		taken;
 
-	csv_session_enter(session, &work->signals);
+	csv_session_enter(session);
 	taken = csv_device_taken(session) - session->kept_bytes;
-	csv_session_leave(session, &work->signals);
+	csv_session_leave(session);
 	return work->memory_limit > taken ? work->memory_limit - taken : 0;
 }
 
@@ -410,7 +410,7 @@ enter_and_parse(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 	CsvStatus	status = CSV_DEVICE_FAILED;
 	double		began;
 
-	csv_session_enter(session, &work->signals);
+	csv_session_enter(session);
 	if (csv_session_check(session, work->message))
 	{
 		began = csv_now_seconds();	/* after waiting for another scan's call */
@@ -421,7 +421,7 @@ enter_and_parse(CsvCall *call, CsvBatch *batch, Outcome *outcome)
 		if (status == CSV_OK)
 			measure_time(call, began, *outcome, batch);
 	}
-	csv_session_leave(session, &work->signals);
+	csv_session_leave(session);
 	return status;
 }
 

@@ -11,7 +11,7 @@
 struct CsvCudaFile
 {
 	CsvSession *session;
-	CsvCudaFile *next;
+	TAILQ_ENTRY(CsvCudaFile) of_session;
 	uint8_t    *bytes;			/* NULL: the bytes have gone */
 	size_t		nbytes;
 	int			nusers;
@@ -42,15 +42,15 @@ drop_bytes(CsvCudaFile *file)
 bool
 csv_files_drop_last(CsvSession *session)
 {
-	CsvCudaFile *last = NULL;
+	CsvCudaFile *file;
 
-	for (CsvCudaFile *file = session->files; file != NULL; file = file->next)
+	TAILQ_FOREACH_REVERSE(file, &session->files, CsvFileList, of_session)
 		if (file->bytes != NULL && file->nusers == 0)
-			last = file;
-	if (last == NULL)
-		return false;
-	drop_bytes(last);
-	return true;
+		{
+			drop_bytes(file);
+			return true;
+		}
+	return false;
 }
 
 static void
@@ -97,44 +97,26 @@ take_bytes(CsvCudaFile *file, uint64_t memory_limit)
 
 /* ---- files ---- */
 
-static void
-unlink_file(CsvCudaFile *file)
-{
-	CsvCudaFile **place = &file->session->files;
-
-	while (*place != file)
-		place = &(*place)->next;
-	*place = file->next;
-}
-
-static void
-link_in_front(CsvCudaFile *file)
-{
-	file->next = file->session->files;
-	file->session->files = file;
-}
-
 CsvCudaFile *
 csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
 					 uint64_t memory_limit)
 {
 	CsvCudaFile *file = (CsvCudaFile *) calloc(1, sizeof(CsvCudaFile));
-	sigset_t	signals;
 	bool		good;
 
 	if (file == NULL)
 		return NULL;
 	file->session = session;
 	file->nbytes = nbytes;
-	csv_session_enter(session, &signals);
+	csv_session_enter(session);
 	good = csv_session_lives(session) &&
 		take_bytes(file, memory_limit);
 	if (good)
 	{
 		add_used(file, 1);
-		link_in_front(file);
+		TAILQ_INSERT_HEAD(&session->files, file, of_session);
 	}
-	csv_session_leave(session, &signals);
+	csv_session_leave(session);
 	if (good)
 		return file;
 	free(file);
@@ -146,10 +128,9 @@ csv_cuda_file_use(CsvCudaFile *file, uint64_t memory_limit)
 {
 	CsvSession *session = file->session;
 	size_t		most = csv_session_files_limit(session, memory_limit);
-	sigset_t	signals;
 	bool		there;
 
-	csv_session_enter(session, &signals);
+	csv_session_enter(session);
 
 	/* the limit may be lower than when the bytes were copied */
 	if (file->nusers == 0 && session->used_file_bytes + file->nbytes > most)
@@ -158,10 +139,10 @@ csv_cuda_file_use(CsvCudaFile *file, uint64_t memory_limit)
 	if (there)
 	{
 		add_used(file, 1);
-		unlink_file(file);
-		link_in_front(file);
+		TAILQ_REMOVE(&session->files, file, of_session);
+		TAILQ_INSERT_HEAD(&session->files, file, of_session);
 	}
-	csv_session_leave(session, &signals);
+	csv_session_leave(session);
 	return there;
 }
 
@@ -169,23 +150,21 @@ void
 csv_cuda_file_leave(CsvCudaFile *file)
 {
 	CsvSession *session = file->session;
-	sigset_t	signals;
 
-	csv_session_enter(session, &signals);
+	csv_session_enter(session);
 	add_used(file, -1);
-	csv_session_leave(session, &signals);
+	csv_session_leave(session);
 }
 
 void
 csv_cuda_file_free(CsvCudaFile *file)
 {
 	CsvSession *session = file->session;
-	sigset_t	signals;
 
-	csv_session_enter(session, &signals);
+	csv_session_enter(session);
 	drop_bytes(file);
-	unlink_file(file);
-	csv_session_leave(session, &signals);
+	TAILQ_REMOVE(&session->files, file, of_session);
+	csv_session_leave(session);
 	free(file);
 }
 
@@ -195,17 +174,16 @@ CsvCudaCopier *
 csv_cuda_copier_create(CsvSession *session)
 {
 	CsvCudaCopier *copier = (CsvCudaCopier *) calloc(1, sizeof(CsvCudaCopier));
-	sigset_t	signals;
 	bool		good;
 
 	if (copier == NULL)
 		return NULL;
 	copier->session = session;
-	csv_session_enter(session, &signals);
+	csv_session_enter(session);
 	good = csv_session_lives(session) &&
 		cudaStreamCreateWithFlags(&copier->stream,
 								  cudaStreamNonBlocking) == cudaSuccess;
-	csv_session_leave(session, &signals);
+	csv_session_leave(session);
 	if (good)
 	{
 		copier->bytes = (uint8_t *) csv_pinned_take(session,

@@ -9,13 +9,11 @@
 void
 csv_held_drop(CsvCuda *cuda)
 {
-	sigset_t	signals;
-
 	if (!cuda->table.is_shaped)
 		return;
-	csv_session_enter(cuda->session, &signals);
+	csv_session_enter(cuda->session);
 	csv_table_release(&cuda->table);
-	csv_session_leave(cuda->session, &signals);
+	csv_session_leave(cuda->session);
 }
 
 /* reduce *n groups until their texts fit into a piece */
@@ -116,8 +114,8 @@ csv_held_fetch(void *engine, uint32_t first, CsvPartialGroups *groups)
 	work.memory_limit = csv_session_limit(session, cuda->options.memory_limit);
 	work.message = cuda->message;
 	memset(groups, 0, sizeof(*groups));
-	csv_session_enter(session, &work.signals);
+	csv_session_enter(session);
 	status = fetch_piece(&work, cuda, first, groups);
-	csv_session_leave(session, &work.signals);
+	csv_session_leave(session);
 	return status;
 }

@@ -15,16 +15,15 @@ csv_input_forget_next(CsvCuda *cuda)
 {
 	CsvSession *session = cuda->session;
 	CsvNext    *next = &session->next;
-	sigset_t	signals;
 
-	csv_session_enter(session, &signals);
+	csv_session_enter(session);
 	if (next->owner == cuda)
 	{
 		if (csv_session_lives(session))
 			cudaEventSynchronize(next->copied[next->turn]);
 		next->owner = NULL;
 	}
-	csv_session_leave(session, &signals);
+	csv_session_leave(session);
 }
 
 /*

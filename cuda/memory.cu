@@ -89,7 +89,7 @@ csv_device_release(CsvSession *session)
 void
 csv_device_drop_kept(CsvSession *session)
 {
-	if (session->columns != NULL)
+	if (!TAILQ_EMPTY(&session->columns))
 		session->drop_columns(session);
 }
 
@@ -139,9 +139,6 @@ csv_device_trim(CsvSession *session, size_t limit)
 void
 csv_cuda_trim(CsvSession *session, uint64_t memory_limit)
 {
-	sigset_t	signals;
-
-	csv_signals_block(&signals);
 	if (pthread_mutex_trylock(&session->device_mutex) == 0)
 	{
 		if (csv_session_lives(session))
@@ -151,7 +148,6 @@ csv_cuda_trim(CsvSession *session, uint64_t memory_limit)
 		}
 		pthread_mutex_unlock(&session->device_mutex);
 	}
-	csv_signals_unblock(&signals);
 }
 
 /* cudaMalloc(), but drop unused files if memory is short */
@@ -402,9 +398,6 @@ map_memory_file(int descriptor, size_t nbytes)
 	if (bytes + nbytes < reserved + nreserved)
 		munmap(bytes + nbytes,
 			   (size_t) (reserved + nreserved - (bytes + nbytes)));
-
-	/* programs that the backend starts do not need it */
-	madvise(bytes, nbytes, MADV_DONTFORK);
 	madvise(bytes, nbytes, MADV_HUGEPAGE);
 	return bytes;
 }
@@ -533,7 +526,6 @@ take_pinned(CsvSession *session, size_t nbytes)
 void *
 csv_pinned_take(CsvSession *session, size_t nbytes)
 {
-	sigset_t	old;
 	void	   *memory;
 
 	if (!csv_session_lives(session))
@@ -541,11 +533,9 @@ csv_pinned_take(CsvSession *session, size_t nbytes)
 		errno = EIO;
 		return NULL;
 	}
-	csv_signals_block(&old);
 	pthread_mutex_lock(&session->pool_mutex);
 	memory = take_pinned(session, nbytes);
 	pthread_mutex_unlock(&session->pool_mutex);
-	csv_signals_unblock(&old);
 	return memory;
 }
 
@@ -575,9 +565,7 @@ bool
 csv_pinned_give_back(CsvSession *session, void *memory)
 {
 	CsvMemoryBlock   *block;
-	sigset_t	old;
 
-	csv_signals_block(&old);
 	pthread_mutex_lock(&session->pool_mutex);
 	block = find_pinned(session, memory);
 	if (block != NULL)
@@ -590,7 +578,6 @@ csv_pinned_give_back(CsvSession *session, void *memory)
 		}
 	}
 	pthread_mutex_unlock(&session->pool_mutex);
-	csv_signals_unblock(&old);
 	return block != NULL;
 }
 

@@ -55,7 +55,7 @@ typedef struct RowGrouping
 struct CsvCudaColumns
 {
 	CsvSession *session;
-	CsvCudaColumns *next;		/* in the session's list */
+	TAILQ_ENTRY(CsvCudaColumns) of_session;
 	uint32_t	nparts;
 	uint32_t	nrows;
 	Part	   *parts;
@@ -63,24 +63,7 @@ struct CsvCudaColumns
 	RowGrouping	groupings[CSV_MOST_GROUPINGS];
 };
 
-/* ---- the list ---- */
-
-static void
-unlink_columns(CsvCudaColumns *columns)
-{
-	CsvCudaColumns **place = &columns->session->columns;
-
-	while (*place != columns)
-		place = &(*place)->next;
-	*place = columns->next;
-}
-
-static void
-link_in_front(CsvCudaColumns *columns)
-{
-	columns->next = columns->session->columns;
-	columns->session->columns = columns;
-}
+/* ---- memory ---- */
 
 /* may nbytes stay in all? */
 static bool
@@ -144,8 +127,9 @@ drop_parts(CsvCudaColumns *columns)
 static void
 drop_columns(CsvSession *session)
 {
-	for (CsvCudaColumns *columns = session->columns; columns != NULL;
-		 columns = columns->next)
+	CsvCudaColumns *columns;
+
+	TAILQ_FOREACH(columns, &session->columns, of_session)
 		if (columns != session->asked)
 			drop_parts(columns);
 }
@@ -155,29 +139,29 @@ static bool
 drop_oldest(const CsvCudaColumns *except)
 {
 	CsvSession *session = except->session;
-	CsvCudaColumns *oldest = NULL;
+	CsvCudaColumns *columns;
 	size_t		before = session->kept_bytes;
 
-	for (CsvCudaColumns *columns = session->columns; columns != NULL;
-		 columns = columns->next)
-		for (uint32_t i = 0; i < columns->nparts && columns != except; i++)
-			if (columns->parts[i].bytes != NULL)
-				oldest = columns;
-	if (oldest != NULL)
-		drop_parts(oldest);
-	return session->kept_bytes < before;
+	TAILQ_FOREACH_REVERSE(columns, &session->columns, CsvColumnsList, of_session)
+		if (columns != except)
+		{
+			drop_parts(columns);
+			if (session->kept_bytes < before)
+				return true;
+		}
+	return false;
 }
 
 /* ---- columns ---- */
 
 /* get the device; false if there is no live session (any more) */
 static bool
-enter(CsvSession *session, sigset_t *signals)
+enter(CsvSession *session)
 {
-	csv_session_enter(session, signals);
+	csv_session_enter(session);
 	if (csv_session_lives(session))
 		return true;
-	csv_session_leave(session, signals);
+	csv_session_leave(session);
 	return false;
 }
 
@@ -194,7 +178,6 @@ csv_cuda_columns_create(CsvSession *session, uint32_t ncolumns,
 {
 	CsvCudaColumns *columns = (CsvCudaColumns *)
 		calloc(1, sizeof(CsvCudaColumns) + 2 * ncolumns * sizeof(Part));
-	sigset_t	signals;
 
 	if (columns == NULL)
 		return NULL;
@@ -202,22 +185,20 @@ csv_cuda_columns_create(CsvSession *session, uint32_t ncolumns,
 	columns->nrows = nrows;
 	columns->parts = (Part *) (columns + 1);
 	columns->session = session;
-	csv_session_enter(session, &signals);
-	link_in_front(columns);
+	csv_session_enter(session);
+	TAILQ_INSERT_HEAD(&session->columns, columns, of_session);
 	session->drop_columns = drop_columns;
-	csv_session_leave(session, &signals);
+	csv_session_leave(session);
 	return columns;
 }
 
 void
 csv_cuda_columns_free(CsvCudaColumns *columns)
 {
-	sigset_t	signals;
-
-	csv_session_enter(columns->session, &signals);
-	unlink_columns(columns);
+	csv_session_enter(columns->session);
+	TAILQ_REMOVE(&columns->session->columns, columns, of_session);
 	drop_parts(columns);
-	csv_session_leave(columns->session, &signals);
+	csv_session_leave(columns->session);
 	free(columns);
 }
 
@@ -225,14 +206,13 @@ uint64_t
 csv_cuda_columns_bytes(const CsvCudaColumns *columns)
 {
 	uint64_t	nbytes = 0;
-	sigset_t	signals;
 
-	if (!enter(columns->session, &signals))
+	if (!enter(columns->session))
 		return 0;
 	for (uint32_t i = 0; i < columns->nparts; i++)
 		if (columns->parts[i].bytes != NULL)
 			nbytes += part_bytes(columns, &columns->parts[i]);
-	csv_session_leave(columns->session, &signals);
+	csv_session_leave(columns->session);
 	return nbytes;
 }
 
@@ -240,12 +220,11 @@ uint32_t
 csv_cuda_columns_filled(const CsvCudaColumns *columns, uint32_t part)
 {
 	uint32_t	nfilled;
-	sigset_t	signals;
 
-	if (!enter(columns->session, &signals))
+	if (!enter(columns->session))
 		return 0;
 	nfilled = columns->parts[part].nfilled;
-	csv_session_leave(columns->session, &signals);
+	csv_session_leave(columns->session);
 	return nfilled;
 }
 
@@ -275,12 +254,11 @@ csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
 	CsvSession *session = columns->session;
 	Part	   *part = &columns->parts[number];
 	size_t		limit;
-	sigset_t	signals;
 	cudaError_t error = cudaSuccess;
 	bool		good;
 
 	reason[0] = '\0';
-	if (!enter(columns->session, &signals))
+	if (!enter(columns->session))
 		return false;
 	limit = csv_session_limit(session, memory_limit);
 	good = part->nfilled == first_row;
@@ -307,7 +285,7 @@ csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
 		csv_session_failed(session, error, "copy", message);
 		snprintf(reason, reason_size, "%s", message);
 	}
-	csv_session_leave(columns->session, &signals);
+	csv_session_leave(columns->session);
 	return good;
 }
 
@@ -781,10 +759,10 @@ enter_and_ask(KeptAsk *kept, CsvAnswer **answer)
 	CsvSession *session = work->session;
 	CsvStatus	status;
 
-	if (!enter(session, &work->signals))
+	if (!enter(session))
 		return CSV_OK;
-	unlink_columns(kept->columns);
-	link_in_front(kept->columns);
+	TAILQ_REMOVE(&session->columns, kept->columns, of_session);
+	TAILQ_INSERT_HEAD(&session->columns, kept->columns, of_session);
 
 	/* the limit may have been lowered */
 	if (!may_keep(session->kept_bytes, work->memory_limit))
@@ -796,7 +774,7 @@ enter_and_ask(KeptAsk *kept, CsvAnswer **answer)
 	/* copies that are under way read the host's memory */
 	if (status != CSV_OK && !session->dead)
 		cudaStreamSynchronize(session->stream);
-	csv_session_leave(session, &work->signals);
+	csv_session_leave(session);
 	return status;
 }
 

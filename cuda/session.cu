@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 bool		csv_driver_started;
 int			csv_driver_device = -1;
@@ -21,21 +20,6 @@ csv_session_say(char *message, const char *format,...)
 	va_start(args, format);
 	vsnprintf(message, CSV_MESSAGE_BYTES, format, args);
 	va_end(args);
-}
-
-void
-csv_signals_block(sigset_t *old)
-{
-	sigset_t	all;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, old);
-}
-
-void
-csv_signals_unblock(const sigset_t *old)
-{
-	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
 void
@@ -62,9 +46,8 @@ csv_session_failed(CsvSession *session, cudaError_t error, const char *what,
 }
 
 void
-csv_session_enter(CsvSession *session, sigset_t *signals)
+csv_session_enter(CsvSession *session)
 {
-	csv_signals_block(signals);
 	pthread_mutex_lock(&session->device_mutex);
 
 	/* CUDA knows the current device by thread */
@@ -73,10 +56,9 @@ csv_session_enter(CsvSession *session, sigset_t *signals)
 }
 
 void
-csv_session_leave(CsvSession *session, const sigset_t *signals)
+csv_session_leave(CsvSession *session)
 {
 	pthread_mutex_unlock(&session->device_mutex);
-	csv_signals_unblock(signals);
 }
 
 CsvSession *
@@ -89,6 +71,8 @@ csv_cuda_session_create(void)
 	pthread_mutex_init(&session->device_mutex, NULL);
 	pthread_mutex_init(&session->pool_mutex, NULL);
 	pthread_mutex_init(&session->start.mutex, NULL);
+	TAILQ_INIT(&session->columns);
+	TAILQ_INIT(&session->files);
 	return session;
 }
 
@@ -188,7 +172,6 @@ start_session(CsvSession *session, int device, int number, bool *missing,
 		csv_session_failed(session, error, what, message);
 		return false;
 	}
-	session->pid = getpid();
 	session->device = device;
 	session->number = number;
 	session->default_limit = free_bytes / 2;
@@ -233,14 +216,13 @@ run_start(void *arg)
 {
 	CsvSession *session = (CsvSession *) arg;
 	CsvStart   *start = &session->start;
-	sigset_t	signals;
 	bool		good;
 
-	csv_session_enter(session, &signals);
+	csv_session_enter(session);
 	good = !session->open && !session->dead &&
 		start_session(session, start->device, start->number,
 					  &start->missing, start->message);
-	csv_session_leave(session, &signals);
+	csv_session_leave(session);
 	if (good)
 		start->then(session);
 	__atomic_store_n(&start->done, true, __ATOMIC_RELEASE);
@@ -269,7 +251,6 @@ csv_session_start(CsvSession *session, int device,
 				  void (*then) (CsvSession *session))
 {
 	CsvStart   *start = &session->start;
-	sigset_t	old;
 	bool		started = false;
 
 	pthread_mutex_lock(&start->mutex);
@@ -280,10 +261,8 @@ csv_session_start(CsvSession *session, int device,
 		start->then = then;
 		start->device = device;
 		__atomic_store_n(&start->done, false, __ATOMIC_RELAXED);
-		csv_signals_block(&old);
 		started = pthread_create(&start->thread, NULL, run_start,
 								 session) == 0;
-		csv_signals_unblock(&old);
 		__atomic_store_n(&start->running, started, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&start->mutex);
@@ -336,9 +315,7 @@ check_start(const CsvSession *session, int device, char *message)
 {
 	if (!csv_session_check(session, message))
 		return false;
-	if (session->pid != (int) getpid())
-		csv_session_say(message, "the CUDA context belongs to another process");
-	else if (session->device != device)
+	if (session->device != device)
 		csv_session_say(message, "this session already uses GPU %d",
 						session->device);
 	else
@@ -350,7 +327,6 @@ check_start(const CsvSession *session, int device, char *message)
 static bool
 open_session(CsvSession *session, int device, char *message)
 {
-	sigset_t	signals;
 	bool		missing = false;
 	int			number;
 	bool		good;
@@ -362,7 +338,7 @@ open_session(CsvSession *session, int device, char *message)
 	}
 	if (is_running(&session->start))
 		csv_cuda_settle(session);
-	csv_session_enter(session, &signals);
+	csv_session_enter(session);
 	if (session->open || session->dead)
 		good = check_start(session, device, message);
 	else
@@ -371,7 +347,7 @@ open_session(CsvSession *session, int device, char *message)
 			start_session(session, device, number, &missing, message);
 		finish_start(device, missing);
 	}
-	csv_session_leave(session, &signals);
+	csv_session_leave(session);
 	return good;
 }
 
@@ -394,12 +370,9 @@ csv_cuda_wake(CsvSession *session, int device, char *reason,
 void
 csv_cuda_shutdown(CsvSession *session)
 {
-	sigset_t	old;
-
 	csv_cuda_settle(session);
-	if (!session->open || session->dead || session->pid != (int) getpid())
+	if (!session->open || session->dead)
 		return;
-	csv_signals_block(&old);
 	cudaSetDevice(session->number);
 	cudaStreamSynchronize(session->stream);
 	cudaStreamSynchronize(session->next_stream);
@@ -422,7 +395,6 @@ csv_cuda_shutdown(CsvSession *session)
 	cudaStreamDestroy(session->next_stream);
 	cudaDeviceReset();
 	__atomic_store_n(&session->open, false, __ATOMIC_RELEASE);
-	csv_signals_unblock(&old);
 }
 
 void

@@ -10,8 +10,6 @@
  *	  output is one block, taken out of the pool while it is in use.  Blocks that
  *	  are given back stay pinned up to CSV_PINNED_KEEP_BYTES.  Each block is a file
  *	  in memory, so that another process can map it.
- *	- CUDA's own threads inherit the signal mask.  So all signals are blocked
- *	  around CUDA calls, except while waiting for the device.
  *	- The session may be started in a thread of its own, while the caller does
  *	  something else.
  *	- Several scans may be under way in several threads.  From csv_session_enter to
@@ -25,9 +23,9 @@
 
 #include <cuda_runtime_api.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "csv_cuda.h"
 #include "policy.h"
@@ -115,6 +113,9 @@ typedef struct CsvStart
 	char		message[CSV_MESSAGE_BYTES];
 } CsvStart;
 
+TAILQ_HEAD(CsvColumnsList, CsvCudaColumns);
+TAILQ_HEAD(CsvFileList, CsvCudaFile);
+
 struct CsvSession
 {
 	pthread_mutex_t device_mutex;	/* see csv_session_enter */
@@ -123,7 +124,6 @@ struct CsvSession
 	bool		open;
 	bool		dead;
 	char		reason[CSV_MESSAGE_BYTES];	/* why it is dead */
-	int			pid;
 	int			device;			/* as the user counts */
 	int			number;			/* as CUDA counts */
 	char		device_name[CSV_CUDA_NAME_SIZE];
@@ -144,12 +144,12 @@ struct CsvSession
 
 	/* columns that stay (resident.cu) */
 	size_t		kept_bytes;		/* of taken memory, for columns */
-	CsvCudaColumns *columns;	/* all columns, the columns asked last in front */
+	struct CsvColumnsList columns;	/* all columns, the columns asked last in front */
 	CsvCudaColumns *asked;		/* the columns being asked, or NULL */
 	void		(*drop_columns) (CsvSession *session);	/* gives their memory back */
 
 	/* bytes of files (file_bytes.cu): the file used last in front */
-	CsvCudaFile *files;
+	struct CsvFileList files;
 	size_t		file_bytes;		/* of all files */
 	size_t		used_file_bytes;	/* of files in use */
 
@@ -204,10 +204,6 @@ csv_session_lives(const CsvSession *session)
 extern void csv_session_say(char *message, const char *format,...)
 	__attribute__((format(printf, 2, 3)));
 
-/* block all signals; unblock restores the former mask */
-extern void csv_signals_block(sigset_t *old);
-extern void csv_signals_unblock(const sigset_t *old);
-
 /* may the session be used?  False with a message, if it has failed or ended */
 extern bool csv_session_check(const CsvSession *session, char *message);
 
@@ -217,10 +213,10 @@ extern bool csv_session_start(CsvSession *session, int device,
 
 /*
  * Get the session's device: until csv_session_leave, CUDA and the device's memory are
- * for the calling thread alone, and all signals are blocked.
+ * for the calling thread alone.
  */
-extern void csv_session_enter(CsvSession *session, sigset_t *signals);
-extern void csv_session_leave(CsvSession *session, const sigset_t *signals);
+extern void csv_session_enter(CsvSession *session);
+extern void csv_session_leave(CsvSession *session);
 
 /*
  * Handle a CUDA error: write the message, clear the error if possible, and mark the

@@ -25,7 +25,6 @@ csv_work_wait(CsvWork *work)
 	{
 		const struct timespec nap = {0, 50000};
 
-		csv_signals_unblock(&work->signals);
 		if (!interrupted && work->interrupted != NULL)
 			interrupted = work->interrupted(work->interrupted_arg);
 		clock_gettime(CLOCK_MONOTONIC, &now);
@@ -34,7 +33,6 @@ csv_work_wait(CsvWork *work)
 			sched_yield();
 		else
 			nanosleep(&nap, NULL);
-		csv_signals_block(NULL);
 	}
 	TRY_CUDA(work, error, "kernel");
 	return interrupted ? CSV_INTERRUPTED : CSV_OK;
@@ -43,14 +41,8 @@ csv_work_wait(CsvWork *work)
 CsvStatus
 csv_work_ask(CsvWork *work)
 {
-	bool		interrupted;
-
-	if (work->interrupted == NULL)
-		return CSV_OK;
-	csv_signals_unblock(&work->signals);
-	interrupted = work->interrupted(work->interrupted_arg);
-	csv_signals_block(NULL);
-	return interrupted ? CSV_INTERRUPTED : CSV_OK;
+	return work->interrupted != NULL &&
+		work->interrupted(work->interrupted_arg) ? CSV_INTERRUPTED : CSV_OK;
 }
 
 CsvStatus

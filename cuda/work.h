@@ -14,7 +14,6 @@ typedef struct CsvWork
 	size_t		memory_limit;	/* bytes of device memory */
 	bool		(*interrupted) (void *arg);	/* or NULL */
 	void	   *interrupted_arg;
-	sigset_t	signals;		/* the mask before */
 	char	   *message;		/* CSV_MESSAGE_BYTES, for CSV_DEVICE_FAILED */
 } CsvWork;
 
@@ -47,7 +46,6 @@ csv_work_launched(const CsvWork *work)
 /*
  * Wait for everything that was launched.  CSV_INTERRUPTED if the callback says so;
  * even then the device is done when this returns, since no kernel runs for long.
- * Signals are let through meanwhile, because the callback needs them.
  */
 extern CsvStatus csv_work_wait(CsvWork *work);
 
