@@ -106,9 +106,6 @@ typedef struct CsvInputFound
 	bool		has_tail;		/* an incomplete record follows */
 	uint32_t	tail_start;
 	bool		ends_in_comment;	/* the comment has no end yet: skip its rest */
-	bool		was_ahead;		/* some bytes were copied ahead, between these
-								 * events: */
-	cudaEvent_t ahead[2];
 } CsvInputFound;
 
 /* rows on the device */
@@ -174,9 +171,8 @@ static_assert(sizeof(CsvCounters) <= CSV_STAGED_COUNTS &&
 			  sizeof(CsvHeldCounts) <= CSV_STAGED_RANKS - CSV_STAGED_COUNTS,
 			  "they share the beginning of the staging block");
 
-/* input.cu: find the structure of the input; forget bytes that were copied ahead */
+/* input.cu: find the structure of the input */
 extern CsvStatus csv_input_read(CsvCall *call);
-extern void csv_input_forget_next(CsvCuda *cuda);
 
 /*
  * windows.cu: make room for masks; open a window of at most max_records from a record
@@ -224,10 +220,12 @@ extern CsvStatus csv_answer_fetch(CsvCall *call, uint8_t *block,
 extern CsvStatus csv_answer_hold(CsvCall *call);
 
 /*
- * file_bytes.cu: a file's bytes on the device; and copy nbytes of an input from there to a
- * pinned block, behind a margin.  Wait for the work before you read them.
+ * file_bytes.cu: copy nbytes of an input from a file on the device to other memory, or
+ * to a pinned block, behind a margin.  Wait for the work before you read them.
  */
-extern const uint8_t *csv_file_bytes(const CsvCuda *cuda, uint64_t offset);
+extern CsvStatus csv_file_copy(const CsvWork *work, const CsvCuda *cuda,
+							   const CsvInput *input, uint8_t *to,
+							   size_t nbytes, cudaMemcpyKind kind);
 extern CsvStatus csv_file_fetch(CsvWork *work, const CsvCuda *cuda,
 								const CsvInput *input, size_t nbytes,
 								uint8_t **block);

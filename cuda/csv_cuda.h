@@ -18,7 +18,7 @@
  *	host call	call.h: an engine (engine.cu), the steps of its parse (input.cu,
  *				windows.cu, layout.cu, output.cu, answer.cu, detour.cu), groups
  *				that it holds (held.cu), and loading the kernels (warm.cu).
- *				resident.cu: columns that stay; file_bytes.cu: files that stay.
+ *				resident.cu: columns that stay; file_bytes.cu: files.
  *	query		query_steps.h: the steps of a query on the device, for batches and for
  *				columns that stay
  *	work		work.h: how a host call launches, copies, waits and fails (TRY)
@@ -142,10 +142,10 @@ typedef struct CsvCudaBlock
 extern bool csv_cuda_find_block(CsvSession *session, const void *memory,
 								size_t nbytes, CsvCudaBlock *found);
 
-/* ---- bytes of files that stay on the device ---- */
+/* ---- bytes of files on the device ---- */
 
 /*
- * Room for a file's bytes.  The caller uses it, and must leave it.  A file that is not
+ * Room for nbytes of a file: the byte at an offset is at offset % nbytes.  The caller uses it, and must leave it.  A file that is not
  * in use goes without notice when something else needs its memory; the file that was
  * unused for longest goes first.  NULL: there is no room.  All of these functions may
  * be called in any thread.
@@ -162,8 +162,8 @@ extern void csv_cuda_file_free(CsvCudaFile *file);
 
 /*
  * Pinned memory of CSV_CUDA_COPY_BYTES bytes, from which a thread fills files:
- * csv_cuda_copier_copy copies its first nbytes to an offset of a file.  False: the
- * device has failed.
+ * csv_cuda_copier_copy copies its first nbytes to an offset of a file, where that much
+ * room must follow.  False: the device has failed.
  */
 #define CSV_CUDA_COPY_BYTES		((size_t) 4 << 20)
 

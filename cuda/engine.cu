@@ -20,7 +20,6 @@ cuda_close(void *engine)
 	void	   *arrays[] = {cuda->strides, cuda->text, cuda->strips,
 	cuda->host};
 
-	csv_input_forget_next(cuda);
 	csv_held_drop(cuda);
 	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
 	{
@@ -103,7 +102,6 @@ cuda_free_input(void *engine, void *memory)
 {
 	CsvCuda    *cuda = (CsvCuda *) engine;
 
-	csv_input_forget_next(cuda);
 	if (!csv_pinned_give_back(cuda->session, memory))
 		cuda->memory.free(cuda->memory.owner, memory);
 }
@@ -396,9 +394,6 @@ measure_time(const CsvCall *call, double began, Outcome outcome,
 	}
 	seconds -= batch->copy_in_seconds + batch->copy_out_seconds;
 	batch->parse_seconds = seconds > 0 ? seconds : 0;
-	if (call->found.was_ahead)
-		batch->copy_in_seconds += seconds_between(call->found.ahead[0],
-												  call->found.ahead[1]);
 }
 
 /* parse, alone with the device */
@@ -437,10 +432,7 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 
 	memset(batch, 0, sizeof(*batch));
 	if (input->alone_until > 0 || input->skip_line)
-	{
-		csv_input_forget_next(cuda);
 		return csv_detour_parse(cuda, input, batch);
-	}
 	memset((void *) &call, 0, sizeof(call));
 	call.cuda = cuda;
 	call.input = input;

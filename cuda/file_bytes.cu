@@ -1,6 +1,6 @@
 /*
  * file_bytes.cu
- *		Bytes of files that stay on the device, and copying them.
+ *		Bytes of files on the device, and copying them.
  */
 #include "call.h"
 
@@ -222,8 +222,8 @@ csv_cuda_copier_copy(CsvCudaCopier *copier, const CsvCudaFile *file,
 	if (!csv_session_lives(copier->session))
 		return false;
 	return cudaSetDevice(copier->session->number) == cudaSuccess &&
-		cudaMemcpyAsync(file->bytes + offset, copier->bytes, nbytes,
-						cudaMemcpyHostToDevice, copier->stream) == cudaSuccess &&
+		cudaMemcpyAsync(file->bytes + offset % file->nbytes, copier->bytes,
+						nbytes, cudaMemcpyHostToDevice, copier->stream) == cudaSuccess &&
 		cudaStreamSynchronize(copier->stream) == cudaSuccess;
 }
 
@@ -233,10 +233,20 @@ csv_cuda_set_file(void *engine, const CsvCudaFile *file)
 	((CsvCuda *) engine)->file = file;
 }
 
-const uint8_t *
-csv_file_bytes(const CsvCuda *cuda, uint64_t offset)
+CsvStatus
+csv_file_copy(const CsvWork *work, const CsvCuda *cuda, const CsvInput *input,
+			  uint8_t *to, size_t nbytes, cudaMemcpyKind kind)
 {
-	return cuda->file->bytes + offset;
+	const CsvCudaFile *file = cuda->file;
+	size_t		at = input->offset % file->nbytes;
+	size_t		n = nbytes < file->nbytes - at ? nbytes : file->nbytes - at;
+	cudaStream_t stream = work->session->stream;
+
+	TRY_CUDA(work, cudaMemcpyAsync(to, file->bytes + at, n, kind, stream), "copy");
+	if (n < nbytes)
+		TRY_CUDA(work, cudaMemcpyAsync(to + n, file->bytes, nbytes - n, kind,
+									   stream), "copy");
+	return CSV_OK;
 }
 
 CsvStatus
@@ -246,6 +256,6 @@ csv_file_fetch(CsvWork *work, const CsvCuda *cuda, const CsvInput *input,
 	TRY(csv_work_reserve_pinned(work, block, nbytes + 2 * CSV_MARGIN));
 	memset(*block, 0, CSV_MARGIN);
 	memset(*block + CSV_MARGIN + nbytes, 0, CSV_MARGIN);
-	return csv_work_fetch(work, *block + CSV_MARGIN,
-						  csv_file_bytes(cuda, input->offset), nbytes);
+	return csv_file_copy(work, cuda, input, *block + CSV_MARGIN, nbytes,
+						 cudaMemcpyDeviceToHost);
 }

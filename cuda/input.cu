@@ -1,115 +1,10 @@
 /*
  * input.cu
- *		A call's input on the device, bytes copied ahead, and the structure.
+ *		A call's input on the device, and its structure.
  */
 #include "call.h"
 
 #include <string.h>
-
-/*
- * The host's memory may change from now on, or be freed.  So wait for the copy of
- * bytes ahead, and do not use them.
- */
-void
-csv_input_forget_next(CsvCuda *cuda)
-{
-	CsvSession *session = cuda->session;
-	CsvNext    *next = &session->next;
-
-	csv_session_enter(session);
-	if (next->owner == cuda)
-	{
-		if (csv_session_lives(session))
-			cudaEventSynchronize(next->copied[next->turn]);
-		next->owner = NULL;
-	}
-	csv_session_leave(session);
-}
-
-/*
- * Launch the copy of the bytes to come while this call works.  If device memory is
- * short, those bytes are copied in their own call.
- */
-static CsvStatus
-copy_next(CsvCall *call)
-{
-	CsvWork    *work = &call->work;
-	CsvSession *session = work->session;
-	const CsvInput *input = call->input;
-	CsvNext    *next = &session->next;
-	cudaStream_t stream = session->next_stream;
-	uint8_t    *device;
-
-	if (csv_device_held(session) + input->next_nbytes >
-		work->memory_limit / CSV_NEXT_MEMORY_SHARE ||
-		csv_work_reserve(work, CSV_DEVICE_NEXT, input->next_nbytes,
-						 0) != CSV_OK)
-		return CSV_OK;
-	device = csv_work_memory(work, CSV_DEVICE_NEXT);
-	next->turn = 1 - next->turn;
-
-	/* first the last call must have taken its bytes from there */
-	TRY_CUDA(work, cudaStreamWaitEvent(stream, session->copy_in[1], 0),
-			 "event");
-	TRY_CUDA(work, cudaEventRecord(next->began[next->turn], stream), "event");
-	for (size_t done = 0; done < input->next_nbytes; done += CSV_NEXT_COPY_BYTES)
-	{
-		size_t		nbytes = input->next_nbytes - done;
-
-		if (nbytes > CSV_NEXT_COPY_BYTES)
-			nbytes = CSV_NEXT_COPY_BYTES;
-		TRY_CUDA(work, cudaMemcpyAsync(device + done, input->next + done,
-									   nbytes, cudaMemcpyHostToDevice, stream),
-				 "copy");
-	}
-	TRY_CUDA(work, cudaEventRecord(next->copied[next->turn], stream), "event");
-	next->owner = call->cuda;
-	next->bytes = input->next;
-	next->nbytes = input->next_nbytes;
-	return CSV_OK;
-}
-
-/*
- * Copy the input from the host to the device, except the end of it that is already
- * there.  Then begin to copy the bytes to come.
- */
-static CsvStatus
-copy_from_host(CsvCall *call, uint8_t *device)
-{
-	CsvWork    *work = &call->work;
-	CsvSession *session = work->session;
-	CsvInputFound *found = &call->found;
-	const CsvInput *input = call->input;
-	CsvNext    *next = &session->next;
-	cudaStream_t stream = session->stream;
-	size_t		nbytes = found->nbytes;
-	bool		mine = next->owner == call->cuda;
-
-	TRY(csv_work_mark(work, session->copy_in[0]));
-	if (mine && found->nbytes == input->nbytes &&
-		next->nbytes <= input->nbytes &&
-		next->bytes == input->bytes + (input->nbytes - next->nbytes))
-	{
-		nbytes -= next->nbytes;
-		TRY_CUDA(work, cudaStreamWaitEvent(stream, next->copied[next->turn], 0),
-				 "event");
-		TRY_CUDA(work,
-				 cudaMemcpyAsync(device + nbytes,
-								 csv_work_memory(work, CSV_DEVICE_NEXT),
-								 next->nbytes, cudaMemcpyDeviceToDevice,
-								 stream), "copy");
-		found->was_ahead = true;
-		found->ahead[0] = next->began[next->turn];
-		found->ahead[1] = next->copied[next->turn];
-	}
-	TRY(csv_work_send(work, device, input->bytes, nbytes));
-	TRY(csv_work_mark(work, session->copy_in[1]));
-	if (mine && !found->was_ahead && input->next == next->bytes &&
-		input->next_nbytes == next->nbytes)
-		return CSV_OK;			/* these are copied for a later call */
-	next->owner = NULL;
-	return input->next == NULL ? CSV_OK : copy_next(call);
-}
 
 /* copy from the host, or from a file that is on the device */
 static CsvStatus
@@ -117,16 +12,14 @@ copy_input(CsvCall *call, uint8_t *device)
 {
 	CsvWork    *work = &call->work;
 	CsvSession *session = work->session;
+	const CsvInput *input = call->input;
 
-	if (call->input->bytes != NULL)
-		return copy_from_host(call, device);
 	TRY(csv_work_mark(work, session->copy_in[0]));
-	TRY(csv_work_mark(work, session->copy_in[1]));
-	TRY_CUDA(work, cudaMemcpyAsync(device,
-								   csv_file_bytes(call->cuda, call->input->offset),
-								   call->found.nbytes, cudaMemcpyDeviceToDevice,
-								   session->stream), "copy");
-	return CSV_OK;
+	TRY(input->bytes != NULL ?
+		csv_work_send(work, device, input->bytes, call->found.nbytes) :
+		csv_file_copy(work, call->cuda, input, device, call->found.nbytes,
+					  cudaMemcpyDeviceToDevice));
+	return csv_work_mark(work, session->copy_in[1]);
 }
 
 /* make room for the input and the ranks of its tiles, and copy the input */

@@ -69,8 +69,6 @@ release_block(CsvSession *session, CsvDeviceMemory which)
 {
 	CsvMemoryBlock   *block = &session->device_memory[which];
 
-	if (which == CSV_DEVICE_NEXT)
-		session->next.owner = NULL;
 	if (block->bytes != NULL)
 		cudaFree(block->bytes);
 	block->bytes = NULL;
@@ -94,15 +92,13 @@ csv_device_drop_kept(CsvSession *session)
 }
 
 /*
- * Give back spare memory: bytes that are copied ahead, columns that are kept, and a
- * query's memory, unless a query is being evaluated.
+ * Give back spare memory: columns that are kept, and a query's memory, unless a query
+ * is being evaluated.
  */
 static void
 release_spare(CsvSession *session, CsvDeviceMemory which)
 {
-	if (which != CSV_DEVICE_NEXT)
-		release_block(session, CSV_DEVICE_NEXT);
-	if (which < CSV_DEVICE_QUERY && which != CSV_DEVICE_NEXT)
+	if (which < CSV_DEVICE_QUERY)
 	{
 		release_block(session, CSV_DEVICE_QUERY);
 		release_block(session, CSV_DEVICE_ANSWER);
@@ -177,7 +173,7 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 
 	/* a little more, so that the next chunk fits too, if the limit allows */
 	wanted = (nbytes + nbytes / 64 + 0xffff) & ~(size_t) 0xffff;
-	if (others + wanted > limit && which != CSV_DEVICE_NEXT)
+	if (others + wanted > limit)
 	{
 		release_spare(session, which);
 		others = csv_device_held(session) - block->nbytes;
@@ -196,7 +192,7 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 		release_block(session, which);
 	(void) make_way(session, others + wanted, limit);
 	error = allocate(session, &bytes, wanted);
-	if (error == cudaErrorMemoryAllocation && which != CSV_DEVICE_NEXT)
+	if (error == cudaErrorMemoryAllocation)
 	{
 		cudaGetLastError();
 		release_spare(session, which);

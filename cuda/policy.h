@@ -200,15 +200,6 @@
 #define CSV_CHUNK_BYTES			(32 * 1024 * 1024)
 #define CSV_FIRST_CHUNK_BYTES	(1024 * 1024)
 
-/*
- * Bytes to come are copied to the device while the bytes before them are parsed, if
- * all memory that is held stays within this share of the limit: parsing comes first.
- * The copies are in pieces, since a copy that parsing needs meanwhile waits for one
- * piece.
- */
-#define CSV_NEXT_MEMORY_SHARE	4
-#define CSV_NEXT_COPY_BYTES		(2 * 1024 * 1024)
-
 /* the host waits this long for the device before it takes naps */
 #define CSV_SPIN_NANOSECONDS	300000
 

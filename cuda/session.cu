@@ -147,9 +147,6 @@ start_session(CsvSession *session, int device, int number, bool *missing,
 		error = cudaStreamCreateWithFlags(&session->stream,
 										  cudaStreamNonBlocking);
 	if (error == cudaSuccess)
-		error = cudaStreamCreateWithFlags(&session->next_stream,
-										  cudaStreamNonBlocking);
-	if (error == cudaSuccess)
 		error = cudaEventCreateWithFlags(&session->done,
 										 cudaEventDisableTiming);
 	for (int i = 0; i < 2; i++)
@@ -158,10 +155,6 @@ start_session(CsvSession *session, int device, int number, bool *missing,
 			error = cudaEventCreate(&session->copy_in[i]);
 		if (error == cudaSuccess)
 			error = cudaEventCreate(&session->copy_out[i]);
-		if (error == cudaSuccess)
-			error = cudaEventCreate(&session->next.began[i]);
-		if (error == cudaSuccess)
-			error = cudaEventCreate(&session->next.copied[i]);
 	}
 	for (int i = 0; i < 3 && error == cudaSuccess; i++)
 		error = cudaEventCreate(&session->phases[i]);
@@ -375,7 +368,6 @@ csv_cuda_shutdown(CsvSession *session)
 		return;
 	cudaSetDevice(session->number);
 	cudaStreamSynchronize(session->stream);
-	cudaStreamSynchronize(session->next_stream);
 	csv_device_release(session);
 	csv_device_drop_kept(session);
 	while (session->taken != NULL)
@@ -385,14 +377,11 @@ csv_cuda_shutdown(CsvSession *session)
 	{
 		cudaEventDestroy(session->copy_in[i]);
 		cudaEventDestroy(session->copy_out[i]);
-		cudaEventDestroy(session->next.began[i]);
-		cudaEventDestroy(session->next.copied[i]);
 	}
 	for (int i = 0; i < 3; i++)
 		cudaEventDestroy(session->phases[i]);
 	cudaEventDestroy(session->done);
 	cudaStreamDestroy(session->stream);
-	cudaStreamDestroy(session->next_stream);
 	cudaDeviceReset();
 	__atomic_store_n(&session->open, false, __ATOMIC_RELEASE);
 }

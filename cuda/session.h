@@ -50,7 +50,6 @@ csv_take_bytes(uint8_t *base, size_t *next, size_t nbytes)
 typedef enum CsvDeviceMemory
 {
 	CSV_DEVICE_INPUT,			/* bytes, ranks of tiles */
-	CSV_DEVICE_NEXT,			/* bytes of the next input */
 	CSV_DEVICE_INDEX,			/* masks; index and record table of a window */
 	CSV_DEVICE_SMALL,			/* columns, counters, histograms */
 	CSV_DEVICE_OUTPUT,			/* arrays, statuses, positions */
@@ -79,21 +78,6 @@ typedef struct CsvTaken
 	uint8_t    *bytes;
 	size_t		nbytes;
 } CsvTaken;
-
-/*
- * Bytes that are copied to CSV_DEVICE_NEXT while the bytes before them are parsed.
- * Only the next call of parse of the same engine may use them; the host's memory may
- * hold something else after that.
- */
-typedef struct CsvNext
-{
-	const void *owner;			/* the engine; NULL: there are no bytes */
-	const uint8_t *bytes;		/* on the host */
-	size_t		nbytes;
-	int			turn;			/* index of its events */
-	cudaEvent_t began[2];
-	cudaEvent_t copied[2];
-} CsvNext;
 
 /*
  * A start in a thread of its own.  The environment is changed under the mutex: before
@@ -132,8 +116,6 @@ struct CsvSession
 	size_t		default_limit;
 
 	cudaStream_t stream;
-	cudaStream_t next_stream;	/* of copies to CSV_DEVICE_NEXT */
-	CsvNext		next;
 	cudaEvent_t done;
 	cudaEvent_t copy_in[2];
 	cudaEvent_t copy_out[2];

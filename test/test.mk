@@ -144,7 +144,7 @@ build/test/threads/test_%: test/unit/test_%.c $(LIBRARY_SOURCES) \
 	@mkdir -p $(@D)
 	$(CC) $(THREADS_CFLAGS) $(TEST_CPPFLAGS) -o $@ $(filter %.c,$^) -lcmocka -lm
 
-unit-threads: build/test/threads/test_crew build/test/threads/test_pipeline
+unit-threads: build/test/threads/test_crew build/test/threads/test_ahead
 	setarch -R $<
 	setarch -R $(word 2,$^)
 

@@ -7,22 +7,14 @@
 #include "columns.h"
 #include "../reader/clock.h"
 
-/* one for the caller, one in the queue, one that is filled */
-#define CSV_CPU_OUTPUTS	3
-
 typedef struct CsvCpu
 {
 	CsvMemory	memory;
 	CsvIsa		isa;
 	uint32_t	nthreads;
 	uint32_t	part_bytes;		/* least bytes of input for a part of the rows */
-
-	/* each batch is in an output; without the pipeline, in the first */
-	struct CsvCpuOutput
-	{
-		CsvIndex	index;
-		CsvColumns	columns;
-	}			outputs[CSV_CPU_OUTPUTS];
+	CsvIndex	index;
+	CsvColumns	columns;		/* of the last batch */
 } CsvCpu;
 
 /*
@@ -81,18 +73,12 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 	cpu->part_bytes = options->part_bytes != 0 ? options->part_bytes :
 		PART_BYTES;
 	cpu->nthreads = options->threads;
-	for (int i = 0; i < CSV_CPU_OUTPUTS; i++)
-	{
-		CsvIndex   *index = &cpu->outputs[i].index;
-		CsvColumns *columns = &cpu->outputs[i].columns;
-
-		index->functions = isa == CSV_ISA_AVX512 ? &csv_index_avx512 :
-			isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
-		index->memory = &cpu->memory;
-		columns->functions = isa == CSV_ISA_SWAR ? &csv_fill_plain :
-			&csv_fill_avx2;
-		columns->memory = &cpu->memory;
-	}
+	cpu->index.functions = isa == CSV_ISA_AVX512 ? &csv_index_avx512 :
+		isa == CSV_ISA_AVX2 ? &csv_index_avx2 : &csv_index_swar;
+	cpu->index.memory = &cpu->memory;
+	cpu->columns.functions = isa == CSV_ISA_SWAR ? &csv_fill_plain :
+		&csv_fill_avx2;
+	cpu->columns.memory = &cpu->memory;
 	return cpu;
 }
 
@@ -107,19 +93,10 @@ cpu_configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 {
 	CsvCpu	   *cpu = engine;
 
-	for (int i = 0; i < CSV_CPU_OUTPUTS; i++)
-	{
-		CsvStatus	status;
-
-		cpu->outputs[i].index.dialect = dialect;
-		cpu->outputs[i].index.layout = layout;
-		cpu->outputs[i].index.scan.most = layout->nfields;
-		status = csv_columns_configure(&cpu->outputs[i].columns, dialect,
-									   layout);
-		if (status != CSV_OK)
-			return status;
-	}
-	return CSV_OK;
+	cpu->index.dialect = dialect;
+	cpu->index.layout = layout;
+	cpu->index.scan.most = layout->nfields;
+	return csv_columns_configure(&cpu->columns, dialect, layout);
 }
 
 /* the number of parts of at least part_bytes in nbytes, CSV_MAX_PARTS at most */
@@ -136,11 +113,7 @@ static CsvStatus
 cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
 	CsvCpu	   *cpu = engine;
-	/* the GPU engine passes inputs that have numbers of its own outputs */
-	struct CsvCpuOutput *output =
-		&cpu->outputs[input->output % CSV_CPU_OUTPUTS];
-	CsvIndex   *index = &output->index;
-	CsvColumns *columns = &output->columns;
+	CsvIndex   *index = &cpu->index;
 	double		began = csv_now_seconds();
 	CsvStatus	status;
 
@@ -149,7 +122,7 @@ cpu_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	index->scan.interrupted_arg = input->interrupted_arg;
 	status = csv_index_build(index);
 	if (status == CSV_OK)
-		status = csv_columns_build(columns, index,
+		status = csv_columns_build(&cpu->columns, index,
 								   count_parts(input->nbytes, cpu->part_bytes),
 								   batch);
 	if (status != CSV_OK)
@@ -171,11 +144,8 @@ cpu_close(void *engine)
 	CsvCpu	   *cpu = engine;
 	CsvMemory	memory = cpu->memory;
 
-	for (int i = 0; i < CSV_CPU_OUTPUTS; i++)
-	{
-		csv_columns_free(&cpu->outputs[i].columns);
-		csv_index_free(&cpu->outputs[i].index);
-	}
+	csv_columns_free(&cpu->columns);
+	csv_index_free(&cpu->index);
 	memory.free(memory.owner, cpu);
 }
 

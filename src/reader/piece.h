@@ -21,7 +21,7 @@ extern "C" {
 
 typedef struct CsvPieceOptions
 {
-	const CsvEngine *engine;	/* configured with the dialect; with one output */
+	const CsvEngine *engine;	/* configured with the dialect */
 	void	   *engine_state;
 	const CsvDialect *dialect;
 	CsvMemory	memory;

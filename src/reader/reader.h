@@ -394,15 +394,6 @@ typedef struct CsvInput
 								 * fill, below noutputs */
 
 	/*
-	 * Bytes that are known to come: the last next_nbytes bytes of the next input,
-	 * or of a later one.  An engine may already copy them to its device.  They do
-	 * not change until an input has ended with them, or until free_input.  NULL if
-	 * no bytes are known.
-	 */
-	const uint8_t *next;
-	uint64_t	next_nbytes;
-
-	/*
 	 * The engine calls it now and then; if it returns true, the engine must return
 	 * CSV_INTERRUPTED at once.  May be NULL.
 	 */
@@ -431,10 +422,7 @@ typedef struct CsvInput
  * parse may be called again with the same input after CSV_INTERRUPTED or an
  * error.  The dialect and layout given to configure must outlive their use.
  *
- * An engine with more than one output may be called in a thread of the reader,
- * with all signals blocked.  parse never runs in two threads at once, but any
- * thread may call alloc_input and free_input while it runs.  The CsvMemory of the
- * engine and the reader must allow that.
+ * parse never runs in two threads at once.
  */
 typedef struct CsvEngine
 {
@@ -454,8 +442,7 @@ typedef struct CsvEngine
 	void		(*close) (void *engine);	/* also after a failure */
 	size_t		default_chunk_bytes;
 	size_t		first_chunk_bytes;	/* small, so that the first row comes soon */
-	uint32_t	noutputs;		/* batches that can live at a time; from 2 on
-								 * the reader parses ahead of the caller */
+	uint32_t	noutputs;		/* batches that can live at a time; 0: as 1 */
 
 	/*
 	 * Evaluate a query (query.h), from the next call of parse until set_query with
@@ -582,9 +569,9 @@ typedef struct CsvReadAhead
 
 /*
  * The opened file can be read at any offset.  Its CsvReadFn began at offset 0, or at
- * the offset of the place.  If the engine supports it, the reader then reads and parses
- * ahead of csv_reader_next, in its own threads.  If reading fails there, the reader
- * calls the CsvReadFn for the same bytes, which then fails in the caller's thread.
+ * the offset of the place.  If the engine has threads, these then take pieces of the
+ * file, ahead of csv_reader_next.  If reading fails there, the reader calls the
+ * CsvReadFn for the same bytes, which then fails in the caller's thread.
  */
 extern void csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead);
 

@@ -2,13 +2,11 @@
  * stream.c
  *		Cuts a file into inputs for an engine.
  *
- * There are three ways.  If the engine can parse in several threads, each thread takes
- * pieces of the file (pieces.c).  If the engine can parse while its last batch is in
- * use, and the file can be read at any offset, the pipeline (pipeline.c) reads and
- * parses ahead of the caller.  Both begin after some chunks, so that a query that needs
+ * There are two ways.  If the engine can parse in several threads, each thread takes
+ * pieces of the file (pieces.c), but only after some chunks, so that a query that needs
  * a few rows starts no threads.  Otherwise the calling thread does the work here, chunk
- * by chunk, also for records that are too long for the pipeline.  Every way begins and
- * ends at a CsvFilePlace, so that it can be changed between any two batches.
+ * by chunk.  Each way begins and ends at a CsvFilePlace, so that it can be changed
+ * between any two batches.
  *
  * The calling thread has one buffer, with a margin of CSV_MARGIN bytes before and
  * after it that engines may read; margins have no meaning:
@@ -31,12 +29,11 @@
 #include "clock.h"
 #include "footer.h"
 #include "pieces.h"
-#include "pipeline.h"
 
 #include <string.h>
 
-/* most chunks that are read without threads after these have ended */
-#define MAX_DETOUR				16
+/* chunks to read before threads are tried again, if none could be started */
+#define NO_THREADS_CHUNKS		16
 
 #define CSV_HEADER_READ_BYTES	(64 * 1024)
 
@@ -83,18 +80,14 @@ struct CsvReader
 
 	/* threads */
 	CsvReadAhead ahead;			/* read_at NULL: the file is a stream */
-	CsvPipeline *pipeline;		/* NULL: not running */
 	CsvPieces  *pieces;			/* NULL: not running */
 	CsvBatchHook hook;
 	uint32_t	nthreads;		/* the most threads that have taken pieces */
-	uint64_t	headroom_bytes; /* as in CsvPipelineOptions */
-	uint32_t	nahead;			/* batches that these threads have delivered */
-	uint32_t	ndetour;		/* chunks to read without threads after they end */
-	uint32_t	nwithout;		/* such chunks that are left */
+	uint32_t	nwithout;		/* chunks to read before threads are started */
 	bool		must_seek;		/* the buffer is empty, and the callback is at
 								 * another offset */
 	CsvOwnBytes own;			/* await NULL: the engine has no bytes itself */
-	uint32_t	output;			/* with `own`: output of the next batch */
+	uint32_t	output;			/* of the next batch */
 
 	CsvOpening	opening;
 	uint32_t	npassed;		/* header records */
@@ -450,17 +443,10 @@ pass_header_record(CsvReader *reader, bool *found)
 static void
 stop_threads(CsvReader *reader)
 {
-	if (reader->pipeline != NULL)
-	{
-		reader->read_seconds += csv_pipeline_read_seconds(reader->pipeline);
-		csv_pipeline_stop(reader->pipeline);
-	}
-	if (reader->pieces != NULL)
-	{
-		reader->read_seconds += csv_pieces_read_seconds(reader->pieces);
-		csv_pieces_stop(reader->pieces);
-	}
-	reader->pipeline = NULL;
+	if (reader->pieces == NULL)
+		return;
+	reader->read_seconds += csv_pieces_read_seconds(reader->pieces);
+	csv_pieces_stop(reader->pieces);
 	reader->pieces = NULL;
 }
 
@@ -495,8 +481,6 @@ csv_reader_leave(CsvReader *reader)
 	memset(&reader->own, 0, sizeof(reader->own));
 	memset(&reader->hook, 0, sizeof(reader->hook));
 	reader->opening = CSV_OPENING_NOTHING;
-	reader->headroom_bytes = 0;
-	reader->ndetour = 1;
 	reader->nwithout = 1;
 	reader->must_seek = false;
 }
@@ -802,6 +786,7 @@ next_input(CsvReader *reader, CsvInput *input)
 	input->alone_until = reader->place.alone_until;
 	input->max_record_bytes = reader->options.max_record_bytes;
 	input->skip_line = reader->place.skip_line;
+	input->output = reader->output;
 	input->interrupted = reader->options.interrupted;
 	input->interrupted_arg = reader->options.interrupted_arg;
 	if (reader->own.await != NULL)
@@ -809,7 +794,6 @@ next_input(CsvReader *reader, CsvInput *input)
 		double		began = csv_now_seconds();
 
 		input->nbytes = reader->target_bytes;
-		input->output = reader->output;
 		status = reader->own.await(reader->own.arg, input->offset,
 								   &input->nbytes, &input->at_end);
 		reader->read_seconds += csv_now_seconds() - began;
@@ -944,60 +928,22 @@ start_pieces(CsvReader *reader, uint32_t nthreads, uint64_t most_bytes)
 	return reader->pieces != NULL;
 }
 
-static bool
-start_pipeline(CsvReader *reader, uint64_t most_bytes)
-{
-	CsvPipelineOptions options;
-
-	if (reader->next_chunk_bytes < CSV_LEAST_PIECE_BYTES)
-		return false;
-	memset(&options, 0, sizeof(options));
-	options.end = UINT64_MAX;
-	if (has_footer(reader))
-	{
-		uint64_t	near_end = reader->place.offset + reader->next_chunk_bytes +
-			CSV_FOOTER_BYTES;
-
-		if (reader->ahead.file_bytes <= near_end)
-			return false;
-		options.end = reader->ahead.file_bytes - CSV_FOOTER_BYTES;
-	}
-	options.engine = reader->engine;
-	options.engine_state = reader->engine_state;
-	options.memory = reader->memory;
-	options.ahead = reader->ahead;
-	options.place = reader->place;
-	options.piece_bytes = reader->next_chunk_bytes;
-	options.most_piece_bytes = most_bytes;
-	options.headroom_bytes = reader->headroom_bytes;
-	options.max_record_bytes = reader->options.max_record_bytes;
-	reader->pipeline = csv_pipeline_start(&options);
-	return reader->pipeline != NULL;
-}
-
 /* start threads if they are useful; without them, the calling thread continues */
 static void
-start_ahead(CsvReader *reader)
+start_threads(CsvReader *reader)
 {
 	uint64_t	chunk_bytes = reader->options.chunk_bytes;
 	uint64_t	piece_bytes = chunk_bytes != 0 ? chunk_bytes : CSV_PIECE_BYTES;
 	uint32_t	nthreads;
-	bool		started;
 
 	if (reader->nwithout > 0 || reader->at_end || reader->own.await != NULL)
 		return;
 	nthreads = piece_threads(reader, piece_bytes);
-	if (nthreads > 1)
-		started = start_pieces(reader, nthreads, piece_bytes);
-	else if (reader->ahead.read_at != NULL && reader->engine->noutputs > 1)
-		started = start_pipeline(reader, chunk_bytes != 0 ? chunk_bytes :
-								 reader->engine->default_chunk_bytes);
-	else
+	if (nthreads <= 1)
 		return;
-	reader->nahead = 0;
-	if (!started)
+	if (!start_pieces(reader, nthreads, piece_bytes))
 	{
-		reader->nwithout = MAX_DETOUR;
+		reader->nwithout = NO_THREADS_CHUNKS;
 		return;
 	}
 
@@ -1006,21 +952,6 @@ start_ahead(CsvReader *reader)
 	reader->start = 0;
 	reader->filled = 0;
 	reader->target_bytes = 0;
-}
-
-/* the next batch of the threads that are ahead; after CSV_END, *end says why */
-static CsvStatus
-next_ahead(CsvReader *reader, CsvBatch *batch, CsvPipelineEnd *end)
-{
-	bool		(*interrupted) (void *arg) = reader->options.interrupted;
-	void	   *arg = reader->options.interrupted_arg;
-
-	if (reader->pieces == NULL)
-		return csv_pipeline_next(reader->pipeline, interrupted, arg, batch,
-								 &reader->place, end);
-	end->headroom_bytes = 0;
-	return csv_pieces_next(reader->pieces, interrupted, arg, batch,
-						   &reader->place, &end->status);
 }
 
 CsvStatus
@@ -1032,45 +963,34 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 
 	for (;;)
 	{
-		CsvPipelineEnd end;
 		CsvStatus	status;
+		CsvStatus	why;
 
-		if (reader->pipeline == NULL && reader->pieces == NULL)
-			start_ahead(reader);
-		if (reader->pipeline == NULL && reader->pieces == NULL)
+		if (reader->pieces == NULL)
+			start_threads(reader);
+		if (reader->pieces == NULL)
 			return read_chunk(reader, batch);
 
-		status = next_ahead(reader, batch, &end);
+		status = csv_pieces_next(reader->pieces, reader->options.interrupted,
+								 reader->options.interrupted_arg, batch,
+								 &reader->place, &why);
 		if (status == CSV_OK)
-		{
 			grow_chunk(reader);
-			reader->nahead++;
-		}
 		if (status != CSV_END)
 			return status;
 
 		status = withdraw_threads(reader);
 		if (status != CSV_OK)
 			return status;
-		if (end.status == CSV_END)
+		if (why == CSV_END)
 		{
 			reader->at_end = true;
 			reader->data_end = reader->place.offset;
 		}
 		/* if reading failed, the callback reads the same bytes again */
-		if (end.status != CSV_OK && end.status != CSV_UNREADABLE)
-			return end.status;
-		if (end.headroom_bytes > 0)
-			reader->headroom_bytes = end.headroom_bytes;
-		else
-		{
-			/* do not start threads that soon end again */
-			reader->ndetour = reader->nahead >= MAX_DETOUR ? 1 :
-				reader->ndetour * 2;
-			if (reader->ndetour > MAX_DETOUR)
-				reader->ndetour = MAX_DETOUR;
-			reader->nwithout = reader->ndetour;
-		}
+		if (why != CSV_OK && why != CSV_UNREADABLE)
+			return why;
+		reader->nwithout = 1;
 	}
 }
 
@@ -1098,8 +1018,6 @@ csv_reader_read_seconds(const CsvReader *reader)
 {
 	double		seconds = reader->read_seconds;
 
-	if (reader->pipeline != NULL)
-		seconds += csv_pipeline_read_seconds(reader->pipeline);
 	if (reader->pieces != NULL)
 		seconds += csv_pieces_read_seconds(reader->pieces);
 	return seconds;

@@ -3,8 +3,13 @@
  *		Copies files to devices, in threads of each device.
  *
  * Any free thread copies the next block of a file, as far as scans have asked for
- * bytes, and somewhat farther.  Files take turns.  Scans see the blocks from the first
- * one up to the first that is missing.
+ * bytes, and somewhat farther.  Files take turns.  Scans see the blocks up to the first
+ * that is missing.
+ *
+ * The memory of a file that does not stay is a window, for one scan.  The window begins
+ * at the block that the scan asks for, and its blocks go round in the memory, as do
+ * those of csv_cuda.h: the bytes at an offset are at offset % capacity.  A window whose
+ * scan has ended is there for another scan, until something else needs its memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +30,14 @@
 /* a smaller file is read as fast without a copy */
 #define LEAST_FILE_BYTES	(UINT64_C(64) << 10)
 
+/*
+ * Blocks of a window: 256 MB, two of the largest chunks, so that threads copy the next
+ * chunk while the device parses one.  If there is no room, half of it is tried, and so
+ * on.  A longer record makes the window grow.
+ */
+#define WINDOW_BLOCKS		64
+#define LEAST_WINDOW_BLOCKS	2
+
 /* bytes that are copied beyond those that were asked for: this many times as many */
 #define AHEAD_SHARE			8
 
@@ -40,14 +53,15 @@
 typedef struct OnDevice OnDevice;
 
 /*
- * A file on a device, even if its bytes have gone from there.  While it is in use it
- * has a descriptor.
+ * A file on a device, even if its bytes have gone from there, or a window.  While it is
+ * in use it has a descriptor.
  */
 struct CsvDeviceFile
 {
 	TAILQ_ENTRY(CsvDeviceFile) of_device;
 	OnDevice   *on;
-	CsvFileIdentity identity;
+	bool		is_window;
+	CsvFileIdentity identity;	/* of a file that stays */
 	CsvCudaFile *bytes;
 	bool		is_stale;		/* it has changed, or cannot be read: not for new
 								 * scans */
@@ -58,11 +72,15 @@ struct CsvDeviceFile
 	uint32_t	nactive;		/* that do */
 	uint64_t	wanted;			/* copy up to there */
 
+	uint64_t	size;			/* copy up to there */
 	uint64_t	end;			/* its size; less if the file has become shorter */
-	uint64_t	nblocks;
-	uint64_t	nbegun;			/* blocks that were begun, from the first one on */
-	uint64_t	nready;			/* blocks that are ready, from the first one on */
-	uint8_t    *is_ready;		/* per block */
+	uint64_t	capacity;		/* blocks for which there is room */
+	uint64_t	first;			/* block where the window begins; otherwise 0 */
+	uint64_t	given;			/* the offset that its scan asked for last */
+	void	   *engine;			/* of that scan */
+	uint64_t	nbegun;			/* blocks before it were begun, */
+	uint64_t	nready;			/* and these are ready, from the first one on */
+	uint8_t    *is_ready;		/* per block, at index block % capacity */
 	int			error;			/* errno; ENODEV: the device has failed; 0: none */
 };
 
@@ -110,9 +128,11 @@ static bool
 has_work(const CsvDeviceFile *file)
 {
 	uint64_t	offset = file->nbegun * BLOCK_BYTES;
+	uint64_t	from = file->first < file->nready ? file->first : file->nready;
 
 	return file->nusers > 0 && file->error == 0 && offset < file->end &&
-		offset < file->wanted && file->nactive < file->nthreads;
+		offset < file->wanted && file->nactive < file->nthreads &&
+		file->nbegun < from + file->capacity;
 }
 
 /* the next file in turn; NULL: there is nothing to do */
@@ -162,11 +182,12 @@ copy_block(CsvDeviceFile *file, Thread *thread)
 	OnDevice   *on = thread->on;
 	uint64_t	number = file->nbegun++;
 	uint64_t	offset = number * BLOCK_BYTES;
-	uint64_t	left = (uint64_t) file->identity.size - offset;
+	uint64_t	left = file->size - offset;
 	size_t		nbytes = left < BLOCK_BYTES ? (size_t) left : BLOCK_BYTES;
 	ssize_t		n;
 	int			error = 0;
 
+	file->is_ready[number % file->capacity] = false;
 	file->nactive++;
 	thread->reading_since = csv_now_seconds();
 	pthread_mutex_unlock(&on->mutex);
@@ -178,13 +199,14 @@ copy_block(CsvDeviceFile *file, Thread *thread)
 	pthread_mutex_lock(&on->mutex);
 	thread->reading_since = 0;
 	file->nactive--;
-	file->is_ready[number] = error == 0;
+	file->is_ready[number % file->capacity] = error == 0;
 	if (error != 0)
 		file->error = error;
 	else if (offset + (uint64_t) n < file->end && n < (ssize_t) nbytes)
 		file->end = offset + (uint64_t) n;
 	file->is_stale |= error != 0 || n < (ssize_t) nbytes;
-	while (file->nready < file->nblocks && file->is_ready[file->nready])
+	while (file->nready < file->nbegun &&
+		   file->is_ready[file->nready % file->capacity])
 		file->nready++;
 	pthread_cond_broadcast(&on->for_scans);
 	if (file->nusers == 0 && file->nactive == 0)
@@ -278,22 +300,20 @@ free_oldest(OnDevice *on)
 		}
 }
 
+/* with room for nbytes bytes; NULL: there is none */
 static CsvDeviceFile *
-make_file(OnDevice *on, const CsvFileIdentity *identity)
+make_file(OnDevice *on, uint64_t nbytes)
 {
 	CsvDeviceFile *file = calloc(1, sizeof(CsvDeviceFile));
 
 	if (file == NULL)
 		return NULL;
-	file->identity = *identity;
 	file->on = on;
 	file->descriptor = -1;
-	file->end = (uint64_t) identity->size;
-	file->nblocks = ((uint64_t) identity->size + BLOCK_BYTES - 1) / BLOCK_BYTES;
-	file->is_ready = calloc(file->nblocks, 1);
+	file->capacity = (nbytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
+	file->is_ready = malloc(file->capacity);
 	if (file->is_ready != NULL)
-		file->bytes = csv_cuda_file_create(csv_device_session(on->device),
-										   (uint64_t) identity->size,
+		file->bytes = csv_cuda_file_create(csv_device_session(on->device), nbytes,
 										   csv_device_memory_limit());
 	if (file->bytes == NULL)
 	{
@@ -307,10 +327,18 @@ make_file(OnDevice *on, const CsvFileIdentity *identity)
 	return file;
 }
 
+/* is there still the memory of a file that is not in use?  Then use it. */
 static bool
-is_same_place(const CsvFileIdentity *a, const CsvFileIdentity *b)
+use_memory(CsvDeviceFile *file)
 {
-	return a->device == b->device && a->inode == b->inode;
+	return csv_cuda_file_use(file->bytes, csv_device_memory_limit());
+}
+
+static bool
+is_same_place(const CsvDeviceFile *file, const CsvFileIdentity *identity)
+{
+	return !file->is_window && file->identity.device == identity->device &&
+		file->identity.inode == identity->inode;
 }
 
 /*
@@ -326,28 +354,64 @@ find_file(OnDevice *on, const CsvFileIdentity *identity)
 	{
 		CsvDeviceFile *next = TAILQ_NEXT(file, of_device);
 
-		if (is_same_place(&file->identity, identity))
+		if (is_same_place(file, identity))
 		{
 			file->is_stale |= !csv_same_file(&file->identity, identity);
-			if (!file->is_stale && (file->descriptor >= 0 ||
-									csv_cuda_file_use(file->bytes,
-													  csv_device_memory_limit())))
+			if (!file->is_stale && (file->descriptor >= 0 || use_memory(file)))
 				return file;
 			if (file->descriptor < 0)
 				free_file(file);
 		}
 		file = next;
 	}
-	return make_file(on, identity);
+	file = make_file(on, (uint64_t) identity->size);
+	if (file != NULL)
+	{
+		file->identity = *identity;
+		file->size = file->end = (uint64_t) identity->size;
+	}
+	return file;
 }
 
+/* a window that no scan uses: the device keeps one at most */
+static CsvDeviceFile *
+idle_window(OnDevice *on)
+{
+	CsvDeviceFile *file;
+
+	TAILQ_FOREACH(file, &on->files, of_device)
+		if (file->is_window && file->descriptor < 0)
+			return file;
+	return NULL;
+}
+
+/* a window for a scan */
+static CsvDeviceFile *
+find_window(OnDevice *on)
+{
+	CsvDeviceFile *file = idle_window(on);
+
+	if (file != NULL && !use_memory(file))
+	{
+		free_file(file);
+		file = NULL;
+	}
+	for (uint64_t nblocks = WINDOW_BLOCKS;
+		 file == NULL && nblocks >= LEAST_WINDOW_BLOCKS; nblocks /= 2)
+		file = make_file(on, nblocks * BLOCK_BYTES);
+	if (file != NULL)
+		file->is_window = true;
+	return file;
+}
+
+/* a file that has just changed may change again unnoticed */
 static bool
-is_for_device(const struct stat *st)
+may_stay(const struct stat *st)
 {
 	CsvFileIdentity identity = csv_file_identity(st);
 
-	return S_ISREG(st->st_mode) && identity.size >= (int64_t) LEAST_FILE_BYTES &&
-		csv_has_settled(identity.changed) && csv_has_settled(identity.modified);
+	return S_ISREG(st->st_mode) && csv_has_settled(identity.changed) &&
+		csv_has_settled(identity.modified);
 }
 
 /* blocks that are not ready are copied again */
@@ -362,7 +426,6 @@ begin_use(CsvDeviceFile *file, int descriptor, uint32_t wanted_threads)
 		file->nthreads = 0;
 		file->wanted = 0;
 		file->nbegun = file->nready;
-		memset(file->is_ready + file->nready, 0, file->nblocks - file->nready);
 	}
 	file->nusers++;
 	if (file->nthreads < wanted_threads)
@@ -375,30 +438,31 @@ end_use(CsvDeviceFile *file)
 {
 	struct stat st;
 
-	if (fstat(file->descriptor, &st) == 0)
+	if (!file->is_window && fstat(file->descriptor, &st) == 0)
 	{
 		CsvFileIdentity identity = csv_file_identity(&st);
 
 		file->is_stale |= !csv_same_file(&identity, &file->identity);
 	}
 	close(file->descriptor);
-	file->descriptor = -1;
 	csv_cuda_file_leave(file->bytes);
+	file->is_stale |= file->is_window && idle_window(file->on) != NULL;
+	file->descriptor = -1;
 	if (file->is_stale)
 		free_file(file);
 }
 
 CsvDeviceFile *
-csv_device_file_open(CsvDevice *device, int descriptor,
+csv_device_file_open(CsvDevice *device, int descriptor, uint64_t file_bytes,
 					 uint32_t wanted_threads)
 {
 	struct stat st;
 	CsvFileIdentity identity;
 	OnDevice   *on = &on_devices[csv_device_place(device)];
-	CsvDeviceFile *file;
+	CsvDeviceFile *file = NULL;
 	int			copy;
 
-	if (fstat(descriptor, &st) != 0 || !is_for_device(&st) ||
+	if (file_bytes < LEAST_FILE_BYTES || fstat(descriptor, &st) != 0 ||
 		(copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) < 0)
 		return NULL;
 	identity = csv_file_identity(&st);
@@ -406,7 +470,16 @@ csv_device_file_open(CsvDevice *device, int descriptor,
 	pthread_mutex_lock(&on->mutex);
 	on->device = device;
 	start_threads(on, wanted_threads);
-	file = on->nthreads == 0 ? NULL : find_file(on, &identity);
+	if (on->nthreads > 0 && may_stay(&st))
+		file = find_file(on, &identity);
+	if (on->nthreads > 0 && file == NULL && (file = find_window(on)) != NULL)
+	{
+		file->size = file->end = file_bytes;
+		file->first = file->nready = 0;
+		file->given = UINT64_MAX;
+		file->error = 0;
+		file->is_stale = false;
+	}
 	if (file != NULL)
 		begin_use(file, copy, wanted_threads);
 	pthread_mutex_unlock(&on->mutex);
@@ -447,7 +520,7 @@ csv_devices_with_file(int descriptor)
 		if (!lock_soon(on))
 			continue;
 		TAILQ_FOREACH(file, &on->files, of_device)
-			if (is_same_place(&file->identity, &identity))
+			if (is_same_place(file, &identity))
 				found |= csv_device_bit(on->device);
 		pthread_mutex_unlock(&on->mutex);
 	}
@@ -466,8 +539,10 @@ csv_device_file_close(CsvDeviceFile *file)
 }
 
 void
-csv_device_file_use(const CsvDeviceFile *file, void *engine)
+csv_device_file_use(CsvDeviceFile *file, void *engine)
 {
+	if (file != NULL)
+		file->engine = engine;
 	csv_cuda_set_file(engine, file == NULL ? NULL : file->bytes);
 }
 
@@ -482,13 +557,17 @@ csv_device_file_bytes(CsvDeviceFile *file)
 	return nbytes;
 }
 
-/* copy more bytes than were asked for, so that no scan waits for the next bytes */
+/*
+ * Copy more bytes than were asked for, so that no scan waits for the next bytes.  But
+ * a window's scan may go elsewhere next.
+ */
 static void
-want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
+want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes, bool in_order)
 {
+	uint64_t	share = in_order || !file->is_window ? AHEAD_SHARE : 0;
 	uint64_t	left = file->end - offset;
-	uint64_t	end = offset + (nbytes < left / (1 + AHEAD_SHARE) ?
-								nbytes * (1 + AHEAD_SHARE) : left);
+	uint64_t	end = offset + (nbytes < left / (1 + share) ?
+								nbytes * (1 + share) : left);
 
 	if (file->wanted < end)
 		file->wanted = end;
@@ -502,16 +581,78 @@ want(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
 static bool
 is_there(const CsvDeviceFile *file, uint64_t end)
 {
-	return file->nready == file->nblocks || end <= file->nready * BLOCK_BYTES;
+	return (end < file->end ? end : file->end) <= file->nready * BLOCK_BYTES;
+}
+
+/* replace the memory of a window, which no thread uses; false: there is no room */
+static bool
+grow_window(CsvDeviceFile *file, uint64_t nblocks)
+{
+	uint8_t    *is_ready = malloc(nblocks);
+	CsvCudaFile *bytes = NULL;
+
+	if (is_ready != NULL)
+		bytes = csv_cuda_file_create(csv_device_session(file->on->device),
+									 nblocks * BLOCK_BYTES,
+									 csv_device_memory_limit());
+	if (bytes == NULL)
+	{
+		free(is_ready);
+		return false;
+	}
+	csv_cuda_set_file(file->engine, bytes);
+	csv_cuda_file_leave(file->bytes);
+	csv_cuda_file_free(file->bytes);
+	free(file->is_ready);
+	file->bytes = bytes;
+	file->is_ready = is_ready;
+	file->capacity = nblocks;
+	return true;
+}
+
+/*
+ * Let the window begin at this offset.  *nbytes becomes at most half of the window, so
+ * that threads copy meanwhile, except if the scan asks again, for a longer record.
+ * False: wait for threads that copy bytes of another place, or an error.
+ */
+static bool
+slide_window(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes, bool *at_end)
+{
+	uint64_t	first = offset / BLOCK_BYTES;
+	uint64_t	most = file->capacity * BLOCK_BYTES / 2;
+	uint64_t	nblocks;
+
+	if (*nbytes > most && offset != file->given)
+	{
+		*nbytes = most;
+		*at_end = false;
+	}
+	nblocks = (offset + *nbytes - 1) / BLOCK_BYTES + 1 - first;
+	if (nblocks > file->capacity || first < file->first || first > file->nbegun)
+	{
+		file->wanted = 0;
+		if (file->nactive > 0)
+			return false;
+		if (nblocks > file->capacity && !grow_window(file, 2 * nblocks))
+		{
+			file->error = ENOMEM;
+			return false;
+		}
+		file->nbegun = file->nready = first;
+	}
+	file->first = first;
+	return true;
 }
 
 CsvStatus
 csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
-					  bool *at_end, bool (*interrupted) (void *arg), void *arg)
+					  bool *at_end, bool in_order,
+					  bool (*interrupted) (void *arg), void *arg)
 {
 	OnDevice   *on = file->on;
 	uint64_t	wanted = *nbytes;
 	uint64_t	nready = 0;
+	bool		placed;
 	double		since = 0;
 	CsvStatus	status = CSV_OK;
 
@@ -523,14 +664,18 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 
 		*at_end = wanted >= left;
 		*nbytes = *at_end ? left : wanted;
-		if (left > 0)
-			want(file, offset, *nbytes);
-		if (left == 0 || is_there(file, offset + *nbytes))
+		if (*nbytes == 0)
+			break;
+		placed = !file->is_window || slide_window(file, offset, nbytes, at_end);
+		if (placed)
+			want(file, offset, *nbytes, in_order);
+		if (placed && is_there(file, offset + *nbytes))
 			break;
 		if (file->error != 0)
 		{
 			errno = file->error;
-			status = errno == ENODEV ? CSV_DEVICE_FAILED : CSV_UNREADABLE;
+			status = errno == ENODEV || errno == ENOMEM ? CSV_DEVICE_FAILED :
+				CSV_UNREADABLE;
 			break;
 		}
 		if (interrupted(arg))
@@ -549,6 +694,8 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 		}
 		csv_nap(&on->for_scans, &on->mutex);
 	}
+	if (status == CSV_OK)
+		file->given = offset;
 	pthread_mutex_unlock(&on->mutex);
 	return status;
 }

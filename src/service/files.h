@@ -1,15 +1,16 @@
 /*
  * files.h
- *		Keeps the bytes of files in a device's memory, for all scans.
+ *		Copies the bytes of files to a device's memory, and keeps them for all scans.
  *
  * The host is the bottleneck: 16 cores copy 35 GB/s from the page cache, and the bus
  * takes 55 GB/s, while the device reads 1000 GB/s.  So a file is copied to the device
  * once, and stays there as long as there is room.  Scans at the same time share the
  * copy, and later scans find it.
  *
- * A file that has just changed, or may change unnoticed, is not copied.  As with kept
- * columns, a copy is valid as long as the file's device, inode, size and times are the
- * same.
+ * A file that has just changed, or may change unnoticed, does not stay, and neither does
+ * a file for which there is too little room.  A window slides over the bytes of such a
+ * file, for one scan.  As with kept columns, a copy is valid as long as the file's
+ * device, inode, size and times are the same.
  */
 #ifndef CSV_FILES_H
 #define CSV_FILES_H
@@ -20,11 +21,12 @@
 typedef struct CsvDeviceFile CsvDeviceFile;
 
 /*
- * The bytes of an open file, for a scan; up to nthreads threads read them from the
- * descriptor.  The device must have started.  NULL: the file is not suitable, or there
- * is no room.
+ * The bytes of an open file, for a scan, which reads up to file_bytes; up to nthreads
+ * threads read them from the descriptor.  The device must have started.  NULL: the file
+ * is small, or there is no room.
  */
 extern CsvDeviceFile *csv_device_file_open(CsvDevice *device, int descriptor,
+										   uint64_t file_bytes,
 										   uint32_t nthreads);
 extern void csv_device_file_close(CsvDeviceFile *file);
 
@@ -32,17 +34,20 @@ extern void csv_device_file_close(CsvDeviceFile *file);
 extern uint64_t csv_devices_with_file(int descriptor);
 
 /* let an engine on the device read them; NULL: no longer */
-extern void csv_device_file_use(const CsvDeviceFile *file, void *engine);
+extern void csv_device_file_use(CsvDeviceFile *file, void *engine);
 
 /* the file's size; less if fewer bytes could be read */
 extern uint64_t csv_device_file_bytes(CsvDeviceFile *file);
 
 /*
- * As CsvOwnBytes.await(); calls `interrupted` now and then.  Meanwhile threads copy
- * the bytes that come next.  If no bytes come: CSV_DEVICE_FAILED with errno ETIMEDOUT.
+ * As CsvOwnBytes.await(); calls `interrupted` now and then.  Bytes before the offset may
+ * go, if the file does not stay.  Meanwhile threads copy the bytes that come next;
+ * in_order: the scan will want these.  If no bytes come: CSV_DEVICE_FAILED with errno
+ * ETIMEDOUT; if a record is longer than the memory for it: with errno ENOMEM.
  */
 extern CsvStatus csv_device_file_await(CsvDeviceFile *file, uint64_t offset,
 									   uint64_t *nbytes, bool *at_end,
+									   bool in_order,
 									   bool (*interrupted) (void *arg),
 									   void *arg);
 

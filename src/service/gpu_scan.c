@@ -50,7 +50,7 @@ typedef struct Scan
 	uint64_t	offset;			/* where the file is read next, if in order */
 	uint64_t	file_end;		/* the file is read up to there */
 	uint64_t	file_bytes;		/* its size when the session's scan began */
-	bool		is_cut;			/* the file is shorter now; set by any thread */
+	bool		is_cut;			/* the file is shorter now */
 	int			error;			/* errno of reading; or 0 */
 	CsvStatus	status;			/* of opening it */
 
@@ -83,41 +83,24 @@ bytes_left(const Scan *scan, uint64_t offset)
 	return offset < scan->file_end ? scan->file_end - offset : 0;
 }
 
-static ssize_t
-read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
-{
-	Scan	   *scan = arg;
-	uint64_t	left = bytes_left(scan, offset);
-	ssize_t		n;
-
-	if (nbytes > left)
-		nbytes = left;
-	n = pread(scan->file, buffer, nbytes, (off_t) offset);
-	if (n == 0 && nbytes > 0 && offset < scan->file_bytes)
-		__atomic_store_n(&scan->is_cut, true, __ATOMIC_RELAXED);
-	return n;
-}
-
-static void
-seek(void *arg, uint64_t offset)
-{
-	((Scan *) arg)->offset = offset;
-}
-
 static size_t
 read_file(void *arg, uint8_t *buffer, size_t nbytes)
 {
 	Scan	   *scan = arg;
+	uint64_t	left = bytes_left(scan, scan->offset);
 	ssize_t		n;
 
+	if (nbytes > left)
+		nbytes = left;
 	do
-		n = read_at(scan, buffer, nbytes, scan->offset);
+		n = pread(scan->file, buffer, nbytes, (off_t) scan->offset);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 	{
 		scan->error = errno;
 		return 0;
 	}
+	scan->is_cut |= n == 0 && nbytes > 0 && scan->offset < scan->file_bytes;
 	scan->offset += (uint64_t) n;
 	return (size_t) n;
 }
@@ -129,16 +112,20 @@ await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 	Scan	   *scan = arg;
 	uint64_t	left = bytes_left(scan, offset);
 	bool		is_last = *nbytes >= left;
+	uint64_t	wanted;
 	CsvStatus	status;
 
 	if (is_last)
 		*nbytes = left;
+	wanted = *nbytes;
 	status = csv_device_file_await(scan->on_device, offset, nbytes, at_end,
-								   csv_outlet_is_left, &scan->outlet);
-	*at_end |= is_last;
-	if (status == CSV_DEVICE_FAILED && errno == ETIMEDOUT)
-		snprintf(scan->reason, sizeof(scan->reason),
-				 "the file's bytes do not come");
+								   scan->may_be_ahead, csv_outlet_is_left,
+								   &scan->outlet);
+	*at_end |= is_last && *nbytes == wanted;
+	if (status == CSV_DEVICE_FAILED && (errno == ETIMEDOUT || errno == ENOMEM))
+		snprintf(scan->reason, sizeof(scan->reason), "%s", errno == ETIMEDOUT ?
+				 "the file's bytes do not come" :
+				 "out of GPU memory: a record is too long");
 	return status;
 }
 
@@ -246,7 +233,7 @@ send_end(Scan *scan)
 
 	if (scan->on_device != NULL)
 		end.file_bytes = csv_device_file_bytes(scan->on_device);
-	else if (!__atomic_load_n(&scan->is_cut, __ATOMIC_RELAXED))
+	else if (!scan->is_cut)
 		end.file_bytes = scan->file_bytes;
 	return csv_outlet_send(&scan->outlet, &end, sizeof(end));
 }
@@ -358,9 +345,6 @@ static CsvStatus
 open_reader(Scan *scan, const CsvFileMessage *message)
 {
 	CsvFilePlace place = place_in(&message->place);
-	CsvReadAhead ahead = {
-		read_at, seek, scan, (int) scan->message.io_threads, 0
-	};
 	CsvOwnBytes own = {await_bytes, scan};
 	CsvReaderOptions options;
 	CsvDialect	dialect;
@@ -384,19 +368,16 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
 					   scan, &place, &dialect);
 	/* the footer is found in bytes in host memory */
-	if (has_footer && scan->file >= 0)
-		ahead.file_bytes = scan->file_bytes;
-	else if (scan->file >= 0)
+	if (!has_footer && scan->file >= 0)
 		scan->on_device = csv_device_file_open(scan->outlet.device, scan->file,
-								   scan->message.io_threads);
+											   scan->file_bytes,
+											   scan->message.io_threads);
 	if (scan->on_device != NULL)
 	{
 		csv_device_file_use(scan->on_device, scan->state);
 		csv_reader_use_own(scan->reader, &own);
 	}
-	else if (scan->file >= 0)
-		csv_reader_read_ahead(scan->reader, &ahead);
-	else if (scan->stream == NULL &&
+	else if (scan->file < 0 && scan->stream == NULL &&
 			 (scan->stream = csv_outlet_make_block(&scan->outlet,
 												   STREAM_BYTES)) == NULL)
 		return CSV_NO_MEMORY;

@@ -50,6 +50,7 @@ static uint32_t nblocks;
 struct CsvCudaFile
 {
 	uint8_t    *bytes;			/* with CSV_MARGIN before and behind them */
+	uint64_t	nbytes;
 };
 
 typedef struct Engine
@@ -58,6 +59,7 @@ typedef struct Engine
 	CsvMemory	memory;
 	CsvCudaOptions options;
 	const CsvCudaFile *file;
+	uint8_t    *copy;			/* of an input that goes round in a file's memory */
 	const CsvDialect *dialect;
 	const CsvLayout *layout;
 	const char *message;
@@ -312,6 +314,26 @@ answer_query(Engine *engine, const CsvInput *input, CsvBatch *batch)
 	return CSV_OK;
 }
 
+/* an input's bytes in one stretch */
+static const uint8_t *
+bytes_of_file(Engine *engine, const CsvInput *input)
+{
+	const CsvCudaFile *file = engine->file;
+	uint64_t	at = input->offset % file->nbytes;
+	uint64_t	rest = file->nbytes - at;
+
+	if (input->nbytes <= rest)
+		return file->bytes + CSV_MARGIN + at;
+	free(engine->copy);
+	engine->copy = calloc(1, input->nbytes + 2 * CSV_MARGIN);
+	if (engine->copy == NULL)
+		abort();
+	memcpy(engine->copy + CSV_MARGIN, file->bytes + CSV_MARGIN + at, rest);
+	memcpy(engine->copy + CSV_MARGIN + rest, file->bytes + CSV_MARGIN,
+		   input->nbytes - rest);
+	return engine->copy + CSV_MARGIN;
+}
+
 static CsvStatus
 parse(void *arg, const CsvInput *input, CsvBatch *batch)
 {
@@ -324,7 +346,7 @@ parse(void *arg, const CsvInput *input, CsvBatch *batch)
 	if (!works(engine))
 		return CSV_DEVICE_FAILED;
 	if (own.bytes == NULL)
-		own.bytes = engine->file->bytes + CSV_MARGIN + own.offset;
+		own.bytes = bytes_of_file(engine, input);
 
 	/* what does not fit is left for the next call */
 	if (own.nbytes > most)
@@ -419,6 +441,7 @@ close_engine(void *arg)
 	csv_cpu_engine.close(engine->cpu);
 	csv_stand_in_free_answer(engine->answer);
 	csv_stand_in_free_groups(&engine->piece);
+	free(engine->copy);
 	if (engine->held != NULL)
 		csv_evaluator_free(engine->held);
 	replace_request(engine, NULL);
@@ -492,6 +515,7 @@ csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
 		free(file);
 		return NULL;
 	}
+	file->nbytes = nbytes;
 	return file;
 }
 
@@ -538,7 +562,8 @@ bool
 csv_cuda_copier_copy(CsvCudaCopier *copier, const CsvCudaFile *file,
 					 uint64_t offset, size_t nbytes)
 {
-	memcpy(file->bytes + CSV_MARGIN + offset, copier->bytes, nbytes);
+	memcpy(file->bytes + CSV_MARGIN + offset % file->nbytes, copier->bytes,
+		   nbytes);
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /*
- * test_cuda_pipeline.c
- *		The CUDA engine behind the pipeline, and the session's start in a thread.
+ * test_cuda_session.c
+ *		Files that engines of a session read, and the session's start in a thread.
  *		Skipped where there is no GPU.
  */
 #include <setjmp.h>
@@ -91,7 +91,7 @@ expect_text(uint64_t chunk_bytes, int nthreads, const char *text)
 }
 
 static void
-reads_ahead_what_the_cpu_engine_reads(void **state)
+reads_what_the_cpu_engine_reads(void **state)
 {
 	static const uint64_t chunks[] = {0, 100000, 1 << 20, 5000000, 1 << 26};
 
@@ -227,7 +227,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_ahead_what_the_cpu_engine_reads),
+		cmocka_unit_test(reads_what_the_cpu_engine_reads),
 		cmocka_unit_test(scans_at_once_take_turns),
 		cmocka_unit_test(a_session_asleep_has_nothing),
 		cmocka_unit_test(starts_in_a_thread),

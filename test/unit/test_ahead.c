@@ -1,11 +1,10 @@
 /*
- * test_pipeline.c
- *		Reading ahead makes no difference, whatever happens on the way.
+ * test_ahead.c
+ *		Threads that are ahead make no difference, whatever happens on the way.
  *
- * A file is read chunk by chunk, and again through the pipeline, by an engine
- * that has two outputs (two CPU engines) and can be told to fail, to be slow,
- * or to leave some of its input.  A digest of all rows and errors, with their
- * places and bytes, must come out the same.
+ * A file is read chunk by chunk, and again by threads that take pieces of it, with an
+ * engine that can be told to fail, to be slow, or to leave some of its input.  A digest
+ * of all rows and errors, with their places and bytes, must come out the same.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline.h"
+#include "pieces.h"
 
 #define FILE_BYTES	(3 * 1024 * 1024)
 #define PIECE_BYTES	(64 * 1024)
@@ -137,116 +136,97 @@ seek_file(void *arg, uint64_t offset)
 	((File *) arg)->position = offset;
 }
 
-/* ---- an engine of two outputs ---- */
+/* ---- an engine for several threads ---- */
 
-typedef struct Engine
+/* what happens to the engines of all threads together */
+typedef struct Faults
 {
-	void	   *cpu[2];
-	int			ncalls;
+	atomic_int	ncalls;
 	int			fail_at;		/* the call that fails; 0: none */
 	CsvStatus	fail_with;
 	bool		partial;		/* leave half of the input */
 	useconds_t	nap;
-	atomic_bool busy;
+} Faults;
 
-	/* what was said to come, and what of it has come */
-	const uint8_t *next;
-	uint64_t	next_nbytes;
-	uint8_t    *next_copy;
-	int			ncame;
-	atomic_bool forget;			/* free_input has been called */
+typedef struct Engine
+{
+	void	   *cpu;
+	Faults	   *faults;
+	uint32_t	nthreads;
 } Engine;
+
+static void *
+open_engine(Faults *faults, uint32_t nthreads)
+{
+	Engine	   *engine = malloc(sizeof(Engine));
+
+	assert_non_null(engine);
+	engine->cpu = csv_cpu_open(&counted_memory,
+							   &(CsvCpuOptions) {.isa = CSV_ISA_BEST});
+	engine->faults = faults;
+	engine->nthreads = nthreads;
+	assert_non_null(engine->cpu);
+	return engine;
+}
+
+static void
+close_engine(void *state)
+{
+	csv_cpu_engine.close(((Engine *) state)->cpu);
+	free(state);
+}
+
+static void *
+another_engine(void *state)
+{
+	return open_engine(((Engine *) state)->faults, 0);
+}
+
+static uint32_t
+engine_threads(void *state)
+{
+	return ((Engine *) state)->nthreads;
+}
 
 static CsvStatus
 engine_configure(void *state, const CsvDialect *dialect,
 				 const CsvLayout *layout)
 {
-	Engine	   *engine = state;
-	CsvStatus	status = csv_cpu_engine.configure(engine->cpu[0], dialect,
-												  layout);
-
-	if (status != CSV_OK)
-		return status;
-	return csv_cpu_engine.configure(engine->cpu[1], dialect, layout);
-}
-
-/* what was said to come is still the same when it comes */
-static void
-check_next(Engine *engine, const CsvInput *input)
-{
-	if (atomic_exchange(&engine->forget, false))
-		engine->next = NULL;
-	if (engine->next != NULL && engine->next != input->next &&
-		input->nbytes >= engine->next_nbytes &&
-		input->bytes + input->nbytes == engine->next + engine->next_nbytes)
-	{
-		if (memcmp(engine->next_copy, engine->next, engine->next_nbytes) != 0)
-			abort();
-		engine->ncame++;
-	}
-	engine->next = input->next;
-	engine->next_nbytes = input->next_nbytes;
-	free(engine->next_copy);
-	engine->next_copy = NULL;
-	if (input->next != NULL)
-	{
-		engine->next_copy = malloc(input->next_nbytes);
-		memcpy(engine->next_copy, input->next, input->next_nbytes);
-	}
-}
-
-static void *
-engine_alloc_input(void *state, size_t nbytes)
-{
-	(void) state;
-	return counted_alloc(NULL, nbytes);
-}
-
-static void
-engine_free_input(void *state, void *memory)
-{
-	atomic_store(&((Engine *) state)->forget, true);
-	counted_free(NULL, memory);
+	return csv_cpu_engine.configure(((Engine *) state)->cpu, dialect, layout);
 }
 
 static CsvStatus
 engine_parse(void *state, const CsvInput *input, CsvBatch *batch)
 {
 	Engine	   *engine = state;
+	Faults	   *faults = engine->faults;
 	CsvInput	part = *input;
 	CsvStatus	status;
 
-	if (atomic_exchange(&engine->busy, true))
-		abort();				/* two calls at once */
-	if (++engine->ncalls == engine->fail_at)
-	{
-		atomic_store(&engine->busy, false);
-		return engine->fail_with;
-	}
-	if (engine->nap > 0)
-		usleep(engine->nap);
-	check_next(engine, input);
-	if (engine->partial)
+	if (atomic_fetch_add(&faults->ncalls, 1) + 1 == faults->fail_at)
+		return faults->fail_with;
+	if (faults->nap > 0)
+		usleep(faults->nap);
+	if (faults->partial)
 	{
 		part.nbytes = (input->nbytes + 1) / 2;
 		part.at_end = input->at_end && part.nbytes == input->nbytes;
 	}
-	status = csv_cpu_engine.parse(engine->cpu[input->output], &part, batch);
+	status = csv_cpu_engine.parse(engine->cpu, &part, batch);
 	if (status == CSV_OK && batch->consumed == 0)
-		status = csv_cpu_engine.parse(engine->cpu[input->output], input, batch);
-	atomic_store(&engine->busy, false);
+		status = csv_cpu_engine.parse(engine->cpu, input, batch);
 	return status;
 }
 
-static const CsvEngine two_outputs = {
-	.name = "two outputs",
+static const CsvEngine threaded = {
+	.name = "threaded",
 	.configure = engine_configure,
 	.parse = engine_parse,
-	.alloc_input = engine_alloc_input,
-	.free_input = engine_free_input,
+	.close = close_engine,
 	.default_chunk_bytes = 4 * PIECE_BYTES,
 	.first_chunk_bytes = PIECE_BYTES,
-	.noutputs = 2
+	.another = another_engine,
+	.nthreads = engine_threads
 };
 
 /* ---- reading ---- */
@@ -255,8 +235,9 @@ typedef struct Trial
 {
 	CsvReaderOptions options;
 	File		file;
-	Engine		engine;
-	int			nthreads;		/* 0: chunk by chunk */
+	Faults		faults;
+	Engine	   *engine;
+	int			nthreads;		/* below 2: chunk by chunk */
 	int			stop_after;		/* batches; 0: all */
 	int			switch_after;	/* batches, to the CPU engine; 0: never */
 	int			reopen_after;	/* batches, by another reader; 0: never */
@@ -356,7 +337,7 @@ reopen(Trial *trial, CsvReader *reader, const CsvReadAhead *ahead,
 
 	csv_reader_free(reader);
 	reader = csv_reader_create(&counted_memory, &trial->options);
-	csv_reader_set_engine(reader, &two_outputs, &trial->engine);
+	csv_reader_set_engine(reader, &threaded, trial->engine);
 	trial->file.position = place.offset;
 	csv_reader_open_at(reader, read_file, &trial->file, &place, &dialect);
 	if (trial->nthreads > 0)
@@ -374,8 +355,7 @@ run(Trial *trial)
 		.want_positions = true, .null_bytes = (const uint8_t *) "",
 	.ncolumns = 1, .columns = &column};
 	CsvReadAhead ahead = {read_file_at, seek_file, &trial->file,
-	trial->nthreads, trial->options.dialect.footer_rows > 0 ?
-	atomic_load(&trial->file.nbytes) : 0};
+	1, atomic_load(&trial->file.nbytes)};
 	void	   *cpu = csv_cpu_open(&counted_memory,
 												&(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 	CsvReader  *reader = csv_reader_create(&counted_memory, &trial->options);
@@ -388,13 +368,9 @@ run(Trial *trial)
 	trial->ninterrupted = 0;
 	trial->nfailed = 0;
 	trial->file.position = 0;
-	for (int i = 0; i < 2; i++)
-	{
-		trial->engine.cpu[i] = csv_cpu_open(&counted_memory,
-												&(CsvCpuOptions) {.isa = CSV_ISA_BEST});
-		assert_non_null(trial->engine.cpu[i]);
-	}
-	csv_reader_set_engine(reader, &two_outputs, &trial->engine);
+	atomic_store(&trial->faults.ncalls, 0);
+	trial->engine = open_engine(&trial->faults, (uint32_t) trial->nthreads);
+	csv_reader_set_engine(reader, &threaded, trial->engine);
 	assert_int_equal(csv_reader_open(reader, read_file, &trial->file), CSV_OK);
 	if (trial->nthreads > 0)
 		csv_reader_read_ahead(reader, &ahead);
@@ -405,7 +381,7 @@ run(Trial *trial)
 			trial->ninterrupted++;
 		else if (status != CSV_OK)
 		{
-			assert_int_equal(status, trial->engine.fail_with);
+			assert_int_equal(status, trial->faults.fail_with);
 			trial->nfailed++;
 			if (trial->fall_back)
 				csv_reader_set_engine(reader, &csv_cpu_engine, cpu);
@@ -431,9 +407,7 @@ run(Trial *trial)
 		assert_int_equal(csv_reader_next(reader, &batch), CSV_END);
 	assert_true(csv_reader_read_seconds(reader) >= 0);
 	csv_reader_free(reader);
-	free(trial->engine.next_copy);
-	for (int i = 0; i < 2; i++)
-		csv_cpu_engine.close(trial->engine.cpu[i]);
+	close_engine(trial->engine);
 	csv_cpu_engine.close(cpu);
 	assert_int_equal(atomic_load(&nallocated), 0);
 }
@@ -560,7 +534,7 @@ tear_down(void **state)
 static void
 the_same_whatever_the_threads_and_pieces(void **state)
 {
-	static const uint64_t chunks[] = {0, CSV_LEAST_PIECE_BYTES, 50001,
+	static const uint64_t chunks[] = {0, 16 * 1024, 50001,
 		PIECE_BYTES, 1000003, FILE_BYTES, 2 * FILE_BYTES};
 	Trial		trial;
 	Trial		whole = expected(NULL);
@@ -572,7 +546,7 @@ the_same_whatever_the_threads_and_pieces(void **state)
 			{
 				trial_init(&trial, nthreads);
 				trial.options.chunk_bytes = chunks[i];
-				trial.engine.partial = partial;
+				trial.faults.partial = partial;
 				trial.file.most = i % 2 == 0 ? 0 : 12345;
 				run(&trial);
 				expect_same(&trial, &whole);
@@ -620,7 +594,7 @@ a_footer_is_left_out(void **state)
 			whole = trial;
 			whole.nthreads = 0;
 			run(&whole);
-			trial.engine.partial = full == 0;
+			trial.faults.partial = full == 0;
 			run(&trial);
 			expect_same(&trial, &whole);
 		}
@@ -677,7 +651,7 @@ slow_or_fast_makes_no_difference(void **state)
 		if (who == 0)
 			trial.file.nap = 1000;
 		else if (who == 1)
-			trial.engine.nap = 1000;
+			trial.faults.nap = 1000;
 		else
 			trial.nap = 1000;
 		run(&trial);
@@ -765,7 +739,7 @@ interruptions_lose_nothing(void **state)
 	trial_init(&trial, 2);
 	trial.options.interrupted = now_and_then;
 	trial.options.interrupted_arg = &trial;
-	trial.engine.nap = 5000;
+	trial.faults.nap = 5000;
 	run(&trial);
 	expect_same(&trial, &whole);
 	assert_true(trial.ninterrupted > 0);
@@ -783,7 +757,7 @@ reading_can_end_anywhere(void **state)
 		trial_init(&trial, 1 + after % 4);
 		trial.stop_after = after;
 		trial.file.nap = after % 3 == 0 ? 200 : 0;
-		trial.engine.nap = after % 3 == 1 ? 200 : 0;
+		trial.faults.nap = after % 3 == 1 ? 200 : 0;
 		run(&trial);
 		assert_int_equal(trial.nbatches, after);
 	}
@@ -834,8 +808,8 @@ a_failure_comes_after_the_batches_before_it(void **state)
 		Trial		trial;
 
 		trial_init(&trial, 2);
-		trial.engine.fail_at = at;
-		trial.engine.fail_with = at % 2 == 0 ? CSV_DEVICE_FAILED : CSV_NO_MEMORY;
+		trial.faults.fail_at = at;
+		trial.faults.fail_with = at % 2 == 0 ? CSV_DEVICE_FAILED : CSV_NO_MEMORY;
 		trial.fall_back = at % 4 < 2;
 		run(&trial);
 		assert_int_equal(trial.nfailed, 1);
@@ -853,11 +827,10 @@ even_records_take_no_other_way(void **state)
 	(void) state;
 	make_content(true);
 	trial_init(&trial, 2);
-	trial.engine.nap = 1000;
+	trial.faults.nap = 1000;
 	run(&trial);
 	whole = expected(NULL);
 	expect_same(&trial, &whole);
-	assert_true(trial.engine.ncame > 0);
 	assert_true(trial.file.position <= 2 * PIECE_BYTES);
 	assert_true(whole.file.position == FILE_BYTES);
 	make_content(false);
