@@ -111,11 +111,7 @@ csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
 static bool
 next_kept(CsvBatches *batches)
 {
-	if (!csv_kept_next(batches->kept, &batches->at.batch))
-		return false;
-	batches->at.row_places = batches->kept->batch->row_places;
-	batches->at.error_places = batches->kept->batch->error_places;
-	return true;
+	return csv_kept_next(batches->kept, &batches->at.batch);
 }
 
 /* the next batch that an engine makes; it is kept, if it may be */
@@ -191,6 +187,7 @@ static bool
 open_file(CsvBatches *batches)
 {
 	CsvFileBatch *at = &batches->at;
+	bool		is_kept;
 
 	leave_file(batches);
 	csv_reading_leave(batches);
@@ -209,12 +206,10 @@ open_file(CsvBatches *batches)
 	}
 	at->opening++;
 	at->filename = csv_source_name(batches->source);
-	at->row_places = NULL;
-	at->error_places = NULL;
-	at->kept = batches->next == next_kept;
-	at->dialect = at->kept ? csv_store_dialect(batches->kept->store) :
+	is_kept = batches->next == next_kept;
+	at->dialect = is_kept ? csv_store_dialect(batches->kept->store) :
 		csv_reader_dialect(batches->reader);
-	batches->all_kept = at->kept && (batches->all_kept || at->opening == 1);
+	batches->all_kept = is_kept && (batches->all_kept || at->opening == 1);
 	if (batches->evaluation != NULL)
 		csv_evaluation_open_file(batches->evaluation);
 	else if (batches->hook.function != NULL && batches->reader != NULL)

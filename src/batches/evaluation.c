@@ -291,7 +291,9 @@ evaluate_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 static bool
 is_kept(const CsvEvaluation *evaluation)
 {
-	return evaluation->batches->at.kept;
+	const CsvKept *kept = evaluation->batches->kept;
+
+	return kept != NULL && kept->store != NULL;
 }
 
 /* does the backend copy the batches of the open file? */

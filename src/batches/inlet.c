@@ -23,8 +23,8 @@ struct CsvInlet
 	MemoryContextCallback callback;
 	CsvChannel *channel;		/* NULL: closed */
 	char		reason[CSV_REASON_BYTES];	/* of the last failure */
-	CsvWireBlock *blocks;
-	CsvWireBlocks list;
+	CsvBlock   *blocks;
+	CsvBlocks	list;
 	uint32		capacity;
 	union
 	{
@@ -125,13 +125,19 @@ csv_inlet_open(const void *message, size_t nbytes, int request)
 	return NULL;
 }
 
+double
+csv_inlet_read_seconds(const CsvInlet *inlet)
+{
+	return inlet->message.batch.read_seconds;
+}
+
 uint64
 csv_inlet_file_bytes(const CsvInlet *inlet)
 {
 	return inlet->message.other.end.file_bytes;
 }
 
-const CsvWireBlocks *
+const CsvBlocks *
 csv_inlet_blocks(const CsvInlet *inlet)
 {
 	return &inlet->list;
@@ -174,7 +180,7 @@ fail_as_told(CsvInlet *inlet, CsvFailedMessage *failed)
 static bool
 add_block(CsvInlet *inlet, const CsvBlockMessage *message, CsvDescriptors *came)
 {
-	CsvWireBlock *block;
+	CsvBlock *block;
 	void	   *bytes = MAP_FAILED;
 
 	if (inlet->list.nblocks == inlet->capacity)
@@ -182,8 +188,8 @@ add_block(CsvInlet *inlet, const CsvBlockMessage *message, CsvDescriptors *came)
 		inlet->capacity = 2 * inlet->capacity + 16;
 		inlet->blocks = inlet->blocks == NULL ?
 			MemoryContextAlloc(inlet->context,
-							   sizeof(CsvWireBlock) * inlet->capacity) :
-			repalloc(inlet->blocks, sizeof(CsvWireBlock) * inlet->capacity);
+							   sizeof(CsvBlock) * inlet->capacity) :
+			repalloc(inlet->blocks, sizeof(CsvBlock) * inlet->capacity);
 		inlet->list.blocks = inlet->blocks;
 	}
 	if (came->n == 1 && message->nbytes > 0 &&
@@ -194,7 +200,6 @@ add_block(CsvInlet *inlet, const CsvBlockMessage *message, CsvDescriptors *came)
 	if (bytes == MAP_FAILED)
 		return false;
 	block = &inlet->blocks[inlet->list.nblocks++];
-	block->number = message->number;
 	block->bytes = bytes;
 	block->nbytes = message->nbytes;
 	return true;
@@ -211,8 +216,10 @@ CsvStatus
 csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 				  bool (*other) (void *arg, const CsvMessage *message,
 								 size_t nbytes),
-				  void *arg, const CsvBatchMessage **batch)
+				  void *arg, const CsvLayout *layout, const CsvQuery *query,
+				  CsvArray *arrays, CsvAnswer *answer, CsvBatch *batch)
 {
+	const size_t head = offsetof(CsvBatchMessage, packed);
 	CsvMessage *message = &inlet->message.other;
 	CsvDescriptors came;
 
@@ -231,11 +238,13 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 			continue;
 		}
 		csv_wire_close(&came);
-		if (message->kind == kind && n >= offsetof(CsvBatchMessage, bytes) &&
-			n - offsetof(CsvBatchMessage, bytes) == inlet->message.batch.nbytes)
+		if (message->kind == kind && n >= head)
 		{
-			*batch = &inlet->message.batch;
-			return CSV_OK;
+			if (csv_unpack(inlet->message.batch.packed, n - head, &inlet->list,
+						   layout, query, arrays, answer, batch) &&
+				!batch->is_kept && csv_check_values(batch, layout))
+				return CSV_OK;
+			return csv_inlet_fail(inlet, "csv_gpu_service sent a batch that is not as it should be");
 		}
 		if (message->kind == CSV_MESSAGE_END && n == sizeof(CsvEndMessage))
 			return CSV_END;

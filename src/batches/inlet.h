@@ -9,8 +9,8 @@
 #ifndef CSV_INLET_H
 #define CSV_INLET_H
 
-#include "wire/batch.h"
 #include "wire/message.h"
+#include "wire/packed.h"
 
 typedef struct CsvInlet CsvInlet;
 
@@ -38,8 +38,8 @@ extern bool csv_inlet_send(CsvInlet *inlet, const void *message, size_t nbytes,
 						   const CsvDescriptors *with);
 
 /*
- * Waits for a CsvBatchMessage of this kind, which is valid until the next call.
- * Otherwise returns CSV_END if CSV_MESSAGE_END came, or an error: CSV_NO_MEMORY,
+ * Waits for a CsvBatchMessage of this kind, and unpacks its batch, as csv_unpack()
+ * does.  Otherwise returns CSV_END if CSV_MESSAGE_END came, or an error: CSV_NO_MEMORY,
  * CSV_UNREADABLE with errno, CSV_FOOTER_TOO_LONG, or CSV_DEVICE_FAILED.  Other
  * messages are passed to `other`, which may be NULL and returns whether it knows the
  * message.
@@ -48,13 +48,16 @@ extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 								   bool (*other) (void *arg,
 												  const CsvMessage *message,
 												  size_t nbytes),
-								   void *arg, const CsvBatchMessage **batch);
+								   void *arg, const CsvLayout *layout,
+								   const CsvQuery *query, CsvArray *arrays,
+								   CsvAnswer *answer, CsvBatch *batch);
 
-/* after CSV_END: as in CsvEndMessage */
+/* after a batch: as in CsvBatchMessage; after CSV_END: as in CsvEndMessage */
+extern double csv_inlet_read_seconds(const CsvInlet *inlet);
 extern uint64 csv_inlet_file_bytes(const CsvInlet *inlet);
 
-/* memory that messages have announced so far */
-extern const CsvWireBlocks *csv_inlet_blocks(const CsvInlet *inlet);
+/* the blocks that messages have announced so far */
+extern const CsvBlocks *csv_inlet_blocks(const CsvInlet *inlet);
 
 /*
  * csv_inlet_reason(): why the device has failed.  csv_inlet_fail(): it counts as

@@ -80,17 +80,6 @@ typedef struct CsvFileBatch
 	const char *filename;		/* or the program; lives as long as the scan */
 	int			file_number;	/* from 1; counts from 1 again after a rewind */
 	uint64		opening;		/* changes with each opened file, as columns may */
-
-	/*
-	 * Offsets of records in the batch's part of the file, by row and by error.  If
-	 * NULL, the offsets in the batch are valid, and it has all bytes of its part.
-	 * Otherwise it only has the bytes of records that the executor may need
-	 * (wire/store.h).
-	 */
-	const uint32_t *row_places;
-	const uint64_t *error_places;
-	bool		kept;
-
 	const CsvSelection *selection;	/* rows that come out; NULL: all rows */
 } CsvFileBatch;
 

@@ -65,16 +65,15 @@ static bool
 feed(void *arg, const CsvMessage *message, size_t nbytes)
 {
 	CsvRemote  *remote = arg;
-	const CsvWireBlocks *blocks = csv_inlet_blocks(remote->inlet);
+	const CsvBlocks *blocks = csv_inlet_blocks(remote->inlet);
 	CsvDataMessage data = message->data;
-	const CsvWireBlock *block = NULL;
+	const CsvBlock *block = NULL;
 	size_t		waiting;
 
 	if (message->kind != CSV_MESSAGE_NEED || nbytes != sizeof(CsvDataMessage))
 		return false;
-	for (uint32 i = 0; i < blocks->nblocks; i++)
-		if (blocks->blocks[i].number == data.block)
-			block = &blocks->blocks[i];
+	if (data.block < blocks->nblocks)
+		block = &blocks->blocks[data.block];
 	if (!remote->is_stream || block == NULL ||
 		data.offset > block->nbytes || data.nbytes > block->nbytes - data.offset)
 		return false;
@@ -130,41 +129,31 @@ asked_query(const CsvRemote *remote)
 	return remote->request != NULL ? remote->request->query : NULL;
 }
 
-/* sends, and waits for a message of this kind; if NULL, *status says why */
-static const CsvBatchMessage *
+/* sends, and waits for a batch in a message of this kind */
+static CsvStatus
 ask(CsvRemote *remote, const void *message, size_t nbytes, uint32 kind,
-	CsvStatus *status)
+	const CsvLayout *layout, CsvBatch *batch)
 {
-	const CsvBatchMessage *answer = NULL;
-
-	if (csv_inlet_send(remote->inlet, message, nbytes, NULL))
-		*status = csv_inlet_receive(remote->inlet, kind, feed, remote, &answer);
-	else
-		*status = csv_inlet_fail(remote->inlet, "csv_gpu_service has ended");
-	return *status == CSV_OK ? answer : NULL;
+	if (!csv_inlet_send(remote->inlet, message, nbytes, NULL))
+		return csv_inlet_fail(remote->inlet, "csv_gpu_service has ended");
+	return csv_inlet_receive(remote->inlet, kind, feed, remote, layout,
+							 asked_query(remote), remote->arrays, &remote->answer,
+							 batch);
 }
 
 CsvStatus
 csv_remote_next(CsvRemote *remote, CsvBatch *batch)
 {
 	uint32		next = CSV_MESSAGE_NEXT;
-	const CsvLayout *layout = &remote->batches->layout->layout;
-	CsvStatus	status;
-	const CsvBatchMessage *message = ask(remote, &next, sizeof(next),
-										 CSV_MESSAGE_BATCH, &status);
+	CsvStatus	status = ask(remote, &next, sizeof(next), CSV_MESSAGE_BATCH,
+							 &remote->batches->layout->layout, batch);
 
 	if (status == CSV_END && !remote->is_stream)
 		csv_source_note_end(remote->batches->source,
 							csv_inlet_file_bytes(remote->inlet));
-	if (message == NULL)
+	if (status != CSV_OK)
 		return status;
-	remote->read_seconds = message->read_seconds;
-	if (!csv_wire_decode_batch((const uint8_t *) message->bytes, message->nbytes,
-							   csv_inlet_blocks(remote->inlet),
-							   layout, asked_query(remote),
-							   remote->arrays, &remote->answer, batch) ||
-		!csv_wire_check_values(batch, layout))
-		return csv_inlet_fail(remote->inlet, "csv_gpu_service sent a batch that is not as it should be");
+	remote->read_seconds = csv_inlet_read_seconds(remote->inlet);
 	pass_batch(remote, batch);
 	return CSV_OK;
 }
@@ -173,17 +162,15 @@ CsvStatus
 csv_remote_held(CsvRemote *remote, uint32_t first, CsvPartialGroups *groups)
 {
 	CsvHeldMessage held = {CSV_MESSAGE_HELD, first};
-	CsvStatus	status;
-	const CsvBatchMessage *message = ask(remote, &held, sizeof(held),
-										 CSV_MESSAGE_GROUPS, &status);
+	const CsvLayout no_columns = {0};
+	CsvBatch	batch;
+	CsvStatus	status = ask(remote, &held, sizeof(held), CSV_MESSAGE_GROUPS,
+							 &no_columns, &batch);
 
-	if (message == NULL)
-		return status;
-	if (!csv_wire_decode_groups((const uint8_t *) message->bytes,
-								message->nbytes, csv_inlet_blocks(remote->inlet),
-								asked_query(remote), groups))
-		return csv_inlet_fail(remote->inlet, "csv_gpu_service sent groups that are not as they should be");
-	return CSV_OK;
+	memset(groups, 0, sizeof(*groups));
+	if (status == CSV_OK && batch.answer != NULL)
+		*groups = batch.answer->groups;
+	return status;
 }
 
 static CsvPlaceInMessage

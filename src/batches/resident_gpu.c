@@ -90,25 +90,23 @@ receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
 
 	for (;;)
 	{
-		const CsvBatchMessage *message;
+		const CsvLayout no_columns = {0};
+		Slice	   *slice = palloc0(sizeof(Slice));
+		CsvBatch	batch;
 		CsvStatus	status = csv_inlet_receive(answer->inlet, CSV_MESSAGE_ANSWER,
-											   NULL, NULL, &message);
-		Slice	   *slice;
+											   NULL, NULL, &no_columns, query, NULL,
+											   &slice->answer, &batch);
 
 		if (status == CSV_END && row != nrows && row != 0)
 			return csv_inlet_fail(answer->inlet, "csv_gpu_service did not answer for all rows");
 		if (status != CSV_OK)
 			return status;
-		slice = palloc(sizeof(Slice));
-		if (message->first_row != row || message->nrows > nrows - row ||
-			!csv_wire_decode_answer((const uint8_t *) message->bytes,
-									message->nbytes,
-									csv_inlet_blocks(answer->inlet), query,
-									message->nrows, &slice->answer))
+		if (batch.answer == NULL || batch.file_records != row ||
+			batch.nrows > nrows - row)
 			return csv_inlet_fail(answer->inlet, "csv_gpu_service sent an answer that is not as it should be");
 		slice->first_row = row;
 		answer->slices = lappend(answer->slices, slice);
-		row += message->nrows;
+		row += batch.nrows;
 	}
 }
 

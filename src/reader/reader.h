@@ -309,6 +309,16 @@ typedef struct CsvArray
 #define CSV_ROW_OFFSET(entry)	((entry) & ~CSV_ROW_LENIENT)
 
 /*
+ * A record of a kept batch: where it began in the batch's part of the file, and where
+ * it is in batch->bytes (not 0).
+ */
+typedef struct CsvKeptRecord
+{
+	uint32_t	offset;
+	uint32_t	place;
+} CsvKeptRecord;
+
+/*
  * The result of one call of an engine.  Everything it points to belongs to the
  * engine or the reader.  The batch of an engine lives until the next call with the
  * same output, or until close; the batch of a reader until the next call that may
@@ -334,6 +344,16 @@ typedef struct CsvBatch
 	const uint8_t *bytes;		/* the input of the batch; may be NULL if
 								 * csv_batch_needs_bytes() is false */
 	uint64_t	nbytes;
+
+	/*
+	 * A batch of resident columns, which cannot be written to.  Its bytes are only the
+	 * records that a reader may look into, which this list has in their order:
+	 * offsets of rows and errors are not offsets in `bytes`.  csv_scan_row() finds
+	 * these records, too.
+	 */
+	bool		is_kept;
+	uint32_t	nkept;
+	const CsvKeptRecord *records;
 
 	/*
 	 * Not NULL: the engine has evaluated the query that it was given.  Then
@@ -780,10 +800,13 @@ extern CsvStatus csv_scan_lenient(CsvScan *scan, const CsvMemory *memory,
 								  const CsvDialect *dialect, const uint8_t *bytes,
 								  uint64_t start, uint64_t nbytes);
 
-/* the record of a row, by its entry in row_offsets; the batch has nbytes bytes */
+/*
+ * The record of a row, by its entry in row_offsets, or of an error, by its offset.
+ * Returns as csv_scan_record(), or CSV_END if a kept batch does not have the record.
+ */
 extern CsvStatus csv_scan_row(CsvScan *scan, const CsvMemory *memory,
-							  const CsvDialect *dialect, const uint8_t *bytes,
-							  uint32_t entry, uint64_t nbytes);
+							  const CsvDialect *dialect, const CsvBatch *batch,
+							  uint32_t entry);
 
 /*
  * The content of a field, with its quotes and escapes, as offset and length in the

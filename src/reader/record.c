@@ -390,15 +390,41 @@ csv_scan_lenient(CsvScan *scan, const CsvMemory *memory, const CsvDialect *diale
 	}
 }
 
+/* where a record is in the bytes of a kept batch; 0: it is not there */
+static uint32_t
+find_kept(const CsvBatch *batch, uint32_t offset)
+{
+	uint32_t	from = 0;
+	uint32_t	until = batch->nkept;
+
+	while (from < until)
+	{
+		uint32_t	middle = from + (until - from) / 2;
+		const CsvKeptRecord *record = &batch->records[middle];
+
+		if (record->offset == offset)
+			return record->place < batch->nbytes ? record->place : 0;
+		if (record->offset < offset)
+			from = middle + 1;
+		else
+			until = middle;
+	}
+	return 0;
+}
+
 CsvStatus
 csv_scan_row(CsvScan *scan, const CsvMemory *memory, const CsvDialect *dialect,
-			 const uint8_t *bytes, uint32_t entry, uint64_t nbytes)
+			 const CsvBatch *batch, uint32_t entry)
 {
-	uint64_t	start = CSV_ROW_OFFSET(entry);
+	uint32_t	start = CSV_ROW_OFFSET(entry);
 
+	if (batch->is_kept && (start = find_kept(batch, start)) == 0)
+		return CSV_END;
 	return entry & CSV_ROW_LENIENT ?
-		csv_scan_lenient(scan, memory, dialect, bytes, start, nbytes) :
-		csv_scan_record(scan, memory, dialect, CSV_NORMAL, bytes, start, nbytes, true);
+		csv_scan_lenient(scan, memory, dialect, batch->bytes, start,
+						 batch->consumed) :
+		csv_scan_record(scan, memory, dialect, CSV_NORMAL, batch->bytes, start,
+						batch->consumed, true);
 }
 
 CsvSpan

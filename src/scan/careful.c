@@ -271,8 +271,9 @@ find_fields(CsvCareful *careful, uint32_t entry)
 
 	if (careful->fields_of == (uint64_t) entry + 1)
 		return;
-	csv_scan_row(&careful->fields, &careful->memory, batch->dialect,
-				 batch->batch.bytes, entry, batch->batch.consumed);
+	if (csv_scan_row(&careful->fields, &careful->memory, batch->dialect,
+					 &batch->batch, entry) != CSV_OK)
+		elog(ERROR, "a record of a batch is not where it should be");
 	careful->fields_of = (uint64_t) entry + 1;
 }
 
@@ -427,7 +428,7 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 			(size_t) entry * column->stride + VARHDRSZ;
 
 		/* the function may change its argument, but a kept batch must not change */
-		if (batch->kept)
+		if (batch->batch.is_kept)
 			string = pstrdup(string);
 		return csv_value_from_cstring(&column->input, string, value, error);
 	}

@@ -81,14 +81,6 @@ csv_fetch_decimal(const CsvScanColumn *column, uint32_t entry, int *scale)
 	return decimal;
 }
 
-/* the position of an entry's record in the batch's part of the file */
-static inline uint64_t
-csv_entry_place(const CsvFileBatch *at, uint32_t entry)
-{
-	return CSV_ROW_OFFSET(at->row_places != NULL ? at->row_places[entry] :
-						  at->batch.row_offsets[entry]);
-}
-
 /* a value that was refused */
 typedef struct CsvRefusal
 {

@@ -423,14 +423,6 @@ next_row(const CsvTableScan *scan)
 
 /* ---- skipped records ---- */
 
-static uint64_t
-error_place(const CsvTableScan *scan, const CsvError *error)
-{
-	return scan->at->error_places != NULL ?
-		scan->at->error_places[error - scan->at->batch.errors] :
-		error->offset;
-}
-
 /* the column of a field, if one is wanted */
 static const char *
 column_of_field(const CsvTableScan *scan, uint32_t field)
@@ -442,13 +434,13 @@ column_of_field(const CsvTableScan *scan, uint32_t field)
 }
 
 /*
- * Report a skipped record, or a value that is NULL instead.  offset: of the record in
- * the batch's part of the file.  error: where the record is, and what is wrong with
- * it; for an error of a value, refusal tells that, and otherwise is NULL.
+ * Report a skipped record, or a value that is NULL instead.  error: where the record
+ * is, and what is wrong with it; for an error of a value, refusal tells that, and
+ * otherwise is NULL.
  */
 static void
-skip_record(CsvTableScan *scan, int64 record, uint64_t offset,
-			const CsvError *error, const CsvRefusal *refusal)
+skip_record(CsvTableScan *scan, int64 record, const CsvError *error,
+			const CsvRefusal *refusal)
 {
 	const CsvFileBatch *at = scan->at;
 	CsvErrorCode code;
@@ -464,13 +456,13 @@ skip_record(CsvTableScan *scan, int64 record, uint64_t offset,
 	skipped.file = at->filename;
 	skipped.record = record;
 	skipped.line = (int64) at->batch.file_lines + error->line + 1;
-	skipped.byte_offset = (int64) (at->batch.file_offset + offset);
+	skipped.byte_offset = (int64) (at->batch.file_offset + error->offset);
 	skipped.code = refusal != NULL && refusal->set_null ? CSV_ERROR_SET_NULL :
 		code;
 	if (scan->shows_bytes)
 	{
-		Assert(!at->kept);
-		skipped.raw = at->batch.bytes + offset;
+		Assert(!at->batch.is_kept);
+		skipped.raw = at->batch.bytes + error->offset;
 		skipped.raw_length = error->length;
 		/* how much of it is in the input depends on the size of chunks */
 		if (code == CSV_ERROR_RECORD_TOO_LONG)
@@ -521,8 +513,7 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 		csv_careful_explain(scan->careful, error, &refusal);
 		MemoryContextSwitchTo(outer);
 	}
-	skip_record(scan, record, error_place(scan, error), error,
-				of_value ? &refusal : NULL);
+	skip_record(scan, record, error, of_value ? &refusal : NULL);
 }
 
 /* report a row with a refused value: it is skipped, or the value is NULL */
@@ -530,13 +521,15 @@ static void
 report_row(CsvTableScan *scan, const CsvRefusal *refusal)
 {
 	uint32_t	entry = scan->entry;
-	CsvError	error = {.line = scan->at->batch.row_lines[entry]};
+	CsvError	error = {
+		.offset = CSV_ROW_OFFSET(scan->at->batch.row_offsets[entry]),
+		.line = scan->at->batch.row_lines[entry]
+	};
 
 	/* the bytes of a kept batch are not there, and nothing needs them */
 	if (scan->shows_bytes)
 		error.length = csv_careful_record_length(scan->careful, entry);
-	skip_record(scan, last_record(scan) + 1, csv_entry_place(scan->at, entry),
-				&error, refusal);
+	skip_record(scan, last_record(scan) + 1, &error, refusal);
 }
 
 /* report values of the row that are NULL instead */

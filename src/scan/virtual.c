@@ -274,8 +274,8 @@ csv_virtuals_fill(CsvVirtuals *virtuals, CsvCareful *careful,
 				break;
 			case CSV_VIRTUAL_BYTE_OFFSET:
 				values[att] = number_datum(column->column, (int64)
-										   (at->batch.file_offset +
-											csv_entry_place(at, entry)));
+										   at->batch.file_offset +
+										   CSV_ROW_OFFSET(at->batch.row_offsets[entry]));
 				break;
 			default:
 				values[att] = column->value;

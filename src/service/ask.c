@@ -625,13 +625,12 @@ send_answers(Asking *asking)
 		for (const Answer *answer = asking->shares[i].answers; answer != NULL;
 			 answer = answer->next)
 		{
-			if (!csv_wire_encode_answer(answer->answer, query, &outlet->finder,
-										(uint8_t *) outlet->reply.bytes))
-				return csv_outlet_send_failure(outlet, CSV_FAILURE_MEMORY, 0, "");
-			outlet->reply.first_row = answer->first_row;
-			outlet->reply.nrows = answer->nrows;
-			if (!csv_outlet_send_reply(outlet, CSV_MESSAGE_ANSWER,
-									   csv_wire_answer_bytes()))
+			CsvBatch	batch = {
+				.nrows = answer->nrows, .nrecords = answer->nrows,
+				.file_records = answer->first_row, .answer = answer->answer
+			};
+
+			if (!csv_outlet_send_batch(outlet, CSV_MESSAGE_ANSWER, &batch, 0, query))
 				return false;
 		}
 	}

@@ -134,16 +134,15 @@ static bool
 fill_stream(Scan *scan, size_t wanted)
 {
 	CsvDataMessage need = {
-		CSV_MESSAGE_NEED, scan->stream->block.number, 0,
-		wanted < STREAM_BYTES ? wanted : STREAM_BYTES
+		CSV_MESSAGE_NEED, 0, 0, wanted < STREAM_BYTES ? wanted : STREAM_BYTES
 	};
 	CsvMessage	message;
 	CsvDescriptors descriptors;
 	size_t		nbytes;
 	bool		good;
 
-	csv_outlet_begin(&scan->outlet);
-	if (!csv_outlet_use(&scan->outlet, &scan->stream->block) ||
+	need.block = csv_outlet_use(&scan->outlet, &scan->stream->block);
+	if (need.block == CSV_MOST_BLOCKS ||
 		!csv_outlet_send(&scan->outlet, &need, sizeof(need)))
 		return false;
 	nbytes = csv_outlet_receive(&scan->outlet, &message, &descriptors);
@@ -242,7 +241,6 @@ static bool
 next_batch(Scan *scan)
 {
 	const CsvBatch *batch = &scan->next;
-	size_t		nbytes;
 
 	if (scan->request == NULL)
 		return false;
@@ -260,17 +258,11 @@ next_batch(Scan *scan)
 	errno = scan->next_errno;
 	if (scan->next_status != CSV_OK)
 		return send_status(scan, scan->next_status);
-	nbytes = csv_wire_batch_bytes(scan->request->layout->ncolumns,
-								  batch->answer != NULL);
-	if (nbytes > sizeof(scan->outlet.reply.bytes) ||
-		!csv_wire_encode_batch(batch, scan->request->layout, asked_query(scan),
-							   &scan->outlet.finder,
-							   (uint8_t *) scan->outlet.reply.bytes))
-		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_MEMORY, 0, "");
 	scan->outlet.reply.read_seconds = csv_reader_read_seconds(scan->reader);
 	count_batch(scan, batch);
 	scan->holds |= batch->answer != NULL && batch->answer->held;
-	if (!csv_outlet_send_reply(&scan->outlet, CSV_MESSAGE_BATCH, nbytes))
+	if (!csv_outlet_send_batch(&scan->outlet, CSV_MESSAGE_BATCH, batch,
+							   scan->request->layout->ncolumns, asked_query(scan)))
 		return false;
 
 	/* read the next batch while the session works */
@@ -283,20 +275,18 @@ next_batch(Scan *scan)
 static bool
 fetch_groups(Scan *scan, uint32_t first)
 {
-	CsvPartialGroups groups;
+	CsvAnswer	answer = {0};
+	CsvBatch	batch = {.answer = &answer};
 
 	/* before the end an engine that is ahead may still change them */
 	if (asked_query(scan) == NULL || scan->engine == NULL || !scan->has_ended)
 		return false;
 	csv_outlet_begin(&scan->outlet);
-	if (scan->engine->held_groups(scan->state, first, &groups) != CSV_OK)
+	if (scan->engine->held_groups(scan->state, first, &answer.groups) != CSV_OK)
 		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_DEVICE, 0,
 							scan->engine->message(scan->state));
-	if (!csv_wire_encode_groups(&groups, asked_query(scan), &scan->outlet.finder,
-								(uint8_t *) scan->outlet.reply.bytes))
-		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_MEMORY, 0, "");
-	return csv_outlet_send_reply(&scan->outlet, CSV_MESSAGE_GROUPS,
-								 csv_wire_groups_bytes());
+	return csv_outlet_send_batch(&scan->outlet, CSV_MESSAGE_GROUPS, &batch, 0,
+								 asked_query(scan));
 }
 
 /* ---- files ---- */

@@ -42,7 +42,7 @@ csv_outlet_make_block(CsvOutlet *outlet, size_t nbytes)
 		free(own);
 		return NULL;
 	}
-	own->block.number = OWN_BLOCKS + outlet->nblocks++;
+	own->block.number = OWN_BLOCKS + outlet->nmade++;
 	own->block.file = file;
 	own->block.bytes = bytes;
 	own->block.nbytes = nbytes;
@@ -57,60 +57,38 @@ csv_outlet_free_block(CsvOwnBlock *own)
 	free(own);
 }
 
-bool
+uint32_t
 csv_outlet_use(CsvOutlet *outlet, const CsvDeviceBlock *block)
 {
-	for (uint32_t i = 0; i < outlet->nused; i++)
-		if (outlet->used[i].number == block->number)
-			return true;
-	if (outlet->nused == outlet->most_used)
-	{
-		uint32_t	most = 2 * outlet->most_used + 8;
-		CsvDeviceBlock *used = realloc(outlet->used, sizeof(*used) * most);
+	uint32_t	n = outlet->nblocks;
 
-		if (used == NULL)
-			return false;
-		outlet->used = used;
-		outlet->most_used = most;
+	for (uint32_t i = 0; i < n; i++)
+		if (outlet->blocks[i].number == block->number)
+			return i;
+	if (n == CSV_MOST_BLOCKS)
+		return n;
+	if (n == outlet->capacity)
+	{
+		uint32_t	capacity = 2 * n + 16;
+		CsvDeviceBlock *blocks = realloc(outlet->blocks,
+										 sizeof(*blocks) * capacity);
+
+		if (blocks == NULL)
+			return CSV_MOST_BLOCKS;
+		outlet->blocks = blocks;
+		outlet->capacity = capacity;
 	}
-	outlet->used[outlet->nused++] = *block;
-	return true;
+	outlet->blocks[outlet->nblocks++] = *block;
+	return n;
 }
 
-/* for CsvWireFinder */
+/* copy bytes to a block; false: there is no memory */
 static bool
-find_bytes(void *arg, const void *bytes, size_t nbytes, uint32_t *number,
-		   uint64_t *offset)
+copy_bytes(CsvOutlet *outlet, const void *bytes, size_t nbytes,
+		   CsvDeviceBlock *block, uint64_t *offset)
 {
-	CsvOutlet  *outlet = arg;
-	CsvDeviceBlock block;
-
-	if (outlet->device == NULL ||
-		!csv_device_find_block(outlet->device, bytes, nbytes, &block))
-	{
-		CsvOwnBlock   *own = outlet->copies;
-
-		while (own != NULL &&
-			   ((const uint8_t *) bytes < own->block.bytes ||
-				(size_t) ((const uint8_t *) bytes - own->block.bytes) + nbytes >
-				own->block.nbytes))
-			own = own->next;
-		if (own == NULL)
-			return false;
-		block = own->block;
-	}
-	*number = block.number;
-	*offset = (uint64_t) ((const uint8_t *) bytes - block.bytes);
-	return csv_outlet_use(outlet, &block);
-}
-
-static void *
-make_room(void *arg, size_t nbytes)
-{
-	CsvOutlet  *outlet = arg;
 	CsvOwnBlock   *own = outlet->copies;
 	size_t		size = (nbytes + 63) / 64 * 64;
-	void	   *room;
 
 	while (own != NULL && own->block.nbytes - own->used < size)
 		own = own->next;
@@ -118,13 +96,33 @@ make_room(void *arg, size_t nbytes)
 	{
 		own = csv_outlet_make_block(outlet, size < LEAST_COPIES ? LEAST_COPIES : size);
 		if (own == NULL)
-			return NULL;
+			return false;
 		own->next = outlet->copies;
 		outlet->copies = own;
 	}
-	room = own->block.bytes + own->used;
+	*block = own->block;
+	*offset = own->used;
+	memcpy(own->block.bytes + own->used, bytes, nbytes);
 	own->used += size;
-	return room;
+	return true;
+}
+
+/* for CsvPacker */
+static void *
+pack_bytes(void *arg, const void *bytes, size_t nbytes)
+{
+	CsvOutlet  *outlet = arg;
+	CsvDeviceBlock block;
+	uint64_t	offset;
+	uint32_t	number;
+
+	if (outlet->device != NULL &&
+		csv_device_find_block(outlet->device, bytes, nbytes, &block))
+		offset = (uint64_t) ((const uint8_t *) bytes - block.bytes);
+	else if (!copy_bytes(outlet, bytes, nbytes, &block, &offset))
+		return NULL;
+	number = csv_outlet_use(outlet, &block);
+	return number == CSV_MOST_BLOCKS ? NULL : csv_packed_pointer(number, offset);
 }
 
 /* ---- messages ---- */
@@ -169,60 +167,35 @@ csv_outlet_is_left(void *arg)
 	return recv(outlet->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-static bool
-is_known(const CsvOutlet *outlet, uint32_t number)
-{
-	for (uint32_t i = 0; i < outlet->nknown; i++)
-		if (outlet->known[i] == number)
-			return true;
-	return false;
-}
-
-/* send the blocks that the session does not have yet */
-static bool
-send_blocks(CsvOutlet *outlet)
-{
-	for (uint32_t i = 0; i < outlet->nused; i++)
-	{
-		const CsvDeviceBlock *block = &outlet->used[i];
-		CsvDescriptors with = {1, {block->file}};
-		CsvBlockMessage message = {
-			CSV_MESSAGE_BLOCK, block->number, block->nbytes
-		};
-
-		if (is_known(outlet, block->number))
-			continue;
-		if (outlet->nknown == outlet->capacity)
-		{
-			uint32_t	capacity = 2 * outlet->capacity + 16;
-			uint32_t   *known = realloc(outlet->known,
-										sizeof(uint32_t) * capacity);
-
-			if (known == NULL)
-				return false;
-			outlet->known = known;
-			outlet->capacity = capacity;
-		}
-		outlet->known[outlet->nknown++] = block->number;
-		if (!send_message(outlet, &message, sizeof(message), &with))
-			return false;
-	}
-	return true;
-}
-
 bool
 csv_outlet_send(CsvOutlet *outlet, const void *message, size_t nbytes)
 {
-	return send_blocks(outlet) && send_message(outlet, message, nbytes, NULL);
+	/* first the blocks that the session does not have yet */
+	for (; outlet->nsent < outlet->nblocks; outlet->nsent++)
+	{
+		const CsvDeviceBlock *block = &outlet->blocks[outlet->nsent];
+		CsvDescriptors with = {1, {block->file}};
+		CsvBlockMessage announced = {CSV_MESSAGE_BLOCK, 0, block->nbytes};
+
+		if (!send_message(outlet, &announced, sizeof(announced), &with))
+			return false;
+	}
+	return send_message(outlet, message, nbytes, NULL);
 }
 
 bool
-csv_outlet_send_reply(CsvOutlet *outlet, uint32_t kind, size_t nbytes)
+csv_outlet_send_batch(CsvOutlet *outlet, uint32_t kind, const CsvBatch *batch,
+					  uint32_t ncolumns, const CsvQuery *query)
 {
+	const CsvPacker packer = {pack_bytes, outlet};
+
+	if (ncolumns > CSV_MOST_KEPT_COLUMNS ||
+		!csv_pack(batch, ncolumns, query, &packer, (CsvPacked *) outlet->reply.packed))
+		return csv_outlet_send_failure(outlet, CSV_FAILURE_MEMORY, 0, "");
 	outlet->reply.kind = kind;
-	outlet->reply.nbytes = (uint32_t) nbytes;
 	return csv_outlet_send(outlet, &outlet->reply,
-						   offsetof(CsvBatchMessage, bytes) + nbytes);
+						   offsetof(CsvBatchMessage, packed) +
+						   csv_packed_bytes(ncolumns));
 }
 
 /* if the file cannot be read, the device has not failed */
@@ -266,7 +239,8 @@ csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure, int error,
 void
 csv_outlet_begin(CsvOutlet *outlet)
 {
-	outlet->nused = 0;
+	/* blocks of a message that was not sent may be gone */
+	outlet->nblocks = outlet->nsent;
 	for (CsvOwnBlock *own = outlet->copies; own != NULL; own = own->next)
 		own->used = 0;
 }
@@ -313,9 +287,6 @@ csv_outlet_init(CsvOutlet *outlet, int socket, bool may_fall_back)
 	outlet->may_fall_back = may_fall_back;
 	outlet->memory.alloc = outlet_alloc;
 	outlet->memory.free = outlet_free;
-	outlet->finder.find = find_bytes;
-	outlet->finder.make_room = make_room;
-	outlet->finder.arg = outlet;
 }
 
 void
@@ -328,7 +299,6 @@ csv_outlet_free(CsvOutlet *outlet)
 		csv_outlet_free_block(outlet->copies);
 		outlet->copies = next;
 	}
-	free(outlet->known);
-	free(outlet->used);
+	free(outlet->blocks);
 	close(outlet->socket);
 }

@@ -10,8 +10,8 @@
 #define CSV_OUTLET_H
 
 #include "device.h"
-#include "wire/batch.h"
 #include "wire/message.h"
+#include "wire/packed.h"
 #include "wire/request.h"
 
 /* memory that the outlet made */
@@ -28,21 +28,18 @@ typedef struct CsvOutlet
 	int			socket;
 	bool		may_fall_back;	/* after a failure the session reads on the CPU */
 	CsvMemory	memory;			/* by malloc() */
-	CsvWireFinder finder;
 
-	/* numbers of the blocks that the session has */
-	uint32_t   *known;
-	uint32_t	nknown;
+	/* blocks that messages refer to; the session has nsent of them */
+	CsvDeviceBlock *blocks;
+	uint32_t	nblocks;
+	uint32_t	nsent;
 	uint32_t	capacity;
-	CsvDeviceBlock *used;		/* by the current message */
-	uint32_t	nused;
-	uint32_t	most_used;
 	CsvOwnBlock *copies;		/* for bytes that are in no block */
-	uint32_t	nblocks;		/* that the outlet ever made */
+	uint32_t	nmade;			/* blocks that the outlet ever made */
 	CsvBatchMessage reply;
 } CsvOutlet;
 
-/* takes the socket; `finder` points to the outlet, which must not move */
+/* takes the socket */
 extern void csv_outlet_init(CsvOutlet *outlet, int socket, bool may_fall_back);
 extern void csv_outlet_free(CsvOutlet *outlet);
 
@@ -50,18 +47,24 @@ extern void csv_outlet_free(CsvOutlet *outlet);
 extern CsvOwnBlock *csv_outlet_make_block(CsvOutlet *outlet, size_t nbytes);
 extern void csv_outlet_free_block(CsvOwnBlock *own);
 
-/* start a message, which uses no block yet; add a block that it uses */
+/* the session no longer uses copies that earlier messages have made */
 extern void csv_outlet_begin(CsvOutlet *outlet);
-extern bool csv_outlet_use(CsvOutlet *outlet, const CsvDeviceBlock *block);
 
 /*
- * Send a message after its blocks; or outlet->reply, with nbytes after its head.
- * False: the session is gone, or there is no memory.
+ * The number of a block that the next message refers to.  CSV_MOST_BLOCKS: there is no
+ * memory.
+ */
+extern uint32_t csv_outlet_use(CsvOutlet *outlet, const CsvDeviceBlock *block);
+
+/*
+ * Send a message after its blocks; or a batch, in outlet->reply, or the failure that
+ * there is no memory for it.  False: the session is gone, or there is no memory.
  */
 extern bool csv_outlet_send(CsvOutlet *outlet, const void *message,
 							size_t nbytes);
-extern bool csv_outlet_send_reply(CsvOutlet *outlet, uint32_t kind,
-								  size_t nbytes);
+extern bool csv_outlet_send_batch(CsvOutlet *outlet, uint32_t kind,
+								  const CsvBatch *batch, uint32_t ncolumns,
+								  const CsvQuery *query);
 extern bool csv_outlet_send_failure(CsvOutlet *outlet, CsvFailure failure,
 									int error, const char *reason);
 

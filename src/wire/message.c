@@ -11,17 +11,21 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "query/query.h"
+#include "packed.h"
 
 _Static_assert(sizeof(CsvMessage) <= CSV_WIRE_BYTES,
 			   "a message is no longer than that");
+_Static_assert(sizeof(CsvPacked) + CSV_MOST_KEPT_COLUMNS * sizeof(CsvArray) +
+			   offsetof(CsvBatchMessage, packed) <= sizeof(CsvBatchMessage),
+			   "a message has room for a batch");
 
 uint64_t
 csv_wire_sizes(void)
 {
 	static const size_t sizes[] = {
 		sizeof(CsvMessage), sizeof(CsvListEntry), sizeof(CsvColumn),
-		sizeof(CsvError), sizeof(CsvDialectOptions), sizeof(CsvQuery),
+		sizeof(CsvPacked), sizeof(CsvArray), sizeof(CsvError),
+		sizeof(CsvDialectOptions), sizeof(CsvQuery),
 		sizeof(CsvInstruction), sizeof(CsvConstant), CSV_NUM_MESSAGE_KINDS
 	};
 	uint64_t	hash = UINT64_C(14695981039346656037);

@@ -26,8 +26,8 @@
 #define CSV_WIRE_BYTES		16384	/* the longest message, except batches */
 #define CSV_WIRE_DESCRIPTORS	3	/* the most descriptors of a message */
 
-/* the longest message with a batch: its struct, and the bytes of batch.h */
-#define CSV_WIRE_BATCH_BYTES	(96 * 1024)
+/* the longest message with a batch, of CSV_MOST_KEPT_COLUMNS columns */
+#define CSV_WIRE_BATCH_BYTES	(48 * 1024)
 
 /* the most columns of a PostgreSQL table, and some more */
 #define CSV_MOST_KEPT_COLUMNS	1664
@@ -78,8 +78,9 @@ typedef enum CsvMessageKind
 	/*
 	 * CsvAskMessage, with a socket for the answer, and a request (request.h) in a
 	 * memory file.  The answer is a CsvDoneMessage, as for a scan.  Then ANSWER
-	 * (CsvBatchMessage) comes over that socket for some rows of the set at a time, and
-	 * END at last; or FAILED.  The answers last until the socket is closed.
+	 * (CsvBatchMessage) comes over that socket for some rows of the set at a time, as
+	 * a batch without columns, and END at last; or FAILED.  The answers last until the
+	 * socket is closed.
 	 */
 	CSV_MESSAGE_ASK,
 	CSV_MESSAGE_ANSWER,
@@ -363,14 +364,13 @@ typedef struct CsvHeldMessage
 	uint32_t	first;
 } CsvHeldMessage;
 
+/* ends behind the packed batch (packed.h) */
 typedef struct CsvBatchMessage
 {
 	uint32_t	kind;
-	uint32_t	nbytes;			/* of `bytes` */
+	uint32_t	unused;
 	double		read_seconds;	/* of the scan so far */
-	uint32_t	first_row;		/* ANSWER: its first row */
-	uint32_t	nrows;
-	uint64_t	bytes[CSV_WIRE_BATCH_BYTES / sizeof(uint64_t) - 3];
+	uint64_t	packed[CSV_WIRE_BATCH_BYTES / sizeof(uint64_t) - 2];
 } CsvBatchMessage;
 
 typedef enum CsvFailure
@@ -398,10 +398,11 @@ typedef struct CsvEndMessage
 								 * be read */
 } CsvEndMessage;
 
+/* blocks are numbered in the order of these messages, from 0 */
 typedef struct CsvBlockMessage
 {
 	uint32_t	kind;
-	uint32_t	number;
+	uint32_t	unused;
 	uint64_t	nbytes;
 } CsvBlockMessage;
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../reader/convert.h"
+#include "packed.h"
 #include "sound.h"
 #include "store.h"
 
@@ -33,7 +33,7 @@ typedef struct StoredHeader
 {
 	uint64_t	magic;
 	uint64_t	nrows;
-	uint64_t	directory;		/* where batches begin: a uint64_t each */
+	uint64_t	directory;		/* a StoredPlace for each batch */
 	uint64_t	columns;		/* a CsvColumn each */
 	uint32_t	nbatches;
 	uint32_t	ncolumns;
@@ -42,34 +42,12 @@ typedef struct StoredHeader
 	uint8_t		unused[128 - 4 * 8 - 3 * 4 - sizeof(CsvDialectOptions)];
 } StoredHeader;
 
-typedef struct StoredArray
+/* of a batch */
+typedef struct StoredPlace
 {
-	uint64_t	values;
-	uint64_t	status;			/* 0: all are OK */
-	uint32_t	stride;
-	uint32_t	any_slow;
-} StoredArray;
-
-/* followed by a StoredArray for each column */
-typedef struct StoredBatch
-{
+	uint64_t	offset;			/* of its CsvPacked */
 	uint64_t	first_row;
-	uint64_t	nlines;
-	uint64_t	file_offset;
-	uint64_t	file_records;
-	uint64_t	file_lines;
-	uint64_t	row_lines;		/* 0: no row_lines, and no row_places */
-	uint64_t	row_places;
-	uint64_t	row_offsets;	/* 0: no row_offsets */
-	uint64_t	errors;
-	uint64_t	error_places;
-	uint64_t	bytes;
-	uint64_t	nbytes;
-	uint32_t	nrows;
-	uint32_t	nrecords;
-	uint32_t	nerrors;
-	uint32_t	unused;
-} StoredBatch;
+} StoredPlace;
 
 /* ---- memory files ---- */
 
@@ -140,6 +118,14 @@ csv_memory_file_held(int file, bool is_constant)
 
 /* ---- writing ---- */
 
+/* bytes that become more */
+typedef struct Buffer
+{
+	uint8_t    *bytes;
+	uint64_t	nbytes;
+	uint64_t	capacity;
+} Buffer;
+
 struct CsvStoreWriter
 {
 	CsvMemory	memory;
@@ -148,52 +134,61 @@ struct CsvStoreWriter
 	uint32_t	nfields;
 	uint32_t	ncolumns;
 	CsvColumn  *columns;
-	uint64_t	nbytes;			/* written so far */
+	uint64_t	nbytes;			/* of the file so far */
 	uint64_t	read_bytes;
 	uint64_t	nrows;
 	bool		has_bad_values;
-
-	uint64_t   *directory;
-	uint32_t	nbatches;
-	uint32_t	capacity;
+	Buffer		directory;
 
 	/* of the current batch */
 	CsvScan		record;
-	StoredBatch head;
-	StoredArray *arrays;
-	CsvError   *errors;
-	uint64_t   *error_places;
-	uint32_t	nerrors;		/* capacity of the two arrays above */
-	uint32_t   *offsets;
-	uint32_t	nrows_room;
-	uint8_t    *bytes;			/* of records that a reader may look into */
-	uint64_t	nbytes_room;
+	CsvArray   *arrays;
+	CsvPacked  *packed;
+	Buffer		records;		/* CsvKeptRecords */
+	Buffer		bytes;			/* of these records */
+	bool		is_writing;		/* otherwise only places for its parts are found */
 };
 
-/* room for nbytes; loses the contents; false: there is no memory */
-static bool
-make_room(CsvStoreWriter *writer, void *room, size_t nbytes)
+static void *
+get_memory(const CsvMemory *memory, size_t nbytes)
 {
-	void	  **place = room;
-
-	if (*place != NULL)
-		writer->memory.free(writer->memory.owner, *place);
-	*place = writer->memory.alloc(writer->memory.owner, nbytes);
-	return *place != NULL;
+	return memory->alloc(memory->owner, nbytes);
 }
 
 static void
-free_room(CsvStoreWriter *writer, void *memory)
+free_memory(const CsvMemory *memory, void *bytes)
 {
-	if (memory != NULL)
-		writer->memory.free(writer->memory.owner, memory);
+	if (bytes != NULL)
+		memory->free(memory->owner, bytes);
+}
+
+/* false: there is no memory */
+static bool
+append(const CsvMemory *memory, Buffer *buffer, const void *bytes, size_t nbytes)
+{
+	if (nbytes > buffer->capacity - buffer->nbytes)
+	{
+		uint64_t	capacity = 2 * (buffer->nbytes + nbytes);
+		uint8_t    *room = get_memory(memory, capacity);
+
+		if (room == NULL)
+			return false;
+		if (buffer->nbytes > 0)
+			memcpy(room, buffer->bytes, buffer->nbytes);
+		free_memory(memory, buffer->bytes);
+		buffer->bytes = room;
+		buffer->capacity = capacity;
+	}
+	memcpy(buffer->bytes + buffer->nbytes, bytes, nbytes);
+	buffer->nbytes += nbytes;
+	return true;
 }
 
 CsvStoreWriter *
 csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 				const CsvLayout *layout)
 {
-	CsvStoreWriter *writer = memory->alloc(memory->owner, sizeof(*writer));
+	CsvStoreWriter *writer = get_memory(memory, sizeof(*writer));
 
 	if (writer == NULL)
 		return NULL;
@@ -205,10 +200,10 @@ csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 	writer->nfields = layout->nfields;
 	writer->ncolumns = layout->ncolumns;
 	writer->nbytes = sizeof(StoredHeader);
-	if (!make_room(writer, &writer->columns,
-				   sizeof(CsvColumn) * layout->ncolumns + 1) ||
-		!make_room(writer, &writer->arrays,
-				   sizeof(StoredArray) * layout->ncolumns + 1))
+	writer->columns = get_memory(memory, sizeof(CsvColumn) * layout->ncolumns + 1);
+	writer->arrays = get_memory(memory, sizeof(CsvArray) * layout->ncolumns + 1);
+	writer->packed = get_memory(memory, csv_packed_bytes(layout->ncolumns));
+	if (writer->columns == NULL || writer->arrays == NULL || writer->packed == NULL)
 	{
 		csv_store_free(writer);
 		return NULL;
@@ -226,15 +221,16 @@ csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 void
 csv_store_free(CsvStoreWriter *writer)
 {
-	free_room(writer, writer->columns);
-	free_room(writer, writer->directory);
-	free_room(writer, writer->record.separators);
-	free_room(writer, writer->arrays);
-	free_room(writer, writer->errors);
-	free_room(writer, writer->error_places);
-	free_room(writer, writer->offsets);
-	free_room(writer, writer->bytes);
-	writer->memory.free(writer->memory.owner, writer);
+	CsvMemory	memory = writer->memory;
+
+	free_memory(&memory, writer->columns);
+	free_memory(&memory, writer->directory.bytes);
+	free_memory(&memory, writer->record.separators);
+	free_memory(&memory, writer->arrays);
+	free_memory(&memory, writer->packed);
+	free_memory(&memory, writer->records.bytes);
+	free_memory(&memory, writer->bytes.bytes);
+	free_memory(&memory, writer);
 }
 
 uint64_t
@@ -264,11 +260,11 @@ write_at(const CsvStoreWriter *writer, uint64_t offset, const void *bytes,
 
 /* a place for nbytes after the last */
 static uint64_t
-reserve(uint64_t *size, uint64_t nbytes)
+reserve(CsvStoreWriter *writer, uint64_t nbytes)
 {
-	uint64_t	place = (*size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	uint64_t	place = (writer->nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 
-	*size = place + nbytes;
+	writer->nbytes = place + nbytes;
 	return place;
 }
 
@@ -285,229 +281,117 @@ is_slow_row(const CsvBatch *batch, uint32_t ncolumns, uint32_t row)
 }
 
 /*
- * Add the record at this entry of row_offsets, with its boundary; the last record may
- * have none, and ends with the batch.  A zero byte before each record hides the record
- * before it.  A record with a quoting error is read leniently.  Returns the new entry
- * of row_offsets; 0: no memory.
+ * Add the record of a row or error, with its boundary; the last record may have none,
+ * and ends with the batch.  A zero byte before each record hides the record before it.
  */
-static uint32_t
+static bool
 add_record(CsvStoreWriter *writer, const CsvBatch *batch, uint32_t entry)
 {
-	uint64_t	before = writer->head.nbytes;
-	uint64_t	offset = CSV_ROW_OFFSET(entry);
-	uint64_t	length;
+	CsvKeptRecord record = {
+		CSV_ROW_OFFSET(entry), (uint32_t) writer->bytes.nbytes + 1
+	};
 
-	if (csv_scan_row(&writer->record, &writer->memory, &writer->dialect, batch->bytes,
-					 entry, batch->consumed) != CSV_OK)
-		return 0;
-	length = writer->record.next - offset;
-	if (before + 1 >= CSV_ROW_LENIENT)
-		return 0;
-	if (before + length + 1 > writer->nbytes_room)
-	{
-		uint64_t	room = 2 * (before + length + 1);
-		uint8_t    *bytes = writer->memory.alloc(writer->memory.owner, room);
-
-		if (bytes == NULL)
-			return 0;
-		if (before > 0)
-			memcpy(bytes, writer->bytes, before);
-		free_room(writer, writer->bytes);
-		writer->bytes = bytes;
-		writer->nbytes_room = room;
-	}
-	writer->bytes[before] = 0;
-	memcpy(writer->bytes + before + 1, batch->bytes + offset, length);
-	writer->head.nbytes += length + 1;
-	return (uint32_t) (before + 1) | (entry & CSV_ROW_LENIENT);
+	return csv_scan_row(&writer->record, &writer->memory, &writer->dialect, batch,
+						entry) == CSV_OK &&
+		record.place < CSV_ROW_LENIENT &&
+		append(&writer->memory, &writer->records, &record, sizeof(record)) &&
+		append(&writer->memory, &writer->bytes, "", 1) &&
+		append(&writer->memory, &writer->bytes, batch->bytes + record.offset,
+			   writer->record.next - record.offset);
 }
 
-/* add all records in the order of the file, and the errors, with offsets into them */
+/* add all records in the order of the file */
 static bool
-collect_records(CsvStoreWriter *writer, const CsvBatch *batch)
+add_records(CsvStoreWriter *writer, const CsvBatch *batch)
 {
 	uint32_t	error = 0;
-	uint32_t	row = 0;
 	bool		any_slow = false;
 
+	writer->records.nbytes = writer->bytes.nbytes = 0;
 	for (uint32_t i = 0; i < writer->ncolumns; i++)
 		any_slow |= batch->arrays[i].any_slow;
-	if (batch->nerrors > writer->nerrors)
+	for (uint32_t row = any_slow ? 0 : batch->nrows; row <= batch->nrows; row++)
 	{
-		writer->nerrors = 0;
-		if (!make_room(writer, &writer->errors,
-					   sizeof(CsvError) * batch->nerrors) ||
-			!make_room(writer, &writer->error_places,
-					   sizeof(uint64_t) * batch->nerrors))
-			return false;
-		writer->nerrors = batch->nerrors;
-	}
-	if (any_slow && batch->nrows > writer->nrows_room)
-	{
-		writer->nrows_room = 0;
-		if (!make_room(writer, &writer->offsets,
-					   sizeof(uint32_t) * batch->nrows))
-			return false;
-		writer->nrows_room = batch->nrows;
-	}
-	if (any_slow && batch->nrows > 0)
-		memset(writer->offsets, 0, sizeof(uint32_t) * batch->nrows);
-	while (error < batch->nerrors || (any_slow && row < batch->nrows))
-	{
-		bool		is_error = error < batch->nerrors &&
-			(!any_slow || batch->errors[error].before_row <= row);
-		bool		looked_into = is_error ?
-			batch->errors[error].code > CSV_ERROR_COLUMN_COUNT :
-			is_slow_row(batch, writer->ncolumns, row);
-		uint32_t	place = 0;
-
-		if (looked_into)
+		for (; error < batch->nerrors && batch->errors[error].before_row <= row;
+			 error++)
 		{
-			place = add_record(writer, batch, is_error ?
-							   (uint32_t) batch->errors[error].offset :
-							   batch->row_offsets[row]);
-			if (place == 0)
+			if (batch->errors[error].code <= CSV_ERROR_COLUMN_COUNT)
+				continue;
+			writer->has_bad_values = true;
+			if (!add_record(writer, batch, (uint32_t) batch->errors[error].offset))
 				return false;
 		}
-		if (is_error)
-		{
-			writer->errors[error] = batch->errors[error];
-			writer->errors[error].offset = place;
-			writer->error_places[error] = batch->errors[error].offset;
-			writer->has_bad_values |= looked_into;
-			error++;
-		}
-		else
-			writer->offsets[row++] = place;
+		if (row < batch->nrows && is_slow_row(batch, writer->ncolumns, row) &&
+			!add_record(writer, batch, batch->row_offsets[row]))
+			return false;
 	}
 	return true;
 }
 
 /* ---- batches ---- */
 
-/* find places for the batch's parts; returns the end */
-static uint64_t
-place_parts(CsvStoreWriter *writer, const CsvBatch *batch, uint64_t *place)
+/* for CsvPacker: the file is one block */
+static void *
+pack_part(void *arg, const void *bytes, size_t nbytes)
 {
-	StoredBatch *head = &writer->head;
-	uint64_t	size = writer->nbytes;
-	uint64_t	nrows = batch->nrows;
-	bool		any_slow = false;
+	CsvStoreWriter *writer = arg;
+	uint64_t	place = reserve(writer, nbytes);
 
-	*place = reserve(&size, sizeof(StoredBatch) +
-					 sizeof(StoredArray) * writer->ncolumns);
-	for (uint32_t i = 0; i < writer->ncolumns; i++)
-	{
-		const CsvArray *array = &batch->arrays[i];
-		StoredArray *stored = &writer->arrays[i];
-
-		stored->values = reserve(&size, nrows * array->stride);
-		stored->status = array->all_ok ? 0 : reserve(&size, nrows);
-		stored->stride = array->stride;
-		/* the slow value may be of a record that became no row */
-		stored->any_slow = array->any_slow && nrows > 0;
-		any_slow |= stored->any_slow;
-	}
-	if (batch->row_offsets != NULL)
-	{
-		head->row_lines = reserve(&size, sizeof(uint32_t) * nrows);
-		head->row_places = reserve(&size, sizeof(uint32_t) * nrows);
-		if (any_slow)
-			head->row_offsets = reserve(&size, sizeof(uint32_t) * nrows);
-	}
-	head->errors = reserve(&size, sizeof(CsvError) * batch->nerrors);
-	head->error_places = reserve(&size, sizeof(uint64_t) * batch->nerrors);
-	head->bytes = reserve(&size, head->nbytes);
-	return size;
+	return !writer->is_writing || write_at(writer, place, bytes, nbytes) ?
+		csv_packed_pointer(0, place) : NULL;
 }
 
+/* pack a batch into the file; or, unless is_writing, only count its bytes */
 static bool
-write_parts(const CsvStoreWriter *writer, const CsvBatch *batch,
-			uint64_t place)
+pack_batch(CsvStoreWriter *writer, const CsvBatch *batch, bool is_writing)
 {
-	const StoredBatch *head = &writer->head;
-	size_t		nrows = batch->nrows;
-	bool		good;
+	const CsvPacker packer = {pack_part, writer};
+	size_t		nbytes = csv_packed_bytes(writer->ncolumns);
+	StoredPlace place = {reserve(writer, nbytes), writer->nrows};
 
-	good = write_at(writer, place, head, sizeof(*head)) &&
-		write_at(writer, place + sizeof(*head), writer->arrays,
-				 sizeof(StoredArray) * writer->ncolumns) &&
-		write_at(writer, head->errors, writer->errors,
-				 sizeof(CsvError) * batch->nerrors) &&
-		write_at(writer, head->error_places, writer->error_places,
-				 sizeof(uint64_t) * batch->nerrors) &&
-		write_at(writer, head->bytes, writer->bytes, head->nbytes);
-	if (head->row_lines != 0)
-		good = good && write_at(writer, head->row_lines, batch->row_lines,
-								sizeof(uint32_t) * nrows) &&
-			write_at(writer, head->row_places, batch->row_offsets,
-					 sizeof(uint32_t) * nrows);
-	if (head->row_offsets != 0)
-		good = good && write_at(writer, head->row_offsets, writer->offsets,
-								sizeof(uint32_t) * nrows);
-	for (uint32_t i = 0; good && i < writer->ncolumns; i++)
-	{
-		const CsvArray *array = &batch->arrays[i];
-
-		good = write_at(writer, writer->arrays[i].values, array->values,
-						nrows * array->stride) &&
-			(array->all_ok ||
-			 write_at(writer, writer->arrays[i].status, array->status, nrows));
-	}
-	return good;
-}
-
-static bool
-add_to_directory(CsvStoreWriter *writer, uint64_t place)
-{
-	if (writer->nbatches == writer->capacity)
-	{
-		uint32_t	capacity = writer->capacity == 0 ? 64 :
-			2 * writer->capacity;
-		uint64_t   *directory = writer->memory.alloc(writer->memory.owner,
-													 sizeof(uint64_t) *
-													 capacity);
-
-		if (directory == NULL)
-			return false;
-		if (writer->nbatches > 0)
-			memcpy(directory, writer->directory,
-				   sizeof(uint64_t) * writer->nbatches);
-		free_room(writer, writer->directory);
-		writer->directory = directory;
-		writer->capacity = capacity;
-	}
-	writer->directory[writer->nbatches++] = place;
-	return true;
+	writer->is_writing = is_writing;
+	return csv_pack(batch, writer->ncolumns, NULL, &packer, writer->packed) &&
+		(!is_writing ||
+		 (write_at(writer, place.offset, writer->packed, nbytes) &&
+		  append(&writer->memory, &writer->directory, &place, sizeof(place))));
 }
 
 bool
 csv_store_add(CsvStoreWriter *writer, const CsvBatch *batch,
 			  bool (*may_take) (void *arg, uint64_t nbytes), void *arg)
 {
-	StoredBatch *head = &writer->head;
-	uint64_t	place;
+	CsvBatch	kept = *batch;
+	uint64_t	before = writer->nbytes;
 	uint64_t	end;
 
 	writer->read_bytes += batch->consumed;
 	if (batch->nrecords == 0)
 		return true;
-	memset(head, 0, sizeof(*head));
-	head->first_row = writer->nrows;
-	head->nlines = batch->nlines;
-	head->file_offset = batch->file_offset;
-	head->file_records = batch->file_records;
-	head->file_lines = batch->file_lines;
-	head->nrows = batch->nrows;
-	head->nrecords = batch->nrecords;
-	head->nerrors = batch->nerrors;
-	if (!collect_records(writer, batch))
+	if (!add_records(writer, batch))
 		return false;
-	end = place_parts(writer, batch, &place);
-	if (!may_take(arg, end) || !write_parts(writer, batch, place) ||
-		!add_to_directory(writer, place))
+	kept.is_kept = true;
+	kept.answer = NULL;
+	kept.records = (CsvKeptRecord *) writer->records.bytes;
+	kept.nkept = (uint32_t) (writer->records.nbytes / sizeof(CsvKeptRecord));
+	kept.bytes = writer->bytes.bytes;
+	kept.nbytes = kept.consumed = writer->bytes.nbytes;
+	kept.arrays = writer->arrays;
+	for (uint32_t i = 0; i < writer->ncolumns; i++)
+	{
+		CsvArray   *array = &writer->arrays[i];
+
+		*array = batch->arrays[i];
+		if (array->all_ok)
+			array->status = NULL;
+		/* the slow value may be of a record that became no row */
+		array->any_slow &= batch->nrows > 0;
+	}
+	if (!pack_batch(writer, &kept, false))
 		return false;
-	writer->nbytes = end;
+	end = writer->nbytes;
+	writer->nbytes = before;
+	if (!may_take(arg, end) || !pack_batch(writer, &kept, true))
+		return false;
 	writer->nrows += batch->nrows;
 	return true;
 }
@@ -522,20 +406,18 @@ csv_store_finish(CsvStoreWriter *writer,
 	memset(&header, 0, sizeof(header));
 	header.magic = STORE_MAGIC;
 	header.nrows = writer->nrows;
-	header.nbatches = writer->nbatches;
+	header.nbatches = (uint32_t) (writer->directory.nbytes / sizeof(StoredPlace));
 	header.ncolumns = writer->ncolumns;
 	header.nfields = writer->nfields;
 	header.dialect = writer->dialect.opt;
-	header.directory = reserve(&writer->nbytes, sizeof(uint64_t) *
-							   writer->nbatches);
-	header.columns = reserve(&writer->nbytes, sizeof(CsvColumn) *
-							 writer->ncolumns);
+	header.directory = reserve(writer, writer->directory.nbytes);
+	header.columns = reserve(writer, sizeof(CsvColumn) * writer->ncolumns);
 	summary->nrows = writer->nrows;
 	summary->ncolumns = writer->ncolumns;
 	summary->has_bad_values = writer->has_bad_values;
 	return may_take(arg, writer->nbytes) &&
-		write_at(writer, header.directory, writer->directory,
-					sizeof(uint64_t) * writer->nbatches) &&
+		write_at(writer, header.directory, writer->directory.bytes,
+				 writer->directory.nbytes) &&
 		write_at(writer, header.columns, writer->columns,
 				 sizeof(CsvColumn) * writer->ncolumns) &&
 		write_at(writer, 0, &header, sizeof(header)) &&
@@ -552,7 +434,7 @@ struct CsvStore
 	uint64_t	nbytes;
 	uint64_t	passed;			/* released */
 	const StoredHeader *header;
-	const uint64_t *directory;
+	const StoredPlace *directory;
 	CsvLayout	layout;
 	CsvDialect	dialect;
 };
@@ -567,21 +449,11 @@ entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
 	return store->bytes + offset;
 }
 
-/* a bool must be checked before it is used as a bool */
-static bool
-is_bool(const bool *value)
-{
-	uint8_t		byte;
-
-	memcpy(&byte, value, 1);
-	return byte <= 1;
-}
-
 static bool
 is_dialect(const CsvDialectOptions *options)
 {
-	return is_bool(&options->multiline) && is_bool(&options->lenient) &&
-		is_bool(&options->blank_is_record) && is_bool(&options->trim) &&
+	return csv_is_bool(&options->multiline) && csv_is_bool(&options->lenient) &&
+		csv_is_bool(&options->blank_is_record) && csv_is_bool(&options->trim) &&
 		csv_dialect_is_sound(options);
 }
 
@@ -591,9 +463,9 @@ is_layout(const CsvLayout *layout)
 	CsvLayout	whole = *layout;
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
-		if (!is_bool(&layout->columns[i].force_null) ||
-			!is_bool(&layout->columns[i].force_not_null) ||
-			!is_bool(&layout->columns[i].pad_blanks))
+		if (!csv_is_bool(&layout->columns[i].force_null) ||
+			!csv_is_bool(&layout->columns[i].force_not_null) ||
+			!csv_is_bool(&layout->columns[i].pad_blanks))
 			return false;
 	whole.decimal_separator = '.';
 	return csv_layout_is_sound(&whole);
@@ -609,7 +481,7 @@ check_header(CsvStore *store)
 		return false;
 	store->header = header;
 	store->directory = entries_at(store, header->directory, header->nbatches,
-								  sizeof(uint64_t));
+								  sizeof(StoredPlace));
 	store->layout.columns = entries_at(store, header->columns,
 									   header->ncolumns, sizeof(CsvColumn));
 	if (store->directory == NULL || store->layout.columns == NULL)
@@ -683,140 +555,30 @@ csv_store_layout(const CsvStore *store)
 	return &store->layout;
 }
 
-static bool
-is_stride(uint32_t stride, const CsvColumn *column)
-{
-	uint32_t	only = csv_value_stride(column);
-
-	return only != 0 ? stride == only : stride >= 4 && stride % 4 == 0;
-}
-
-static bool
-map_arrays(const CsvStore *store, const StoredBatch *head,
-		   const StoredArray *stored, CsvArray *arrays)
-{
-	for (uint32_t i = 0; i < store->layout.ncolumns; i++)
-	{
-		CsvArray   *array = &arrays[i];
-
-		array->stride = stored[i].stride;
-		array->any_slow = stored[i].any_slow != 0;
-		array->all_ok = stored[i].status == 0;
-		if (!is_stride(array->stride, &store->layout.columns[i]) ||
-			stored[i].values % ALIGNMENT != 0 ||
-			(array->any_slow && head->row_offsets == 0))
-			return false;
-		array->values = entries_at(store, stored[i].values, head->nrows,
-								   array->stride);
-		array->status = array->all_ok ? NULL :
-			entries_at(store, stored[i].status, head->nrows, 1);
-		if (array->values == NULL ||
-			(array->status == NULL && (!array->all_ok || array->any_slow)))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Errors must be in the order of the file, between two rows of the batch, and of a
- * column of the layout; and at bytes of the batch, if a reader may look into them.
- */
-static bool
-are_errors(const CsvStore *store, const StoredBatch *head,
-		   const CsvError *errors)
-{
-	uint32_t	row = 0;
-
-	if (head->nrecords != (uint64_t) head->nrows + head->nerrors)
-		return false;
-	for (uint32_t i = 0; i < head->nerrors; i++)
-	{
-		const CsvError *error = &errors[i];
-
-		if (error->before_row < row || error->before_row > head->nrows ||
-			error->record != error->before_row + i ||
-			error->code == CSV_ERROR_NONE || error->code >= CSV_ERROR_BAD_VALUE ||
-			error->mode >= CSV_NUM_MODES)
-			return false;
-		if (error->code > CSV_ERROR_COLUMN_COUNT &&
-			(error->where >= store->layout.ncolumns ||
-			 error->offset >= head->nbytes))
-			return false;
-		row = error->before_row;
-	}
-	return true;
-}
-
-/* rows that no reader looks into have offset 0, which is valid */
-static bool
-are_offsets(const StoredBatch *head, const uint32_t *offsets)
-{
-	uint32_t	most = 0;
-
-	for (uint32_t i = 0; i < head->nrows; i++)
-		most = CSV_ROW_OFFSET(offsets[i]) > most ? CSV_ROW_OFFSET(offsets[i]) : most;
-	return most == 0 || most < head->nbytes;
-}
-
 bool
 csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 				CsvResidentBatch *resident)
 {
-	uint64_t	place = store->directory[number];
-	const StoredBatch *head = entries_at(store, place, 1, sizeof(StoredBatch));
-	const StoredArray *stored;
-	CsvBatch   *batch = &resident->batch;
+	const StoredPlace *place = &store->directory[number];
+	const CsvBlock file = {store->bytes, store->nbytes};
+	const CsvBlocks blocks = {&file, 1};
+	size_t		nbytes = csv_packed_bytes(store->layout.ncolumns);
+	const void *packed = entries_at(store, place->offset, 1, nbytes);
+	const CsvBatch *batch = &resident->batch;
+	CsvAnswer	none;
 
-	if (head == NULL || head->nrows > store->header->nrows ||
-		head->first_row > store->header->nrows - head->nrows)
-		return false;
-	stored = entries_at(store, place + sizeof(StoredBatch),
-						store->layout.ncolumns, sizeof(StoredArray));
-	memset(resident, 0, sizeof(*resident));
-	batch->nrows = head->nrows;
-	batch->nrecords = head->nrecords;
-	batch->nerrors = head->nerrors;
-	batch->nlines = head->nlines;
-	batch->file_offset = head->file_offset;
-	batch->file_records = head->file_records;
-	batch->file_lines = head->file_lines;
-	batch->nbytes = head->nbytes;
-	batch->consumed = head->nbytes;
-	batch->arrays = arrays;
-	batch->errors = entries_at(store, head->errors, head->nerrors,
-							   sizeof(CsvError));
-	batch->bytes = entries_at(store, head->bytes, head->nbytes, 1);
-	resident->first_row = (int64_t) head->first_row;
-	resident->error_places = entries_at(store, head->error_places,
-										head->nerrors, sizeof(uint64_t));
-	if (stored == NULL || batch->errors == NULL || batch->bytes == NULL ||
-		resident->error_places == NULL ||
-		!are_errors(store, head, batch->errors))
-		return false;
-	if (head->row_lines != 0)
-	{
-		batch->row_lines = entries_at(store, head->row_lines, head->nrows,
-									  sizeof(uint32_t));
-		resident->row_places = entries_at(store, head->row_places, head->nrows,
-										  sizeof(uint32_t));
-		if (batch->row_lines == NULL || resident->row_places == NULL)
-			return false;
-	}
-	if (head->row_offsets != 0)
-	{
-		batch->row_offsets = entries_at(store, head->row_offsets, head->nrows,
-										sizeof(uint32_t));
-		if (batch->row_offsets == NULL || batch->row_lines == NULL ||
-			!are_offsets(head, batch->row_offsets))
-			return false;
-	}
-	return map_arrays(store, head, stored, arrays);
+	resident->first_row = (int64_t) place->first_row;
+	return packed != NULL &&
+		csv_unpack(packed, nbytes, &blocks, &store->layout, NULL, arrays, &none,
+				   &resident->batch) &&
+		batch->is_kept && batch->nrows <= store->header->nrows &&
+		place->first_row <= store->header->nrows - batch->nrows;
 }
 
 void
 csv_store_pass(CsvStore *store, uint32_t number)
 {
-	uint64_t	place = store->directory[number] / PASSED_BYTES * PASSED_BYTES;
+	uint64_t	place = store->directory[number].offset / PASSED_BYTES * PASSED_BYTES;
 
 	/* reading began again */
 	if (place < store->passed)

@@ -4,8 +4,9 @@
  *
  * The columns of a file are kept as the batches that an engine made for a set of
  * columns: arrays and statuses, errors, and the bytes of the records that a reader may
- * have to look into.  A memory file (memfd_create) has all batches, and then their
- * directory.  Its writer seals it: from then on no process can change or shorten it.
+ * have to look into.  A memory file (memfd_create) has all batches, as packed.h has
+ * them, and then their directory.  Its writer seals it: from then on no process can
+ * change or shorten it.
  *
  * Readers map the file.  All offsets and indexes are checked before a batch is handed
  * out, but not values, statuses and the bytes of records.
@@ -16,16 +17,12 @@
 #include "reader/reader.h"
 
 /*
- * A batch.  Its bytes, and the offsets into them in row_offsets and errors, are only
- * of records that a reader may look into: of rows with a doubtful or long value, and
- * of errors from nul_byte on.  The places say where records were in the batch's part
- * of the file.
+ * A batch (is_kept).  It has the records of rows with a doubtful or long value, and of
+ * errors from nul_byte on.
  */
 typedef struct CsvResidentBatch
 {
 	CsvBatch	batch;
-	const uint32_t *row_places; /* NULL if the engine gave no row_offsets */
-	const uint64_t *error_places;
 	int64_t		first_row;		/* number of rows in earlier batches */
 } CsvResidentBatch;
 

@@ -401,8 +401,8 @@ check_slow_value(Run *run, const CsvReader *reader, const CsvBatch *batch,
 	uint64_t	nbytes;
 	bool		quoted;
 
-	if (csv_scan_row(&run->scan, &memory, dialect, batch->bytes,
-					 batch->row_offsets[row], batch->nbytes) != CSV_OK)
+	if (csv_scan_row(&run->scan, &memory, dialect, batch,
+					 batch->row_offsets[row]) != CSV_OK)
 		return differ(run, "csv_scan_row failed");
 	if (field >= run->scan.nfields)
 		return differ(run, "row %lu: csv_scan_row found %u fields",

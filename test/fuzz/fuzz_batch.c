@@ -12,7 +12,7 @@
 
 #include "../unit/host_answer.h"
 #include "../unit/walk.h"
-#include "../../src/wire/batch.h"
+#include "../../src/wire/packed.h"
 
 extern int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 
@@ -51,6 +51,8 @@ static const CsvLayout layout = {
 	.ncolumns = NCOLUMNS, .columns = columns
 };
 
+static const CsvLayout no_columns = {0};
+
 static const CsvInstruction instructions[] = {
 #define LOAD(column, of_lane, to) \
 	{.operation = CSV_OP_COLUMN, .lane = of_lane, .bits = 64, .result = to, \
@@ -88,10 +90,10 @@ static const CsvQuery queries[2] = {
 typedef struct Message
 {
 	const CsvQuery *query;
-	bool		is_groups;
+	const CsvLayout *layout;	/* groups alone are of no columns */
 	uint8_t    *bytes;
 	size_t		nbytes;
-	CsvWireBlock blocks[MOST_BLOCKS];
+	CsvBlock	blocks[MOST_BLOCKS];
 	uint32_t	nblocks;
 } Message;
 
@@ -123,35 +125,18 @@ plain_free(void *owner, void *memory)
 
 static const CsvMemory plain_memory = {plain_alloc, plain_free, NULL};
 
-static bool
-find_block(void *arg, const void *bytes, size_t nbytes, uint32_t *block,
-		   uint64_t *offset)
-{
-	Message    *message = arg;
-
-	(void) nbytes;
-	for (uint32_t i = 0; i < message->nblocks; i++)
-		if (message->blocks[i].bytes == bytes)
-		{
-			*block = i;
-			*offset = 0;
-			return true;
-		}
-	return false;
-}
-
+/* each part in a block of its own */
 static void *
-make_block(void *arg, size_t nbytes)
+pack_bytes(void *arg, const void *bytes, size_t nbytes)
 {
 	Message    *message = arg;
-	CsvWireBlock *block = &message->blocks[message->nblocks];
+	CsvBlock   *block = &message->blocks[message->nblocks];
 
 	if (message->nblocks == MOST_BLOCKS)
 		abort();
-	block->number = message->nblocks++;
-	block->bytes = malloc(nbytes);
+	block->bytes = memcpy(malloc(nbytes), bytes, nbytes);
 	block->nbytes = nbytes;
-	return block->bytes;
+	return csv_packed_pointer(message->nblocks++, 0);
 }
 
 /* the entries of the selected rows, as an engine that answers has them */
@@ -181,7 +166,7 @@ static void
 make_message(Choice choice)
 {
 	Message    *message = &messages[choice];
-	CsvWireFinder finder = {find_block, make_block, message};
+	CsvPacker	packer = {pack_bytes, message};
 	void	   *engine = csv_cpu_open(&plain_memory, &(CsvCpuOptions) {0});
 	CsvInput	input = {
 		.bytes = (const uint8_t *) file, .nbytes = sizeof(file) - 1,
@@ -191,7 +176,6 @@ make_message(Choice choice)
 	CsvAnswer  *answer;
 	CsvBatch	batch;
 	CsvPlan		plan;
-	bool		good;
 
 	/* with margins */
 	input.bytes = memcpy(bytes + 64, file, sizeof(file) - 1);
@@ -203,21 +187,20 @@ make_message(Choice choice)
 					   CSV_MAX_REGISTERS, false))
 		abort();
 	answer = host_answer(&plan, &layout, &batch);
-	message->is_groups = choice == CHOOSE_GROUPS;
-	message->nbytes = message->is_groups ? csv_wire_groups_bytes() :
-		csv_wire_batch_bytes(NCOLUMNS, choice != CHOOSE_ROWS);
+	message->layout = choice == CHOOSE_GROUPS ? &no_columns : &layout;
+	message->nbytes = csv_packed_bytes(message->layout->ncolumns);
 	message->bytes = malloc(message->nbytes);
-	if (choice != CHOOSE_ROWS)
+	if (choice == CHOOSE_GROUPS)
 	{
-		gather(&batch, &answer->selection);
-		batch.answer = answer;
+		memset(&batch, 0, sizeof(batch));
+		memset(&answer->selection, 0, sizeof(answer->selection));
 	}
-	good = message->is_groups ?
-		csv_wire_encode_groups(&answer->groups, message->query, &finder,
-							   message->bytes) :
-		csv_wire_encode_batch(&batch, &layout, message->query, &finder,
-							  message->bytes);
-	if (!good)
+	else if (choice != CHOOSE_ROWS)
+		gather(&batch, &answer->selection);
+	if (choice != CHOOSE_ROWS)
+		batch.answer = answer;
+	if (!csv_pack(&batch, message->layout->ncolumns, message->query, &packer,
+				  (CsvPacked *) message->bytes))
 		abort();
 	host_answer_free(answer);
 	csv_plan_free(&plan, &plain_memory);
@@ -256,22 +239,15 @@ copy_of(const void *bytes, size_t nbytes)
 static void
 receive(const Message *message)
 {
-	CsvWireBlocks blocks = {message->blocks, message->nblocks};
+	CsvBlocks	blocks = {message->blocks, message->nblocks};
 	CsvArray	arrays[NCOLUMNS];
-	CsvPartialGroups groups;
 	CsvAnswer	answer;
 	CsvBatch	batch;
 
-	if (message->is_groups)
-	{
-		if (csv_wire_decode_groups(message->bytes, message->nbytes, &blocks,
-								   message->query, &groups))
-			walk_groups(&groups, message->query);
-	}
-	else if (csv_wire_decode_batch(message->bytes, message->nbytes, &blocks,
-								   &layout, message->query, arrays, &answer,
-								   &batch))
-		walk_batch(&batch, &layout, &dialect, message->query);
+	if (csv_unpack(message->bytes, message->nbytes, &blocks, message->layout,
+				   message->query, arrays, &answer, &batch) &&
+		(message->layout == &layout || batch.answer != NULL))
+		walk_batch(&batch, message->layout, &dialect, message->query);
 }
 
 int

@@ -141,8 +141,8 @@ print_long(FILE *out, const CsvReader *reader, const CsvBatch *batch,
 	bool		quoted;
 
 	memset(&scan, 0, sizeof(scan));
-	assert_int_equal(CSV_OK, csv_scan_row(&scan, &reading_memory, dialect, batch->bytes,
-										  batch->row_offsets[row], batch->nbytes));
+	assert_int_equal(CSV_OK, csv_scan_row(&scan, &reading_memory, dialect, batch,
+										  batch->row_offsets[row]));
 	span = csv_scan_field(&scan, dialect, batch->bytes, batch->nbytes, field);
 	value = malloc(span.length + 1);
 	assert_non_null(value);

@@ -88,8 +88,8 @@ take_row(Found *found, const CsvBatch *batch, const CsvLayout *layout,
 	CsvScan		scan;
 
 	memset(&scan, 0, sizeof(scan));
-	assert_int_equal(CSV_OK, csv_scan_row(&scan, &reading_memory, dialect, batch->bytes,
-										  batch->row_offsets[row], batch->nbytes));
+	assert_int_equal(CSV_OK, csv_scan_row(&scan, &reading_memory, dialect, batch,
+										  batch->row_offsets[row]));
 	add_number(found, scan.lenient);
 	add_number(found, batch->file_offset + scan.start);
 	add_number(found, batch->file_lines + batch->row_lines[row]);

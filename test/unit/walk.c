@@ -9,7 +9,7 @@
 
 #include "../../src/query/operate.h"
 #include "../../src/reader/field.h"
-#include "../../src/wire/batch.h"
+#include "../../src/wire/packed.h"
 
 static void *
 walk_alloc(void *owner, size_t nbytes)
@@ -50,7 +50,11 @@ walk_record(const CsvBatch *batch, const CsvLayout *layout,
 	CsvScan		scan;
 
 	memset(&scan, 0, sizeof(scan));
-	csv_scan_row(&scan, &walk_memory, dialect, batch->bytes, entry, batch->consumed);
+	if (csv_scan_row(&scan, &walk_memory, dialect, batch, entry) != CSV_OK)
+	{
+		free(scan.separators);
+		return;
+	}
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
 		CsvSpan		span;
@@ -209,7 +213,7 @@ walk_batch(const CsvBatch *batch, const CsvLayout *layout,
 		if (batch->bytes != NULL)
 			walk_record(batch, layout, dialect, batch->row_offsets[i]);
 	}
-	if (!csv_wire_check_values(batch, layout))
+	if (!csv_check_values(batch, layout))
 		return;
 	walk_arrays(batch, layout, dialect, n);
 	if (answer == NULL && query != NULL)

@@ -1,5 +1,5 @@
 /*
- * test_wire_batch.c
+ * test_packed.c
  *		Batches on their way to another process: they arrive as they were sent,
  *		and whatever arrives, nothing outside of the blocks is read.
  *
@@ -19,7 +19,7 @@
 #include "random_query.h"
 #include "reading.h"
 #include "walk.h"
-#include "../../src/wire/batch.h"
+#include "../../src/wire/packed.h"
 
 /* ---- blocks, and a message about them ---- */
 
@@ -27,49 +27,36 @@
 
 typedef struct Sent
 {
-	CsvWireBlock blocks[MOST_BLOCKS];
-	CsvWireBlocks table;
+	CsvBlock	blocks[MOST_BLOCKS];
+	CsvBlocks	table;
 	uint32_t	most_blocks;	/* that there is room for */
-	CsvWireFinder finder;
+	CsvPacker	packer;
 	uint8_t    *message;
 	size_t		nbytes;
 } Sent;
 
 static Sent sent;
 
-static bool
-find_block(void *arg, const void *bytes, size_t nbytes, uint32_t *block,
-		   uint64_t *offset)
+/* in a block that has the bytes, or in a new block */
+static void *
+pack_bytes(void *arg, const void *bytes, size_t nbytes)
 {
+	CsvBlock   *block = &sent.blocks[sent.table.nblocks];
+
 	(void) arg;
 	for (uint32_t i = 0; i < sent.table.nblocks; i++)
 	{
-		const CsvWireBlock *one = &sent.blocks[i];
-		uintptr_t	at = (uintptr_t) bytes - (uintptr_t) one->bytes;
+		uintptr_t	at = (uintptr_t) bytes - (uintptr_t) sent.blocks[i].bytes;
 
-		if ((uintptr_t) bytes >= (uintptr_t) one->bytes &&
-			at + nbytes <= one->nbytes)
-		{
-			*block = one->number;
-			*offset = at;
-			return true;
-		}
+		if ((uintptr_t) bytes >= (uintptr_t) sent.blocks[i].bytes &&
+			at + nbytes <= sent.blocks[i].nbytes)
+			return csv_packed_pointer(i, at);
 	}
-	return false;
-}
-
-static void *
-make_block(void *arg, size_t nbytes)
-{
-	CsvWireBlock *block = &sent.blocks[sent.table.nblocks];
-
-	(void) arg;
 	if (sent.table.nblocks == sent.most_blocks)
 		return NULL;
-	block->number = 7 + 3 * sent.table.nblocks++;
-	block->bytes = malloc(nbytes);
+	block->bytes = memcpy(malloc(nbytes), bytes, nbytes);
 	block->nbytes = nbytes;
-	return block->bytes;
+	return csv_packed_pointer(sent.table.nblocks++, 0);
 }
 
 static void
@@ -81,18 +68,18 @@ forget_sent(void)
 	memset(&sent, 0, sizeof(sent));
 	sent.table.blocks = sent.blocks;
 	sent.most_blocks = MOST_BLOCKS;
-	sent.finder = (CsvWireFinder) {find_block, make_block, NULL};
+	sent.packer = (CsvPacker) {pack_bytes, NULL};
 }
 
 static bool
 send_batch(const CsvBatch *batch, const CsvLayout *layout,
 		   const CsvQuery *query)
 {
-	forget_sent();
-	sent.nbytes = csv_wire_batch_bytes(layout->ncolumns, batch->answer != NULL);
+	free(sent.message);
+	sent.nbytes = csv_packed_bytes(layout->ncolumns);
 	sent.message = malloc(sent.nbytes);
-	return csv_wire_encode_batch(batch, layout, query, &sent.finder,
-								 sent.message);
+	return csv_pack(batch, layout->ncolumns, query, &sent.packer,
+					(CsvPacked *) sent.message);
 }
 
 typedef struct Arrived
@@ -108,14 +95,14 @@ static bool
 receive(const uint8_t *message, size_t nbytes, const CsvLayout *layout,
 		const CsvQuery *query)
 {
-	return csv_wire_decode_batch(message, nbytes, &sent.table, layout, query,
-								 arrived.arrays, &arrived.answer,
-								 &arrived.batch);
+	return csv_unpack(message, nbytes, &sent.table, layout, query, arrived.arrays,
+					  &arrived.answer, &arrived.batch);
 }
 
 static bool
 arrives(const CsvBatch *batch, const CsvLayout *layout, const CsvQuery *query)
 {
+	forget_sent();
 	return send_batch(batch, layout, query) &&
 		receive(sent.message, sent.nbytes, layout, query);
 }
@@ -202,7 +189,7 @@ expect_arrived(const CsvBatch *expected, const CsvLayout *layout,
 		expect_bytes(found->arrays[i].values, array->values, n * array->stride);
 		expect_bytes(found->arrays[i].status, array->status, n);
 	}
-	assert_true(csv_wire_check_values(found, layout));
+	assert_true(csv_check_values(found, layout));
 	assert_int_equal(found->answer == NULL, answer == NULL);
 	if (answer == NULL)
 		return;
@@ -270,7 +257,7 @@ damage_what_was_sent(const CsvLayout *layout, const CsvDialect *dialect,
 
 	for (uint32_t i = 0; i < times; i++)
 	{
-		CsvWireBlock *block = &sent.blocks[random_below(sent.table.nblocks + 1)];
+		CsvBlock   *block = &sent.blocks[random_below(sent.table.nblocks + 1)];
 		uint8_t    *saved = NULL;
 
 		memcpy(message, sent.message, sent.nbytes);
@@ -630,7 +617,6 @@ what_contradicts_itself_is_refused(void **state)
 	ACCEPTED();
 	REFUSED(small.batch.nrecords = 6);
 	REFUSED(small.batch.consumed = 41);
-	REFUSED(small.batch.nlines = 36);
 	REFUSED(small.batch.bytes = NULL);
 	REFUSED(small.batch.errors = NULL);
 
@@ -642,7 +628,6 @@ what_contradicts_itself_is_refused(void **state)
 	REFUSED(small.errors[0].before_row = 1);
 	REFUSED(small.errors[1].before_row = 4);
 	REFUSED(small.errors[1].where = 2);
-	REFUSED(small.errors[1].line = 5);
 	REFUSED(small.errors[1].length = 11);
 	REFUSED(small.errors[1].length = UINT64_MAX);
 	REFUSED(small.errors[1].offset = 36; small.errors[1].length = 1);
@@ -699,11 +684,7 @@ an_answer_that_contradicts_itself_is_refused(void **state)
 	ACCEPTED(small.batch.answer = &small.answer; small.answer.held = false;
 			 small.answer.groups.held = NULL);
 	REFUSED(small.batch.answer = &small.answer; small.words[0][0] = -1);
-	REFUSED(small.batch.answer = &small.answer; small.words[0][0] = 4);
-	REFUSED(small.batch.answer = &small.answer; small.batch.nrows = 1;
-			small.batch.nrecords = 3; small.errors[1].before_row = 1;
-			small.errors[1].record = 2; small.answer.selection.nrows = 1;
-			small.answer.selection.ndropped = 0);
+	REFUSED(small.batch.answer = &small.answer; small.words[0][0] = INT64_MAX);
 	REFUSED(small.batch.answer = &small.answer;
 			small.keys[0][0] = UINT64_MAX);
 	REFUSED(small.batch.answer = &small.answer;
@@ -741,8 +722,7 @@ texts_of_groups_end_where_all_texts_do(void **state)
 	do \
 	{ \
 		ACCEPTED(change); \
-		assert_int_equal(csv_wire_check_values(&arrived.batch, &small.layout), \
-						 good); \
+		assert_int_equal(csv_check_values(&arrived.batch, &small.layout), good); \
 	} while (0)
 
 static void
@@ -822,15 +802,11 @@ what_is_in_a_block_stays_there(void **state)
 
 	/* all of it is in one block */
 	forget_sent();
-	sent.blocks[0] = (CsvWireBlock) {4, (uint8_t *) &small, sizeof(small)};
+	sent.blocks[0] = (CsvBlock) {(uint8_t *) &small, sizeof(small)};
 	sent.table.nblocks = 1;
 	sent.most_blocks = 1;
-	sent.nbytes = csv_wire_batch_bytes(2, true);
-	sent.message = malloc(sent.nbytes);
 	small.batch.answer = &small.answer;
-	assert_true(csv_wire_encode_batch(&small.batch, &small.layout,
-									  &small.program.query, &sent.finder,
-									  sent.message));
+	assert_true(send_batch(&small.batch, &small.layout, &small.program.query));
 	assert_true(receive(sent.message, sent.nbytes, &small.layout,
 						&small.program.query));
 	assert_ptr_equal(arrived.arrays[1].values, small.texts);
@@ -838,16 +814,19 @@ what_is_in_a_block_stays_there(void **state)
 	assert_ptr_equal(arrived.answer.groups.texts, small.group_texts);
 
 	/* where the other side has it; a block that is not there is of no use */
-	sent.blocks[0].number = 5;
+	sent.table.nblocks = 0;
 	assert_false(receive(sent.message, sent.nbytes, &small.layout,
 						 &small.program.query));
-	sent.blocks[0].number = 4;
+	sent.table.nblocks = 1;
 	sent.blocks[0].nbytes = offsetof(Small, held) + 7;
 	assert_false(receive(sent.message, sent.nbytes, &small.layout,
 						 &small.program.query));
 	sent.blocks[0].nbytes++;
 	assert_true(receive(sent.message, sent.nbytes, &small.layout,
 						&small.program.query));
+	sent.blocks[0].bytes++;
+	assert_false(receive(sent.message, sent.nbytes, &small.layout,
+						 &small.program.query));
 	sent.table.nblocks = 0;
 	forget_sent();
 
@@ -857,9 +836,7 @@ what_is_in_a_block_stays_there(void **state)
 		make_small(&small);
 		forget_sent();
 		sent.most_blocks = most;
-		sent.message = malloc(csv_wire_batch_bytes(2, false));
-		assert_false(csv_wire_encode_batch(&small.batch, &small.layout, NULL,
-										   &sent.finder, sent.message));
+		assert_false(send_batch(&small.batch, &small.layout, NULL));
 	}
 	forget_sent();
 }
@@ -870,7 +847,9 @@ groups_arrive_or_are_refused(void **state)
 	static Small small;
 	CsvPartialGroups *groups = &small.answer.groups;
 	const CsvQuery *query = &small.program.query;
-	CsvPartialGroups found;
+	const CsvLayout layout = {0};
+	CsvAnswer	answer = {0};
+	CsvBatch	batch = {.answer = &answer};
 
 	(void) state;
 	for (uint32_t ngroups = 0; ngroups < 3; ngroups++)
@@ -879,21 +858,17 @@ groups_arrive_or_are_refused(void **state)
 			bool		good;
 
 			make_small(&small);
-			forget_sent();
 			groups->ngroups = ngroups;
 			groups->held = held ? small.held : NULL;
 			small.words[0][0] = INT64_C(1) << 40;
-			sent.nbytes = csv_wire_groups_bytes();
-			sent.message = malloc(sent.nbytes);
-			assert_true(csv_wire_encode_groups(groups, query, &sent.finder,
-											   sent.message));
-			good = csv_wire_decode_groups(sent.message, sent.nbytes,
-										  &sent.table, query, &found);
+			answer.groups = *groups;
+			forget_sent();
+			assert_true(send_batch(&batch, &layout, query));
+			good = receive(sent.message, sent.nbytes, &layout, query);
 			assert_int_equal(good, !held || ngroups == 0);
 			if (good)
-				expect_groups_arrived(&found, groups, query);
-			assert_false(csv_wire_decode_groups(sent.message, sent.nbytes - 1,
-												&sent.table, query, &found));
+				expect_groups_arrived(&arrived.answer.groups, groups, query);
+			assert_false(receive(sent.message, sent.nbytes - 1, &layout, query));
 			for (int i = 0; i < 2000; i++)
 			{
 				uint8_t    *message = memcpy(malloc(sent.nbytes), sent.message,
@@ -901,28 +876,63 @@ groups_arrive_or_are_refused(void **state)
 
 				for (uint32_t n = 1 + random_below(3); n > 0; n--)
 					damage(message, sent.nbytes);
-				if (csv_wire_decode_groups(message, sent.nbytes, &sent.table,
-										   query, &found))
-					walk_groups(&found, query);
+				if (receive(message, sent.nbytes, &layout, query) &&
+					arrived.batch.answer != NULL)
+					walk_groups(&arrived.answer.groups, query);
 				free(message);
 			}
 		}
 
 	/* more rows than any file has */
 	make_small(&small);
-	forget_sent();
-	groups->held = NULL;
+	answer.groups = *groups;
 	small.words[0][0] = INT64_MAX;
-	sent.message = malloc(csv_wire_groups_bytes());
-	assert_true(csv_wire_encode_groups(groups, query, &sent.finder,
-									   sent.message));
-	assert_false(csv_wire_decode_groups(sent.message, csv_wire_groups_bytes(),
-										&sent.table, query, &found));
+	assert_false(send_batch(&batch, &layout, query));
 
 	/* texts that are here and there, as those of threads */
-	groups->texts = NULL;
-	assert_false(csv_wire_encode_groups(groups, query, &sent.finder,
-										sent.message));
+	make_small(&small);
+	answer.groups.texts = NULL;
+	assert_false(send_batch(&batch, &layout, query));
+	forget_sent();
+}
+
+/*
+ * A kept batch has few records.  Offsets of rows and errors are looked up, whatever they
+ * are.
+ */
+static void
+records_of_kept_batches_are_found(void **state)
+{
+	static Small small;
+	CsvDialectOptions options = {.delimiter = ',', .quote = '"'};
+	CsvKeptRecord records[] = {{20, 1}, {30, 5}, {UINT32_C(0x7fffffff), 40}};
+	CsvDialect	dialect;
+	CsvScan		scan = {0};
+
+	(void) state;
+	csv_dialect_compile(&dialect, &options);
+	make_small(&small);
+	small.batch.is_kept = true;
+	small.batch.records = records;
+	small.batch.nkept = LENGTH(records);
+	memcpy(small.bytes, "\0a,b\0c,d,e\n", 11);
+	small.offsets[1] = 1000;
+	small.errors[1].length = UINT64_MAX;
+	assert_true(small_arrives(&small));
+	assert_int_equal(csv_scan_row(&scan, &reading_memory, &dialect, &arrived.batch, 30),
+					 CSV_OK);
+	assert_int_equal(scan.start, 5);
+	assert_int_equal(scan.nfields, 3);
+	for (uint32_t offset = 0; offset < 40; offset++)
+		if (offset != 20 && offset != 30)
+			assert_int_equal(csv_scan_row(&scan, &reading_memory, &dialect,
+										  &arrived.batch, offset), CSV_END);
+	/* beyond the bytes */
+	assert_int_equal(csv_scan_row(&scan, &reading_memory, &dialect, &arrived.batch,
+								  INT32_MAX), CSV_END);
+	free(scan.separators);
+	small.batch.records = NULL;
+	assert_false(small_arrives(&small));
 	forget_sent();
 }
 
@@ -940,6 +950,7 @@ main(void)
 		cmocka_unit_test(numerics_are_checked),
 		cmocka_unit_test(what_is_in_a_block_stays_there),
 		cmocka_unit_test(groups_arrive_or_are_refused),
+		cmocka_unit_test(records_of_kept_batches_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
