@@ -60,7 +60,7 @@ extern void csv_batches_end(CsvBatches *batches);
 /* total bytes, if known for certain; otherwise 0 */
 extern int64 csv_batches_certain_size(const CsvBatches *batches);
 
-/* the statistics, with the times of what is still open */
+/* the statistics up to now */
 extern CsvBatchesStatistics csv_batches_statistics(const CsvBatches *batches);
 
 #endif							/* CSV_BATCHES_H */

@@ -42,7 +42,7 @@ extern void csv_evaluation_finish(CsvEvaluation *evaluation);
 /* ---- groups, when all batches have been taken ---- */
 
 /*
- * Returns the groups of a query that groups.  They live until a rewind or the end.
+ * Returns the groups of a query that groups, which live until a rewind or the end.
  * Makes the evaluator if there was no row.
  */
 extern CsvEvaluator *csv_evaluation_groups(CsvEvaluation *evaluation);

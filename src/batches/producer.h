@@ -118,7 +118,7 @@ struct CsvBatches
 	MemoryContextCallback hook_callback;
 	CsvBatchHook hook;			/* function NULL: no hook */
 	bool		was_rewound;
-	int64		nbytes;			/* of the source, about, when the scan began */
+	int64		nbytes;			/* about the size of all files when the scan began */
 	bool		size_is_exact;
 	struct CsvEvaluation *evaluation;	/* NULL: no query */
 

@@ -50,7 +50,7 @@ extern void csv_reading_tell_change(CsvBatches *batches, CsvFileChange change);
 /* names the engine for EXPLAIN; the name is allocated in any context */
 extern void csv_reading_name_engine(CsvBatches *batches, bool is_gpu);
 
-/* adds the times of what is open, and its threads */
+/* adds the times and threads of open readers */
 extern void csv_reading_add_times(const CsvBatches *batches,
 								  CsvBatchesStatistics *statistics);
 

@@ -468,7 +468,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	 */
 	state->resident |= state->table->settings.resident && state->wanted != NULL &&
 		csv_kept_exist(state->table, state->wanted, state->wanted, false,
-					    &ncolumns, &nresident);
+					   &ncolumns, &nresident);
 
 	if (parse->groupClause != NIL)
 	{

@@ -1052,4 +1052,3 @@ void
 csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
 {
 }
-
