@@ -17,7 +17,6 @@
 
 #include "batches/reading.h"
 #include "batches/remote.h"
-#include "client/connection.h"
 #include "client/gpu.h"
 #include "reader/footer.h"
 #include "reader/piece.h"
@@ -245,8 +244,7 @@ csv_reading_leave_gpu(CsvBatches *batches, bool warns)
 	if (settings->engine == CSV_ENGINE_CUDA)
 	{
 		/* csv_gpu_service may have searched for devices until now */
-		if (csv_service_connect(false) &&
-			csv_gpu_state(settings->device, NULL) == CSV_DEVICE_NONE)
+		if (csv_gpu_is_missing(settings->device))
 			csv_engine_no_gpu(settings);
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),

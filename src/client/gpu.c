@@ -93,6 +93,14 @@ csv_gpu_state(int device, char *name)
 	return read_model(device, name) ? CSV_DEVICE_ASLEEP : CSV_DEVICE_NONE;
 }
 
+bool
+csv_gpu_is_missing(int device)
+{
+	CsvDeviceMessage told;
+
+	return ask(device, false, &told) && told.state == CSV_DEVICE_NONE;
+}
+
 void
 csv_gpu_wake(int device)
 {

@@ -14,6 +14,9 @@
  */
 extern CsvDeviceState csv_gpu_state(int device, char *name);
 
+/* true: csv_gpu_service runs, and has found no such device */
+extern bool csv_gpu_is_missing(int device);
+
 /* start the device, and the program, if necessary; does not wait */
 extern void csv_gpu_wake(int device);
 
