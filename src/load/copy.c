@@ -50,7 +50,6 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 #include "utils/rls.h"
 
 #include "compat.h"
@@ -321,7 +320,8 @@ is_forced(const List *names, bool all, const char *column)
 }
 
 /* a COPY that may be taken */
-typedef struct TakenCopy
+typedef struct TakenCopy TakenCopy;
+struct TakenCopy
 {
 	const CopyStmt *stmt;
 	ParseState *pstate;			/* its range table is the relation */
@@ -331,9 +331,11 @@ typedef struct TakenCopy
 	List	   *quals;			/* of WHERE */
 	CopyFormatOptions options;
 	CsvIncoming *incoming;		/* NULL: the data are a file */
+	const char *(*try_it) (TakenCopy *copy);	/* returns an obstacle, or NULL */
+	const char *obstacle;
 	uint64		nrows;			/* inserted, if the engines did it */
 	bool		failed;			/* the obstacle is the message of an ERROR */
-} TakenCopy;
+};
 
 /* The data as a table of this wrapper, with a column for each attribute named. */
 static CsvTable *
@@ -422,49 +424,37 @@ is_final(int sqlstate)
 		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
+/* for csv_attempt(), whose memory context the obstacle outlives; holds messages */
+static bool
+is_done(void *arg)
+{
+	TakenCopy  *copy = arg;
+	const char *obstacle;
+
+	csv_messages_hold();
+	obstacle = copy->try_it(copy);
+	if (obstacle != NULL)
+		copy->obstacle = MemoryContextStrdup(GetMemoryChunkContext(copy->pstate), obstacle);
+	return obstacle == NULL;
+}
+
 /* call try_it() in a subtransaction, which is kept only if there is no obstacle */
 static const char *
 try_apart(TakenCopy *copy, const char *(*try_it) (TakenCopy *))
 {
-	MemoryContext outer = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw load",
-												  ALLOCSET_DEFAULT_SIZES);
-	const char *volatile obstacle = NULL;
+	ErrorData  *error;
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	csv_messages_hold();
-	PG_TRY();
-	{
-		obstacle = try_it(copy);
-		csv_messages_release(obstacle == NULL);
-		if (obstacle == NULL)
-			ReleaseCurrentSubTransaction();
-		else
-			RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(outer);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(outer);
-		error = CopyErrorData();
-		FlushErrorState();
-		csv_messages_release(is_final(error->sqlerrcode));
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(outer);
-		CurrentResourceOwner = owner;
-		if (is_final(error->sqlerrcode))
-			ReThrowError(error);
-		obstacle = error->message != NULL ? error->message : "an error without a message";
-		copy->failed = true;
-	}
-	PG_END_TRY();
-	MemoryContextDelete(context);
-	return obstacle;
+	copy->try_it = try_it;
+	copy->obstacle = NULL;
+	error = csv_attempt(is_done, copy);
+	csv_messages_release(error == NULL ? copy->obstacle == NULL :
+						 is_final(error->sqlerrcode));
+	if (error == NULL)
+		return copy->obstacle;
+	if (is_final(error->sqlerrcode))
+		ReThrowError(error);
+	copy->failed = true;
+	return error->message != NULL ? error->message : "an error without a message";
 }
 
 /* are all columns that an option names copied? */

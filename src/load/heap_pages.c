@@ -10,9 +10,10 @@
  *	   does not wait for the flush: it tells the WAL writer, which has flushed
  *	   the record by the time that a buffer is needed again.  Without WAL, or if
  *	   the file is new in this transaction, they are written past shared buffers.
- *	3. The first rows go where COPY would put them: into pages with free space,
- *	   in the ordinary way, a page at a time, until no page has space.  The last
- *	   rows, which do not fill a page, go to the table's end in the ordinary way.
+ *	3. The first rows go where COPY would put them: into pages with free space, in
+ *	   the ordinary way, as many at a time as a page holds, until no page has
+ *	   space.  The last rows, which do not fill a page, go to the table's end in
+ *	   the ordinary way.
  *	   So a load leaves no page half empty, and a small load writes no page itself.
  *
  * buffer_pages() and write_pages() say why each step is safe.  Rows are visible by
@@ -40,7 +41,6 @@
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/fd.h"
-#include "storage/freespace.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "storage/proc.h"
@@ -109,10 +109,11 @@ struct CsvHeapPages
 	int			npages;			/* in this array */
 	int			nfull;			/* of these; the next page is being filled */
 	bool		has_page;		/* the next page has been started */
-	BlockNumber room;			/* older page that it fills, or filled last */
-	bool		seeks_room;		/* older pages may have more space */
+	BlockNumber room;			/* the page of the row inserted last */
+	bool		seeks_room;		/* pages that are there may have space */
 	int64		nrows;			/* in all of these pages */
 	MemoryContext context;
+	BlockNumber first_end;		/* of the relation, at the beginning */
 	BlockNumber end;			/* block after the page appended last */
 	CsvSegment *segment;		/* open file of the relation */
 	CsvPageCrew *crew;			/* NULL until needed */
@@ -195,7 +196,7 @@ csv_heap_pages_begin(Relation relation, CommandId cid, int options,
 	pages->kept_free = RelationGetTargetPageFreeSpace(relation,
 													  HEAP_DEFAULT_FILLFACTOR);
 
-	pages->end = RelationGetNumberOfBlocks(relation);
+	pages->first_end = pages->end = RelationGetNumberOfBlocks(relation);
 	pages->seeks_room = pages->end > 0;
 	pages->room = InvalidBlockNumber;
 	pages->options = options;
@@ -536,57 +537,30 @@ static Size
 free_room(const CsvHeapPages *pages, BlockNumber block)
 {
 	Buffer		buffer = ReadBuffer(pages->relation, block);
-	Page		page;
 	Size		nbytes;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-
-	/* a failed extension has left it new; an insertion initializes it */
-	nbytes = PageIsNew(page) ? BLCKSZ - SizeOfPageHeaderData - sizeof(ItemIdData) :
-		PageGetHeapFreeSpace(page);
+	nbytes = PageGetHeapFreeSpace(BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
 	return nbytes == 0 ? 0 :
 		MAXALIGN_DOWN(nbytes + sizeof(ItemIdData)) - sizeof(ItemIdData);
 }
 
 /*
- * Start a page in private memory with as much space as an older page, which has room
- * for a tuple of this length.  Searches as RelationGetBufferForTuple() does.  Returns
- * false if no page has room.
+ * Start a page in private memory for rows that the server puts into older pages, while
+ * these have space.  When it has added a page, fill that page, too.  Returns false if
+ * no space is left for a tuple of this length.
  */
 static bool
 start_room(CsvHeapPages *pages, Size length)
 {
-	Relation	relation = pages->relation;
-	Size		wanted = MAXALIGN(length) + pages->kept_free;
-	bool		uses_map = (pages->options & TABLE_INSERT_SKIP_FSM) == 0;
-	BlockNumber block = pages->room;
-	Size		nfree;
+	Size		nfree = BLCKSZ - SizeOfPageHeaderData - sizeof(ItemIdData);
 
-	pages->seeks_room = false;
-	if (wanted > MaxHeapTupleSize)
+	if (pages->room != InvalidBlockNumber && pages->room >= pages->first_end)
+		nfree = free_room(pages, pages->room);
+	pages->seeks_room = nfree >= MAXALIGN(length) + pages->kept_free;
+	if (!pages->seeks_room)
 		return false;
-	if (block == InvalidBlockNumber)
-	{
-		block = RelationGetTargetBlock(relation);
-		if (block == InvalidBlockNumber && uses_map)
-			block = GetPageWithFreeSpace(relation, wanted);
-		if (block == InvalidBlockNumber)
-			block = pages->end - 1;
-	}
-	nfree = free_room(pages, block);
-	while (nfree < wanted)
-	{
-		CHECK_FOR_INTERRUPTS();
-		block = uses_map ? RecordAndGetPageWithFreeSpace(relation, block, nfree, wanted) :
-			InvalidBlockNumber;
-		if (block == InvalidBlockNumber)
-			return false;
-		nfree = free_room(pages, block);
-	}
-	pages->seeks_room = true;
-	pages->room = block;
 
 	/* the other bytes count as special space */
 	PageInit(pending_page(pages, 0), BLCKSZ,
@@ -596,8 +570,8 @@ start_room(CsvHeapPages *pages, Size length)
 }
 
 /*
- * Insert the rows of the page that has been started in the ordinary way: into the
- * older page, or at the end of the relation.
+ * Insert the rows of the page that has been started in the ordinary way: into older
+ * pages, or at the end of the relation.
  */
 static void
 insert_page(CsvHeapPages *pages, Page page)
@@ -608,7 +582,8 @@ insert_page(CsvHeapPages *pages, Page page)
 	if (!pages->seeks_room)
 	{
 		options |= TABLE_INSERT_SKIP_FSM;
-		pages->room = InvalidBlockNumber;
+		ReleaseBulkInsertStatePin(pages->bulk);
+		RelationSetTargetBlock(pages->relation, InvalidBlockNumber);
 	}
 	for (int i = 0; i < last; i++)
 	{
@@ -628,10 +603,9 @@ insert_page(CsvHeapPages *pages, Page page)
 		ItemPointerSetInvalid(&tuple.t_self);
 		ExecForceStoreHeapTuple(&tuple, pages->slots[i], false);
 	}
-	ReleaseBulkInsertStatePin(pages->bulk);
-	RelationSetTargetBlock(pages->relation, pages->room);
 	table_multi_insert(pages->relation, pages->slots, last, pages->cid, options,
 					   pages->bulk);
+	pages->room = ItemPointerGetBlockNumber(&pages->slots[last - 1]->tts_tid);
 	for (int i = 0; i < last; i++)
 	{
 		if (pages->entries != NULL)

@@ -92,6 +92,7 @@ typedef struct CsvLoad
 	ExprContext *econtext;		/* for the conversions of a row */
 	const char *owner;			/* csv_find_owner() of the target */
 	CsvLoadMethod method;		/* for the target */
+	CsvIndexing indexing;
 	int64		nloaded;
 	CsvScanStatistics statistics;
 
@@ -628,51 +629,49 @@ is_final(int sqlstate)
 	}
 }
 
-/*
- * Load with index entries after the rows.  Returns false if a row is refused.  Nothing
- * is left of the load then, and the caller must insert row by row, to tell which row
- * is the first.
- */
-static bool
-load_before_indexes(CsvLoad *load, CsvIndexing indexing)
+ErrorData *
+csv_attempt(bool (*attempt) (void *arg), void *arg)
 {
 	MemoryContext outer = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_load rows",
+	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw load",
 												  ALLOCSET_DEFAULT_SIZES);
-	CsvInsert  *const target = load->target;
-	volatile bool good = true;
+	ErrorData  *volatile error = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		load->target = csv_insert_open(RelationGetRelid(csv_insert_relation(target)));
-		csv_insert_give(load->target, load->mapping.to);
-		load_rows(load, false, indexing);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(outer);
-		CurrentResourceOwner = owner;
+		if (attempt(arg))
+			ReleaseCurrentSubTransaction();
+		else
+			RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
-
 		MemoryContextSwitchTo(outer);
 		error = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(outer);
-		CurrentResourceOwner = owner;
-		if (is_final(error->sqlerrcode))
-			ReThrowError(error);
-		FreeErrorData(error);
-		good = false;
 	}
 	PG_END_TRY();
-	load->target = target;
+	MemoryContextSwitchTo(outer);
+	CurrentResourceOwner = owner;
 	MemoryContextDelete(context);
-	return good;
+	return error;
+}
+
+/* for csv_attempt(): load with index entries after the rows */
+static bool
+load_before_indexes(void *arg)
+{
+	CsvLoad    *load = arg;
+	CsvInsert  *target = load->target;
+
+	load->target = csv_insert_open(RelationGetRelid(csv_insert_relation(target)));
+	csv_insert_give(load->target, load->mapping.to);
+	load_rows(load, false, load->indexing);
+	return true;
 }
 
 /* nbytes: of the load; -1 if it is unknown and the source may not be read twice */
@@ -691,7 +690,7 @@ choose_indexing(const CsvLoad *load, bool freeze, int64 nbytes)
 }
 
 /* choose load->method, and how indexes get their entries */
-static CsvIndexing
+static void
 choose_method(CsvLoad *load, bool freeze)
 {
 	int64		nbytes = csv_source_data_size(load->table, NULL);
@@ -700,7 +699,7 @@ choose_method(CsvLoad *load, bool freeze)
 	if (nbytes < 0 && load->table->read != NULL)
 		nbytes = CSV_INDEX_LEAST_BYTES;
 	load->method = load->table->settings.load_method;
-	return choose_indexing(load, freeze, nbytes);
+	load->indexing = choose_indexing(load, freeze, nbytes);
 }
 
 /* load by INSERT ... SELECT: all rows, and skipped records as in load_rows() */
@@ -766,26 +765,42 @@ check_statement(const CsvLoad *load, bool freeze)
 				 errmsg("\"%s\" cannot be loaded by pages: %s", name, load->owner)));
 }
 
+/*
+ * Load the rows.  If index entries come after them, and a row is refused, nothing is
+ * left of the load.  Then rows are inserted with their entries, to tell which row is
+ * the first.
+ */
 static void
 load_ourselves(CsvLoad *load, bool freeze)
 {
-	CsvIndexing indexing = choose_method(load, freeze);
+	CsvInsert  *target = load->target;
+	ErrorData  *error;
 
-	if (indexing == CSV_INDEX_AT_ONCE)
-		load_rows(load, freeze, indexing);
-	else if (load_before_indexes(load, indexing))
-		csv_insert_close(load->target);
-	else
+	choose_method(load, freeze);
+	if (load->indexing == CSV_INDEX_AT_ONCE)
 	{
-		/* the first try gave NOTICEs of all records up to the refused row */
-		load->table->verbosity = CSV_VERBOSITY_SILENT;
-		load->method = CSV_LOAD_INSERT;
-		ExecClearTuple(load->row);
-		memset(&load->report.counts, 0, sizeof(load->report.counts));
-		if (load->rejected != NULL)
-			tuplestore_clear(load->rejected);
 		load_rows(load, freeze, CSV_INDEX_AT_ONCE);
+		return;
 	}
+	error = csv_attempt(load_before_indexes, load);
+	load->target = target;
+	if (error == NULL)
+	{
+		csv_insert_close(target);
+		return;
+	}
+	if (is_final(error->sqlerrcode))
+		ReThrowError(error);
+	FreeErrorData(error);
+
+	/* the first try gave NOTICEs of all records up to the refused row */
+	load->table->verbosity = CSV_VERBOSITY_SILENT;
+	load->method = CSV_LOAD_INSERT;
+	ExecClearTuple(load->row);
+	memset(&load->report.counts, 0, sizeof(load->report.counts));
+	if (load->rejected != NULL)
+		tuplestore_clear(load->rejected);
+	load_rows(load, freeze, CSV_INDEX_AT_ONCE);
 }
 
 static void
@@ -862,7 +877,6 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 	TupleDesc	from = CreateTemplateTupleDesc(list_length(attnums));
 	Relation	relation;
 	ListCell   *cell;
-	CsvIndexing indexing;
 
 	load->table = table;
 	load->target = csv_insert_open(target);
@@ -881,8 +895,8 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 	csv_insert_give(load->target, load->mapping.to);
 	load->row = MakeSingleTupleTableSlot(from, &TTSOpsVirtual);
 	load->econtext = CreateStandaloneExprContext();
-	indexing = choose_method(load, false);
-	load_rows(load, false, indexing);
+	choose_method(load, false);
+	load_rows(load, false, load->indexing);
 	ExecDropSingleTupleTableSlot(load->row);
 	return load->nloaded;
 }
