@@ -15,9 +15,9 @@
 #include <ctype.h>
 
 #include "access/htup_details.h"
+#include "miscadmin.h"
 
-#include "import/dialects.h"
-#include "import/header.h"
+#include "import/guess.h"
 
 /* qualities of delimiters that are nearer than this are equal */
 #define SAME_QUALITY	0.02
@@ -846,6 +846,77 @@ try_all(Search *search)
 
 /* ---- comments ---- */
 
+/* strings that may begin comments */
+static const char *const markers[] = {"#", "//", "--", ";", "%"};
+
+/* above it, a line that begins with its first character is a header */
+#define LONG_MARKER	"##"
+
+/* that with which most lines of the sample begin; NULL: none begins with any */
+static const char *
+find_marker(const CsvSample *sample, uint8_t break_byte)
+{
+	uint32		counts[lengthof(markers)] = {0};
+	uint32		nlong = 0;
+	size_t		best = 0;
+
+	for (uint64 pos = 0; pos < sample->nbytes;
+		 pos = csv_sample_next_line(sample, pos, break_byte))
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < lengthof(markers); i++)
+			counts[i] += csv_sample_has_at(sample, pos, markers[i]);
+		nlong += csv_sample_has_at(sample, pos, LONG_MARKER);
+	}
+	for (size_t i = 1; i < lengthof(markers); i++)
+		if (counts[i] > counts[best])
+			best = i;
+	if (best == 0 && nlong > 0 && nlong + 1 == counts[0])
+		return LONG_MARKER;
+	return counts[best] > 0 ? markers[best] : NULL;
+}
+
+/*
+ * May lines that begin with the dialect's comment be left out of the table?  A value may
+ * begin so, too, as "#ff0000" and "--" do: none of the lines may have as many fields as the
+ * table and fit its columns.  The grid has all other lines.
+ */
+static bool
+are_comments(const CsvGrid *grid)
+{
+	const uint64 table = grid->records[grid->from].start;
+	CsvGridRows *rows = csv_rows_make(grid, grid->nfields, grid->from, grid->to);
+	uint32		nabove = 0;
+
+	for (uint32 i = 0; i < grid->ncomments; i++)
+	{
+		const CsvGridRecord *comment = &grid->comments[i];
+		CsvFit		fit;
+
+		if (!csv_is_row(comment, rows->ncolumns))
+			continue;
+
+		/* all data may begin so, below a header */
+		if (rows->nrows < 2 && comment->start > table)
+			return false;
+		fit = csv_count_fit(rows, comment, true);
+
+		/* if nothing tells, a single comment above the table may be its header */
+		if (fit.nfit + fit.nunfit == 0 && comment->start < table)
+		{
+			if (++nabove > 1)
+				return false;
+		}
+		else if (fit.nfit >= fit.nunfit)
+			return false;
+		else if (comment->start < table)
+			nabove++;
+	}
+
+	/* a single comment may be the header, if there is no other */
+	return grid->ncomments > 1 || nabove == 0 || csv_find_header(grid).found;
+}
+
 /* the same without lines that begin with the marker, if they may be comments; else NULL */
 static CsvGrid *
 leave_out_comments(const Search *search, const CsvGrid *grid, const char *marker)
@@ -867,7 +938,7 @@ leave_out_comments(const Search *search, const CsvGrid *grid, const char *marker
 		(without->quality >= grid->quality ||
 		 (without->nfields == grid->nfields &&
 		  without->options.delimiter == grid->options.delimiter));
-	if (is_better_without && csv_are_comments(without))
+	if (is_better_without && are_comments(without))
 		return without;
 	csv_grid_free(without);
 	return NULL;
@@ -886,7 +957,7 @@ csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
 	bool		is_long;
 
 	if (options->comment_length > 0 || !(given->further || given->comment))
-		search.marker = csv_find_marker(sample, csv_break_byte(options));
+		search.marker = find_marker(sample, csv_break_byte(options));
 	grid = try_all(&search);
 	for (uint32 i = 0; i < grid->nrecords; i++)
 		any |= grid->records[i].comment;

@@ -15,7 +15,7 @@
 #include "access/htup_details.h"
 #include "miscadmin.h"
 
-#include "import/header.h"
+#include "import/guess.h"
 
 /* lines at the end that are looked at */
 #define TAIL_LINES	200

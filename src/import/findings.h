@@ -27,6 +27,7 @@ typedef struct CsvFoundColumn
 typedef struct CsvFindings
 {
 	CsvTable   *table;			/* with the dialect, and columns of type text */
+	CsvGiven	given;
 	CsvBoundary boundary;		/* as seen at the beginning of the file */
 	uint32		ncolumns;
 	CsvFoundColumn *columns;
@@ -58,5 +59,13 @@ typedef struct CsvFindings
  */
 extern void csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules,
 							   int64 max_records);
+
+/*
+ * Read a file, or the files of a pattern, as options have it where they say so.
+ * In the current memory context.  ERROR where it cannot be read, or makes no
+ * table.  Does not look at privileges.
+ */
+extern CsvFindings *csv_sniff(const char *filename, List *server_options,
+							  const CsvImportOptions *import);
 
 #endif							/* CSV_FINDINGS_H */

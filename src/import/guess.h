@@ -1,13 +1,114 @@
 /*
  * guess.h
- *		The dialect of a file, from its beginning: delimiter, quote, escape,
- *		record boundary, header.
+ *		What a file's beginning and end tell of it: the dialect, the header, the footer.
  */
 #ifndef CSV_GUESS_H
 #define CSV_GUESS_H
 
-#include "import/dialects.h"
-#include "import/header.h"
+#include "import/grid.h"
+
+/* ---- dialects (dialects.c) ---- */
+
+/*
+ * The sample as the best dialect reads it; given options keep their values.  The
+ * grid's marker is NULL, or with what comments may begin.  In the current memory context.
+ */
+extern CsvGrid *csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
+								 const CsvGiven *given, const CsvSample *sample);
+
+/* ---- delimiters of several characters (wide.c) ---- */
+
+#define CSV_WIDE_DELIMITERS	4
+
+typedef char CsvWideDelimiter[CSV_DELIMITER_BYTES + 1];
+
+/*
+ * Strings of several characters that may be the sample's delimiter, the likeliest first;
+ * returns their number.
+ */
+extern uint32 csv_find_wide_delimiters(const CsvSample *sample, uint8_t break_byte,
+									   uint8_t quote, CsvWideDelimiter *found);
+
+/* ---- the header (header.c) and the footer ---- */
+
+typedef struct CsvHeader
+{
+	uint32		first;			/* the first record of data */
+	bool		found;			/* there is a header, of records [top, last] */
+	uint32		top;
+	uint32		last;
+	CsvGridRecord *names;		/* NULL: there is no header, or it is damaged or too wide */
+	uint32		nfields;		/* of it, or of another line right above the data; 0: none */
+	bool		in_comment;		/* the names are in a comment */
+	bool		assumed;		/* only the form of its names tells that it is a header */
+	bool		shifted;		/* it lacks the first column's name, here an empty one */
+	bool		none_assumed;	/* there is none, although the first record may be names */
+} CsvHeader;
+
+/* In the current memory context. */
+extern CsvHeader csv_find_header(const CsvGrid *grid);
+
+/*
+ * The number of records at the end that are not data (ending.c), less blank lines, and the
+ * beginning of the first of them, in *line; `first` is the grid's first record of data.  In
+ * the current memory context.
+ */
+extern uint32 csv_find_footer(const CsvGrid *grid, uint32 first, char **line);
+
+/* ---- names (header_names.c) ---- */
+
+/*
+ * A record as names: its own cells, whose texts are the grid's, without a comment's mark.  NULL if the
+ * record is NULL or damaged, or has more fields than a table can have columns.  In the
+ * current memory context.
+ */
+extern CsvGridRecord *csv_names_of(const CsvGrid *grid, const CsvGridRecord *record);
+
+/*
+ * The names in a header whose last row is record *last; rows above it may be part of it,
+ * from *top on.  Where the last row numbers the names only, *last becomes the row above.
+ * In the current memory context.
+ */
+extern CsvGridRecord *csv_header_names(const CsvGrid *grid, uint32 *top, uint32 *last);
+
+/* ---- rows above the data (header_rows.c) ---- */
+
+/*
+ * The forms that the cells of a column have: their length, the kinds of their characters
+ * in their order, and the kinds that each cell has, or that any has.  All zero at first.
+ */
+typedef struct CsvForms
+{
+	uint32		n;				/* cells */
+	uint32		nbytes;			/* of all; 0: they differ */
+	char		shape[32];		/* of all; "": they differ */
+	char		first;			/* of all; 0: they differ */
+	uint32		all;			/* a bit for each kind: letters, digits, punctuation */
+	uint32		any;
+} CsvForms;
+
+extern void csv_forms_add(CsvForms *forms, const CsvCell *cell);
+
+/* do the cells have a form in common that the text does not have? */
+extern bool csv_is_unlike(const CsvForms *forms, const char *text, uint32 nbytes);
+
+/* what a row says of where data begins: more than 0 that it is of it */
+#define ROW_OF_DATA		1
+#define ROW_UNKNOWN		0
+#define ROW_OF_HEADER	(-1)
+#define ROW_SURELY_OF_HEADER	(-2)
+
+/* by the types of the columns */
+extern int	csv_judge_row(const CsvGridRows *rows, uint32 row);
+
+/*
+ * The row where data begins, if rows from `typed` (> 0) on fit the types: 0, or below a
+ * row of names and other rows that look like a header.  *sure: the rows above it do not
+ * look like text that the data has, too.
+ */
+extern uint32 csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure);
+
+/* ---- all of it ---- */
 
 typedef struct CsvGuess
 {

@@ -16,8 +16,7 @@
 #include "access/htup_details.h"
 #include "miscadmin.h"
 
-#include "import/header.h"
-#include "import/header_rows.h"
+#include "import/guess.h"
 
 /* most bytes of a field that may be a name */
 #define NAME_BYTES		63

@@ -19,7 +19,7 @@
 #include "access/htup_details.h"
 #include "utils/memutils.h"
 
-#include "import/header.h"
+#include "import/guess.h"
 
 /* most rows of a header that names are made of */
 #define HEADER_ROWS	4

@@ -15,7 +15,7 @@
 
 #include <ctype.h>
 
-#include "import/header_rows.h"
+#include "import/guess.h"
 
 #define FIRST_YEAR	1800
 #define LAST_YEAR	2100

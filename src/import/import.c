@@ -30,7 +30,7 @@
 #include "import/directory.h"
 #include "import/import.h"
 #include "import/names.h"
-#include "import/sniff.h"
+#include "import/findings.h"
 #include "import/tell.h"
 #include "table/text.h"
 

@@ -7,7 +7,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-#include "import/lines.h"
+#include "import/sample.h"
 
 /* bytes that are read at a time: a longer line counts as several */
 #define BUFFER_BYTES	(1024 * 1024)

@@ -113,8 +113,7 @@ oddity_of(int form)
 
 /* why is the column text although all values look like a type?  NULL if they do not */
 static char *
-find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberReading reading,
-			CsvGivenTypes given)
+find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberReading reading)
 {
 	const uint64 numbers = csv_number_forms(reading);
 	int64		last;
@@ -146,7 +145,7 @@ find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberR
 		return psprintf("%s has other separators than other values",
 						shown(evidence, find_first(evidence, ~csv_likely_number_forms(evidence),
 												   &last)));
-	if (!given.decimal && !given.thousands &&
+	if (!findings->given.decimal && !findings->given.thousands &&
 		csv_evidence_count(evidence, CSV_FORMS(CSV_FORM_EITHER, CSV_FORM_EITHER_COMMA)) == 0 &&
 		!csv_evidence_all(evidence, numbers) && csv_is_number_otherwise(findings, evidence))
 		return psprintf("%s has other separators than numbers of the table",
@@ -175,7 +174,7 @@ find_odd(const CsvFindings *findings, const CsvEvidence *evidence, Type type, in
 }
 
 void
-csv_tell_odd(const CsvFindings *findings, CsvNumberReading reading, CsvGivenTypes given)
+csv_tell_odd(const CsvFindings *findings, CsvNumberReading reading)
 {
 	StringInfoData odd;
 	StringInfoData reasons;
@@ -197,7 +196,7 @@ csv_tell_odd(const CsvFindings *findings, CsvNumberReading reading, CsvGivenType
 		if (column->type != TEXTOID || evidence->nvalues == 0)
 			continue;
 		type = find_main_type(evidence);
-		if ((reason = find_reason(findings, evidence, reading, given)) != NULL)
+		if ((reason = find_reason(findings, evidence, reading)) != NULL)
 		{
 			if (nreasons++ < MOST_NAMES)
 				appendStringInfo(&reasons, "%sColumn \"%s\": %s.", nreasons > 1 ? "\n" : "",

@@ -9,7 +9,6 @@
 #include <math.h>
 
 #include "import/recognize.h"
-#include "import/when.h"
 #include "reader/patterns.h"
 
 /* numbers with an exponent, and numbers with a sign in an odd place, have no more bytes */

@@ -12,7 +12,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-#include "import/separators.h"
+#include "import/types.h"
 
 /* whole numbers, and forms that are equal with any separators */
 #define WHOLE_FORMS		(CSV_FORM_BIT(CSV_FORM_INTEGER) | CSV_FORM_BIT(CSV_FORM_DAYS))
@@ -141,7 +141,7 @@ next_reading(CsvNumberReading *reading)
 
 /* may the table have this reading? */
 static bool
-is_possible(const CsvTable *table, CsvNumberReading reading, CsvGivenTypes given)
+is_possible(const CsvTable *table, CsvNumberReading reading, CsvGiven given)
 {
 	const char *separator = reading.thousands == CSV_NO_SEPARATOR ? "" :
 		reading.thousands == CSV_SEPARATOR_GIVEN ? table->thousands_separator :
@@ -157,8 +157,9 @@ is_possible(const CsvTable *table, CsvNumberReading reading, CsvGivenTypes given
 }
 
 CsvNumberReading
-csv_choose_reading(const CsvFindings *findings, CsvGivenTypes given)
+csv_choose_reading(const CsvFindings *findings)
 {
+	const CsvGiven given = findings->given;
 	CsvTable   *table = findings->table;
 	CsvNumberReading best = {0, CSV_NO_SEPARATOR};
 	CsvNumberReading reading = FIRST_READING;
@@ -333,9 +334,9 @@ settle_groups(const Settling *settling, const CsvFoundColumn *column)
 }
 
 void
-csv_settle_numbers(const CsvFindings *findings, CsvNumberReading reading,
-				   CsvGivenTypes given, bool *are_numbers)
+csv_settle_numbers(const CsvFindings *findings, CsvNumberReading reading, bool *are_numbers)
 {
+	const CsvGiven given = findings->given;
 	const char	other = reading.decimal == '.' ? ',' : '.';
 	const uint64 others = by_mark(CSV_FORM_EITHER, other);
 	const uint64 either = by_mark(CSV_FORM_EITHER, reading.decimal);

@@ -11,7 +11,7 @@
 
 #include "import/create.h"
 #include "import/import.h"
-#include "import/sniff.h"
+#include "import/findings.h"
 #include "import/tell.h"
 
 #define CSV_SNIFF_COLUMNS	25

@@ -21,9 +21,9 @@
 
 #include "import/file_heads.h"
 #include "import/guess.h"
-#include "import/lines.h"
+#include "import/sample.h"
 #include "import/names.h"
-#include "import/sniff.h"
+#include "import/findings.h"
 #include "import/tell.h"
 #include "import/types.h"
 #include "table/source.h"
@@ -195,7 +195,8 @@ what_is_given(List *options)
 		.escape = is_given(options, "escape"),
 		.comment = is_given(options, "comment"),
 		.footer = is_given(options, "footer_rows"),
-		.header = is_given(options, "header") || is_given(options, "header_rows")
+		.header = is_given(options, "header") || is_given(options, "header_rows"),
+		.decimal = is_given(options, "decimal_separator")
 	};
 }
 
@@ -224,6 +225,7 @@ find_format(Sniffing *sniffing)
 		sniffing->table = table;
 		if (!sample->at_end && sniffing->any_tail)
 			read_tail(table, &sniffing->sample);
+		sniffing->given.thousands = table->thousands_separator != NULL;
 		sniffing->given.boundary = table->reader.dialect.boundary != CSV_BOUNDARY_AUTO;
 		csv_guess(table, &sniffing->given, sample, &sniffing->guess);
 		if (sniffing->guess.nfields > 0 || sample->at_end ||
@@ -249,6 +251,7 @@ begin_findings(Sniffing *sniffing)
 	const bool	any_marked = sniffing->files.marked != NULL;
 
 	findings->table = table;
+	findings->given = sniffing->given;
 	findings->boundary = guess->boundary;
 	findings->ncolumns = guess->nfields;
 	findings->header_varies = sniffing->files.differs != NULL;
@@ -283,6 +286,11 @@ make_columns(const Sniffing *sniffing, CsvFindings *findings)
 	table->set_null = false;	/* errors in values must be told */
 	csv_table_set_fields(table, findings->ncolumns);
 	findings->columns = palloc0(sizeof(CsvFoundColumn) * findings->ncolumns);
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+	{
+		findings->columns[i].type = TEXTOID;
+		findings->columns[i].typmod = -1;
+	}
 	csv_name_columns(findings, sniffing->names);
 	findings->any_quote = quote != 0 &&
 		(!sample->at_end || memchr(sample->bytes, quote, sample->nbytes) != NULL);
@@ -307,22 +315,6 @@ tell_format(const Sniffing *sniffing, CsvFindings *findings)
 																findings->boundary,
 																findings->ncolumns));
 	findings->left_out = csv_left_out(findings, &sniffing->guess);
-}
-
-static void
-decide_types(CsvFindings *findings, const CsvReadingRules *rules,
-			 const CsvImportOptions *import)
-{
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-	{
-		findings->columns[i].type = TEXTOID;
-		findings->columns[i].typmod = -1;
-	}
-	if (!import->all_text)
-		csv_decide_types(findings, rules, (CsvGivenTypes) {
-			.decimal = is_given(import->table_options, "decimal_separator"),
-			.thousands = findings->table->thousands_separator != NULL
-		});
 }
 
 CsvFindings *
@@ -379,6 +371,7 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 	}
 
 	tell_format(&sniffing, findings);
-	decide_types(findings, &rules, import);
+	if (!import->all_text)
+		csv_decide_types(findings, &rules);
 	return findings;
 }

@@ -25,7 +25,7 @@
 #include "utils/numeric.h"
 
 #include "import/types.h"
-#include "import/when.h"
+#include "import/recognize.h"
 
 /*
  * Programs write doubles with up to 17 significant digits.  No number with 17
@@ -460,7 +460,7 @@ type_of(CsvFindings *findings, CsvFoundColumn *column, CsvNumberReading reading,
 }
 
 void
-csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules, CsvGivenTypes given)
+csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules)
 {
 	bool	   *are_numbers = palloc(sizeof(bool) * findings->ncolumns);
 	bool		any_grouped = false;
@@ -470,8 +470,8 @@ csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules, CsvGivenTy
 
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 		settle_missing_numbers(rules, &findings->columns[i]);
-	reading = csv_choose_reading(findings, given);
-	csv_settle_numbers(findings, reading, given, are_numbers);
+	reading = csv_choose_reading(findings);
+	csv_settle_numbers(findings, reading, are_numbers);
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
 		CsvFoundColumn *column = &findings->columns[i];
@@ -489,7 +489,7 @@ csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules, CsvGivenTy
 		findings->thousands_separator = findings->table->thousands_separator;
 	findings->date_format = common_pattern(findings, DATEOID);
 	findings->timestamp_format = common_pattern(findings, TIMESTAMPOID);
-	csv_tell_odd(findings, reading, given);
+	csv_tell_odd(findings, reading);
 }
 
 Oid

@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 
-#include "import/when.h"
+#include "import/recognize.h"
 #include "reader/patterns.h"
 
 /* the years of dates without separators */

@@ -8,7 +8,7 @@
  */
 #include "postgres.h"
 
-#include "import/dialects.h"
+#include "import/guess.h"
 
 /* lines in which candidates are looked for, their bytes, and candidates that are counted */
 #define LINES			100
