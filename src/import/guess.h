@@ -65,11 +65,10 @@ extern uint32 csv_find_footer(const CsvGrid *grid, uint32 first, char **line);
 extern CsvGridRecord *csv_names_of(const CsvGrid *grid, const CsvGridRecord *record);
 
 /*
- * The names in a header whose last row is record *last; rows above it may be part of it,
- * from *top on.  Where the last row numbers the names only, *last becomes the row above.
- * In the current memory context.
+ * The names in a header whose last row is record `last`; rows above it may be part of it,
+ * from *top on.  In the current memory context.
  */
-extern CsvGridRecord *csv_header_names(const CsvGrid *grid, uint32 *top, uint32 *last);
+extern CsvGridRecord *csv_header_names(const CsvGrid *grid, uint32 last, uint32 *top);
 
 /* ---- rows above the data (header_rows.c) ---- */
 
@@ -97,6 +96,9 @@ extern bool csv_is_unlike(const CsvForms *forms, const char *text, uint32 nbytes
 #define ROW_UNKNOWN		0
 #define ROW_OF_HEADER	(-1)
 #define ROW_SURELY_OF_HEADER	(-2)
+
+/* has a row nothing but numbers of the columns, or lines below names? */
+extern bool csv_numbers_columns(const CsvGridRows *rows, uint32 row);
 
 /* by the types of the columns */
 extern int	csv_judge_row(const CsvGridRows *rows, uint32 row);

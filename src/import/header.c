@@ -144,13 +144,21 @@ continues_above(const CsvGridRows *rows)
 	return false;
 }
 
-/* the header's last row is the last above `row` that is not nearly blank */
+/*
+ * The header's last row is the last above `row` that is not nearly blank.  It may number the
+ * columns, if no row above it has names.
+ */
 static uint32
 find_header_above(const CsvGridRows *rows, uint32 row, uint32 otherwise)
 {
 	while (row-- > 0)
-		if (!csv_row_is_sparse(rows, row))
-			return rows->records[row];
+	{
+		if (csv_row_is_sparse(rows, row))
+			continue;
+		otherwise = rows->records[row];
+		if (!csv_numbers_columns(rows, row))
+			break;
+	}
 	return otherwise;
 }
 
@@ -216,45 +224,35 @@ find_candidate(const CsvGridRows *rows)
 
 /* ---- does it look like a header? ---- */
 
-/* is it like a name: a letter first, and nothing unusual? */
-static bool
-looks_like_name(const char *value, uint32 nbytes)
-{
-	if (nbytes == 0 || nbytes > NAME_BYTES)
-		return false;
-	if (!IS_HIGHBIT_SET(value[0]) && value[0] != '_' && !isalpha((unsigned char) value[0]))
-		return false;
-	for (uint32 i = 1; i < nbytes; i++)
-		if (!IS_HIGHBIT_SET(value[i]) && !isalnum((unsigned char) value[i]) &&
-			(value[i] == '\0' || strchr(" _-./:()[]#%&+*?$'\"@", value[i]) == NULL))
-			return false;
-	return true;
-}
+/* what a text is like */
+#define LIKE_NAME	1			/* a letter first, and nothing unusual */
+#define LIKE_WORD	2			/* nothing but letters, and what stands between words */
+#define ANY_LETTER	4			/* no longer than a name */
 
-/* ... and nothing but letters and what stands between words? */
-static bool
-looks_like_word(const char *value, uint32 nbytes)
+static uint32
+look_at_text(const char *text, uint32 nbytes)
 {
-	for (uint32 i = 0; i < nbytes; i++)
-		if (!IS_HIGHBIT_SET(value[i]) && !isalpha((unsigned char) value[i]) &&
-			(value[i] == '\0' || strchr(" _-./", value[i]) == NULL))
-			return false;
-	return nbytes > 0;
-}
-
-/* ... or has letters at all, and differs from the values below it? */
-static bool
-may_be_name(const char *value, uint32 nbytes)
-{
-	bool		any_letter = false;
+	uint32		like = nbytes == 0 ? 0 : nbytes <= NAME_BYTES ? LIKE_NAME | LIKE_WORD : LIKE_WORD;
+	uint32		any = 0;
 
 	for (uint32 i = 0; i < nbytes; i++)
 	{
-		if (value[i] == '\0')
-			return false;
-		any_letter |= IS_HIGHBIT_SET(value[i]) || isalpha((unsigned char) value[i]);
+		const char	c = text[i];
+
+		if (IS_HIGHBIT_SET(c) || isalpha((unsigned char) c))
+		{
+			any = nbytes <= NAME_BYTES ? ANY_LETTER : 0;
+			continue;
+		}
+		if (c == '\0')
+			return 0;
+		if (strchr(" _-./", c) == NULL)
+			like &= ~LIKE_WORD;
+		if (i == 0 ? c != '_' :
+			!isdigit((unsigned char) c) && strchr(" _-./:()[]#%&+*?$'\"@", c) == NULL)
+			like &= ~LIKE_NAME;
 	}
-	return any_letter && nbytes <= NAME_BYTES;
+	return like | any;
 }
 
 /* what the rows below a header tell of a column */
@@ -318,6 +316,7 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 	{
 		const char *name = names->cells[i].text;
 		uint32		nbytes = names->cells[i].nbytes;
+		uint32		like = look_at_text(name, nbytes);
 		CsvCellKind kind;
 		Below		below;
 
@@ -325,22 +324,22 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 		nempty += nbytes == 0;
 		if (nbytes == 0 || i >= ncolumns)
 		{
-			nnames += looks_like_name(name, nbytes);
+			nnames += (like & LIKE_NAME) != 0;
 			continue;
 		}
 		below = look_below(grid, from, i, name, nbytes);
 		kind = csv_cell_kind(name, nbytes);
-		any_name |= may_be_name(name, nbytes);
-		nnames += looks_like_name(name, nbytes) ||
+		any_name |= (like & ANY_LETTER) != 0;
+		nnames += (like & LIKE_NAME) != 0 ||
 			(below.kind == CSV_CELL_EMPTY && kind == CSV_CELL_NUMBER) ||
-			(below.unlike && (kind == CSV_CELL_NUMBER || may_be_name(name, nbytes)));
+			(below.unlike && (kind == CSV_CELL_NUMBER || (like & ANY_LETTER) != 0));
 
 		recurs |= below.recurs;
-		nunlike += below.unlike && looks_like_word(name, nbytes) && below.nvalues >= LEAST_UNLIKE;
+		nunlike += below.unlike && (like & LIKE_WORD) != 0 && below.nvalues >= LEAST_UNLIKE;
 		if (below.kind == CSV_CELL_EMPTY || below.kind == CSV_CELL_TEXT)
 			continue;
 		ntyped++;
-		any_odd |= kind == CSV_CELL_CODE && !looks_like_name(name, nbytes);
+		any_odd |= kind == CSV_CELL_CODE && (like & LIKE_NAME) == 0;
 		nstrange += kind != below.kind;
 	}
 	*assumed = any_odd || (ntyped == 0 && nunlike * 2 < names->ncells);
@@ -461,7 +460,7 @@ names_typed(const CsvGridRows *rows, const CsvGridRecord *record)
 {
 	for (uint32 i = 0; i < Min(record->ncells, rows->ncolumns); i++)
 		if (rows->types[i] > CSV_CELL_CODE && !csv_kind_fits(rows->types[i], record->cells[i].kind) &&
-			looks_like_name(record->cells[i].text, record->cells[i].nbytes))
+			(look_at_text(record->cells[i].text, record->cells[i].nbytes) & LIKE_NAME) != 0)
 			return true;
 	return false;
 }
@@ -533,7 +532,7 @@ csv_find_header(const CsvGrid *grid)
 	header.last = header.top = candidate.last;
 	if (header.found)
 	{
-		header.names = csv_header_names(grid, &header.top, &header.last);
+		header.names = csv_header_names(grid, header.last, &header.top);
 		header.nfields = grid->records[header.last].nfields;
 		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1))
 			header.first--;

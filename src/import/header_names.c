@@ -68,29 +68,6 @@ count_filled(const CsvGridRecord *cells)
 	return n;
 }
 
-/* nothing but numbers of columns, or lines */
-static bool
-has_no_names(const CsvGridRecord *cells)
-{
-	bool		any_digit = false;
-
-	for (uint32 i = 0; i < cells->ncells; i++)
-	{
-		const char *digits;
-
-		for (uint32 j = 0; j < cells->cells[i].nbytes; j++)
-			if (IS_HIGHBIT_SET(cells->cells[i].text[j]) ||
-				isalpha((unsigned char) cells->cells[i].text[j]) || cells->cells[i].text[j] == '%')
-				return false;
-		digits = cells->cells[i].text + strcspn(cells->cells[i].text, "0123456789");
-		any_digit |= *digits != '\0';
-		if (*digits != '\0' && strtoul(digits, NULL, 10) != i + 1 &&
-			strtoul(digits, NULL, 10) != i)
-			return false;
-	}
-	return any_digit || count_filled(cells) > 0;
-}
-
 /* does a row belong to the header that has these names so far, right below it? */
 static bool
 belongs(const CsvGridRecord *row, const CsvGridRecord *names, bool *has_groups)
@@ -175,9 +152,9 @@ may_be_row(const CsvGrid *grid, uint32 number)
 }
 
 CsvGridRecord *
-csv_header_names(const CsvGrid *grid, uint32 *top, uint32 *last)
+csv_header_names(const CsvGrid *grid, uint32 last, uint32 *top)
 {
-	uint32		number = *last;
+	uint32		number = last;
 	CsvGridRecord *names = csv_names_of(grid, &grid->records[number]);
 
 	*top = number;
@@ -189,16 +166,9 @@ csv_header_names(const CsvGrid *grid, uint32 *top, uint32 *last)
 		CsvGridRecord *row = csv_names_of(grid, &grid->records[--number]);
 		bool		has_groups;
 
-		if (has_no_names(names) && !has_no_names(row) && row->ncells == names->ncells &&
-			count_filled(row) * 2 >= row->ncells)
-		{
-			names = row;
-			*last = number;
-		}
-		else if (belongs(row, names, &has_groups))
-			join(names, row, has_groups);
-		else
+		if (!belongs(row, names, &has_groups))
 			break;
+		join(names, row, has_groups);
 		*top = number;
 	}
 	return names;

@@ -371,6 +371,12 @@ has_lines(const CsvGridRows *rows, uint32 row)
 	return nlines > 0;
 }
 
+bool
+csv_numbers_columns(const CsvGridRows *rows, uint32 row)
+{
+	return has_lines(rows, row) || has_ordinals(rows, row);
+}
+
 /*
  * Does it have names below the names of groups: text where rows above it are blank, right
  * of a cell that is not, and in all columns with a type?
@@ -475,8 +481,8 @@ look_at_row(const CsvGridRows *rows, uint32 row, uint32 names)
 		(is_empty(rows, row, 0) ? fits_nowhere(rows, row) :
 		 is_strange(rows, row, 0) && is_in_words(first->text, first->nbytes));
 	look.header = nstrange >= LEAST_NAMES || (look.key && nstrange >= 2) ||
-		has_units(rows, row) || has_lines(rows, row) ||
-		has_subnames(rows, row, names) || has_ordinals(rows, row);
+		has_units(rows, row) || csv_numbers_columns(rows, row) ||
+		has_subnames(rows, row, names);
 	return look;
 }
 

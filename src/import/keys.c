@@ -45,28 +45,6 @@ find_keys(char **names, int nnames, size_t nfixed)
 	return keys;
 }
 
-/* are all values digits, as many in each?  Then zeros fill numbers up: 01, 02, 12. */
-static bool
-are_filled_up(const char *key, char **names, int nnames)
-{
-	size_t		ndigits = 0;
-
-	for (int i = 0; i < nnames; i++)
-	{
-		char	   *value = csv_path_value(names[i], key);
-
-		CHECK_FOR_INTERRUPTS();
-		if (value == NULL)
-			continue;
-		if (ndigits == 0)
-			ndigits = strlen(value);
-		if (ndigits == 0 || strlen(value) != ndigits ||
-			strspn(value, "0123456789") != ndigits)
-			return false;
-	}
-	return ndigits > 0;
-}
-
 /* does a pattern that is given hold for the type? */
 static bool
 has_given_pattern(const CsvTable *table, Oid type)
@@ -82,8 +60,12 @@ key_type(const CsvTable *table, const char *key, char **names, int nnames)
 	Oid			type;
 	const CsvReadingRules rules = {0};
 	CsvEvidence *evidence = palloc0(sizeof(CsvEvidence));
-	bool		are_numbers = are_filled_up(key, names, nnames);
+	List	   *values = NIL;
+	size_t		nbytes = 0;
+	bool		are_filled_up = true;
+	ListCell   *cell;
 
+	/* all are digits, as many in each?  Then zeros fill numbers up: 01, 02, 12. */
 	for (int i = 0; i < nnames; i++)
 	{
 		char	   *value = csv_path_value(names[i], key);
@@ -91,10 +73,20 @@ key_type(const CsvTable *table, const char *key, char **names, int nnames)
 		CHECK_FOR_INTERRUPTS();
 		if (value == NULL)
 			continue;
-		value = csv_shown_filename(value);
-		if (are_numbers)
-			value += Min(strspn(value, "0"), strlen(value) - 1);
-		csv_evidence_add(&rules, evidence, i, value, (uint32) strlen(value));
+		if (values == NIL)
+			nbytes = strlen(value);
+		are_filled_up &= *value != '\0' && strlen(value) == nbytes &&
+			strspn(value, "0123456789") == nbytes;
+		values = lappend(values, csv_shown_filename(value));
+	}
+	foreach(cell, values)
+	{
+		const char *value = lfirst(cell);
+
+		if (are_filled_up)
+			value += Min(strspn(value, "0"), nbytes - 1);
+		csv_evidence_add(&rules, evidence, foreach_current_index(cell), value,
+						 (uint32) strlen(value));
 	}
 
 	/* later values may be longer */

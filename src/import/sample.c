@@ -23,24 +23,16 @@
 
 /* ---- reading ---- */
 
-static bool
-ends_with(const char *string, size_t length, const char *suffix)
-{
-	size_t		nbytes = strlen(suffix);
-
-	return length >= nbytes &&
-		pg_strncasecmp(string + length - nbytes, suffix, nbytes) == 0;
-}
-
 void
 csv_sample_read(const CsvTable *table, CsvSource *source, uint64 capacity,
 				CsvSample *sample)
 {
 	const char *name = csv_source_name(source);
+	size_t		length = csv_name_without_compression(name);
 	uint8_t    *bytes = palloc_extended(capacity, MCXT_ALLOC_HUGE);
 
 	memset(sample, 0, sizeof(*sample));
-	sample->prefers_tab = ends_with(name, csv_name_without_compression(name), ".tsv");
+	sample->prefers_tab = length >= 4 && pg_strncasecmp(name + length - 4, ".tsv", 4) == 0;
 	while (!sample->at_end)
 	{
 		size_t		nread;
