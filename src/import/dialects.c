@@ -645,11 +645,7 @@ typedef struct Escapes
 	uint32		nempty;			/* fields */
 	bool		at_end;			/* \. is the last line */
 
-	/* backslashes before delimiters and line breaks: they join parts ... */
-	uint32		njoins;
-	uint32		width;			/* ... to a record of this number of fields ... */
-	uint32		nrows;
-	uint32		nmisfits;		/* ... or to another */
+	uint32		njoins;			/* backslashes before delimiters and line breaks */
 } Escapes;
 
 /* count the escapes of a field; true if a backslash at its end joins the next field to it */
@@ -679,60 +675,55 @@ static Escapes
 find_escapes(const CsvGrid *grid)
 {
 	Escapes		escapes = {0};
-	uint32		nfields = 0;
+	bool		goes_on = false;
 
 	for (uint32 i = 0; i < grid->nrecords; i++)
 	{
 		const CsvGridRecord *record = &grid->records[i];
-		bool		goes_on = false;
 
-		if (record->nfields == 1 && record->cells[0].nbytes == 0)
-			continue;
-		for (uint32 j = 0; j < record->ncells; j++)
-		{
-			goes_on = count_escapes(&escapes, &record->cells[j]);
-			escapes.njoins += goes_on;
-			nfields += !goes_on;
-		}
-		if (goes_on)
-			continue;
-		if (escapes.width == 0)
-			escapes.width = nfields;
-		if (!escapes.at_end)
-			*(nfields == escapes.width ? &escapes.nrows : &escapes.nmisfits) += 1;
-		nfields = 0;
+		if (record->nfields > 1 || (record->ncells > 0 && record->cells[0].nbytes > 0))
+			for (uint32 j = 0; j < record->ncells; j++)
+				escapes.njoins += goes_on = count_escapes(&escapes, &record->cells[j]);
 	}
-	escapes.nmisfits += nfields > 0;
+	escapes.nodd += goes_on && grid->sample->at_end;
 	return escapes;
 }
 
 /*
- * Are fields written as COPY, pg_dump and MySQL do?  Backslashes may as well be part of
- * paths, and other programs write \N, but leave fields empty, too, or have quotes.
+ * The sample in COPY's text format, if fields are written as COPY, pg_dump and MySQL do; NULL
+ * if not.  Backslashes may as well be part of paths, and other programs write \N, but
+ * leave fields empty, too, or have quotes.
  */
-static bool
-is_text_format(const Search *search, const CsvGrid *grid)
+static CsvGrid *
+try_text_format(const Search *search, const CsvGrid *grid)
 {
-	CsvDialectOptions plain = grid->options;
-	CsvGrid    *unquoted;
+	CsvDialectOptions with = grid->options;
+	const bool	is_tab = with.delimiter == '\t';
+	uint32		nothers;
+	uint32		nrows;
+	CsvGrid    *other;
 	Escapes		escapes;
 
 	if (!grid->is_table || !csv_sample_has(search->sample, "\\"))
-		return false;
-	plain.quote = plain.escape = 0;
-	unquoted = csv_grid_read(&plain, search->sample, search->marker);
-	escapes = find_escapes(unquoted);
-	csv_grid_free(unquoted);
-	if (escapes.nodd > 0 ||
-		(count_quoted(grid) > 0 && (escapes.njoins == 0 || grid->options.delimiter != '\t')))
-		return false;
-	if (escapes.njoins > 0)
-		return escapes.nmisfits <= escapes.nrows * MOST_OTHERS &&
-			(escapes.nempty == 0 || grid->options.delimiter == '\t') &&
-			(escapes.width == grid->nfields || !csv_grid_is_regular(grid));
-	return grid->options.delimiter == '\t' &&
-		(escapes.at_end ||
-		 (escapes.nnulls > 0 && (escapes.nempty == 0 || escapes.nothers > 0)));
+		return NULL;
+	with.quote = with.escape = 0;
+	other = csv_grid_read(&with, search->sample, search->marker);
+	escapes = find_escapes(other);
+	csv_grid_free(other);
+	if (escapes.nodd > 0 || (count_quoted(grid) > 0 && (escapes.njoins == 0 || !is_tab)) ||
+		(escapes.njoins == 0 &&
+		 (!is_tab || !(escapes.at_end || (escapes.nnulls > 0 &&
+										  (escapes.nempty == 0 || escapes.nothers > 0))))))
+		return NULL;
+	with.quoting = CSV_QUOTING_TEXT;
+	other = read_grid(search, &with);
+	nrows = csv_count_rows(other, 0, other->nrecords, &nothers);
+	if (escapes.njoins == 0 ||
+		(nothers <= nrows * MOST_OTHERS && (escapes.nempty == 0 || is_tab) &&
+		 (other->nfields == grid->nfields || !csv_grid_is_regular(grid))))
+		return other;
+	csv_grid_free(other);
+	return NULL;
 }
 
 /* the best dialect with a delimiter of one byte */
@@ -740,17 +731,13 @@ static CsvGrid *
 try_formats(Search *search)
 {
 	CsvGrid    *best = try_delimiters(search);
-	CsvDialectOptions with = search->options;
+	CsvGrid    *text;
 
-	if (with.quoting == CSV_QUOTING_TEXT || best->nfields > CSV_MOST_FIELDS_TRIED ||
-		search->given->format || search->given->quote || search->given->escape ||
-		!is_text_format(search, best))
+	if (search->options.quoting == CSV_QUOTING_TEXT || best->nfields > CSV_MOST_FIELDS_TRIED ||
+		search->given->format || search->given->quote || search->given->escape)
 		return best;
-	with.quoting = CSV_QUOTING_TEXT;
-	with.delimiter = best->options.delimiter;
-	with.trim = best->options.trim;
-	with.quote = with.escape = 0;
-	return keep(best, read_grid(search, &with), true);
+	text = try_text_format(search, best);
+	return text == NULL ? best : keep(best, text, true);
 }
 
 /* ---- delimiters of several characters ---- */

@@ -101,12 +101,11 @@ is_sum(const char *text, bool *is_mean)
 	return *is_mean || begins_with_word(text, sums, lengthof(sums));
 }
 
-/* a cell's number, and half of what its last digit counts; false if it is not a number */
+/* a cell's number; false if it is not one */
 static bool
-number_of(const CsvCell *cell, char point, double *number, double *half)
+number_of(const CsvCell *cell, char point, double *number)
 {
 	char		plain[NUMBER_BYTES + 1];
-	const char *fraction;
 	char	   *rest;
 	uint32		n = 0;
 
@@ -122,8 +121,6 @@ number_of(const CsvCell *cell, char point, double *number, double *half)
 			plain[n++] = c;
 	}
 	plain[n] = '\0';
-	fraction = strchr(plain, '.');
-	*half = 0.5 * pow(10, fraction == NULL ? 0 : -(double) (strlen(fraction) - 1));
 	*number = strtod(plain, &rest);
 	return rest != plain && *rest == '\0' && isfinite(*number);
 }
@@ -134,8 +131,6 @@ is_sum_of_column(const FileEnd *end, uint32 number, uint32 column, char point, b
 {
 	double		sum = 0;
 	double		cell;
-	double		half;
-	double		error = 0;
 	uint32		n = 0;
 
 	for (uint32 i = end->first; i <= end->last; i++)
@@ -143,16 +138,14 @@ is_sum_of_column(const FileEnd *end, uint32 number, uint32 column, char point, b
 		const CsvGridRecord *record = &end->grid->records[i];
 
 		if (!csv_is_row(record, end->rows->ncolumns) ||
-			!number_of(&record->cells[column], point, &cell, &half))
+			!number_of(&record->cells[column], point, &cell))
 			continue;
 		sum += cell;
-		error += half;
 		n++;
 	}
 	return n >= 2 && column < end->grid->records[number].ncells &&
-		number_of(&end->grid->records[number].cells[column], point, &cell, &half) &&
-		fabs(cell * (is_mean ? n : 1) - sum) <=
-		Min(error + half * (is_mean ? n : 1), fabs(sum) * MOST_ROUNDING) + fabs(sum) * 1e-9;
+		number_of(&end->grid->records[number].cells[column], point, &cell) &&
+		fabs(cell * (is_mean ? n : 1) - sum) <= fabs(sum) * MOST_ROUNDING;
 }
 
 /* ... with either decimal separator */

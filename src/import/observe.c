@@ -49,8 +49,6 @@ typedef struct Observer
 	MemoryContextCallback callback;
 } Observer;
 
-/* ---- a value ---- */
-
 /*
  * Do quotes seem to join rows?  Then nearly all lines of the value, except parts of lines
  * at its beginning and end, have as many delimiters as a row has.  If there are none, both
@@ -91,6 +89,17 @@ is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 	return nlines > 0 ? nlike >= nlines * MOST_LIKE : in_parts == per_line;
 }
 
+/* add a value of type text; do quotes seem to have joined records in it? */
+static bool
+add_value(const Observer *observer, CsvEvidence *evidence, int64 record, const char *value)
+{
+	const char *text = VARDATA_ANY(value);
+	const uint32 nbytes = (uint32) VARSIZE_ANY_EXHDR(value);
+
+	csv_evidence_add(&observer->rules, evidence, record, text, nbytes);
+	return is_joined(observer->findings, text, nbytes);
+}
+
 /* ---- in a thread ---- */
 
 /* does the scan deliver a row by itself? */
@@ -114,25 +123,16 @@ static void
 observe_row(const Observer *observer, BatchNote *note, const CsvBatch *batch,
 			const CsvLayout *layout, uint32_t row, int64 record)
 {
-	const bool	any_breaks = batch->nlines > batch->nrecords;
-
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
 		const CsvArray *array = &batch->arrays[i];
 		CsvEvidence *evidence = &note->evidence[layout->columns[i].attnum - 1];
-		const char *entry;
-		uint32		nbytes;
 
 		if (array->values == NULL || (!array->all_ok && array->status[row] == CSV_VALUE_NULL))
-		{
 			evidence->nnulls++;
-			continue;
-		}
-		entry = (const char *) array->values + (size_t) row * array->stride;
-		nbytes = VARSIZE_ANY_EXHDR(entry);
-		csv_evidence_add(&observer->rules, evidence, record, VARDATA_ANY(entry), nbytes);
-		if (any_breaks)
-			note->any_joined |= is_joined(observer->findings, VARDATA_ANY(entry), nbytes);
+		else
+			note->any_joined |= add_value(observer, evidence, record,
+										  (const char *) array->values + (size_t) row * array->stride);
 	}
 }
 
@@ -180,18 +180,12 @@ add_row(Observer *observer, const Datum *values, const bool *isnull, int64 recor
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
 		CsvEvidence *evidence = &findings->columns[i].evidence;
-		const char *text;
-		uint32		nbytes;
 
 		if (isnull[i])
-		{
 			evidence->nnulls++;
-			continue;
-		}
-		text = VARDATA_ANY(DatumGetPointer(values[i]));
-		nbytes = VARSIZE_ANY_EXHDR(DatumGetPointer(values[i]));
-		csv_evidence_add(&observer->rules, evidence, record, text, nbytes);
-		findings->any_joined |= is_joined(findings, text, nbytes);
+		else
+			findings->any_joined |= add_value(observer, evidence, record,
+											  DatumGetPointer(values[i]));
 	}
 }
 

@@ -25,7 +25,6 @@ typedef struct CountedString
 {
 	CsvWideDelimiter text;
 	uint32		nlines;			/* that have it */
-	uint32		nends;			/* that end with it */
 	uint32		n;				/* not those beside other punctuation */
 	uint32		last_line;
 } CountedString;
@@ -38,7 +37,7 @@ is_punctuation(uint8_t byte)
 
 static void
 count_candidate(CountedString *candidates, uint32 *ncandidates, const uint8_t *text,
-				uint32 nbytes, uint32 times, uint32 line, bool at_end)
+				uint32 nbytes, uint32 times, uint32 line)
 {
 	uint32		i = 0;
 
@@ -55,40 +54,22 @@ count_candidate(CountedString *candidates, uint32 *ncandidates, const uint8_t *t
 	}
 	candidates[i].nlines += candidates[i].last_line != line;
 	candidates[i].last_line = line;
-	candidates[i].nends += at_end;
 	candidates[i].n += times;
 }
 
-/*
- * A string of punctuation.  || may also be in ||||, with an empty field between, and in
- * ||$ or %||, with a part of a value.
- */
+/* a string of punctuation: all of it, or parts that repeat, as || may be in |||| */
 static void
 count_string(CountedString *candidates, uint32 *ncandidates, const uint8_t *text,
-			 uint64 nbytes, uint32 line, bool at_end)
+			 uint64 nbytes, uint32 line)
 {
-	uint64		nfirst = 1;		/* characters like the first, and like the last */
-	uint64		nlast = 1;
+	uint64		nfirst = 1;		/* characters like the first */
 
 	while (nfirst < nbytes && text[nfirst] == text[0])
 		nfirst++;
-	while (nlast < nbytes && text[nbytes - 1 - nlast] == text[nbytes - 1])
-		nlast++;
-	if (nfirst < nbytes)
-	{
-		if (nbytes <= CSV_DELIMITER_BYTES)
-			count_candidate(candidates, ncandidates, text, (uint32) nbytes, 1, line, at_end);
-		if (nfirst >= 2 && nfirst <= CSV_DELIMITER_BYTES)
-			count_candidate(candidates, ncandidates, text, (uint32) nfirst, 0, line, false);
-		if (nlast >= 2 && nlast <= CSV_DELIMITER_BYTES)
-			count_candidate(candidates, ncandidates, text + nbytes - nlast, (uint32) nlast,
-							0, line, at_end);
-		return;
-	}
-	for (uint32 part = 2; part <= Min(nbytes, CSV_DELIMITER_BYTES); part++)
+	for (uint32 part = nfirst < nbytes ? (uint32) nbytes : 2;
+		 part <= Min(nbytes, CSV_DELIMITER_BYTES); part++)
 		if (nbytes % part == 0)
-			count_candidate(candidates, ncandidates, text, part, (uint32) (nbytes / part),
-							line, at_end);
+			count_candidate(candidates, ncandidates, text, part, (uint32) (nbytes / part), line);
 }
 
 /*
@@ -155,8 +136,7 @@ csv_find_wide_delimiters(const CsvSample *sample, uint8_t break_byte, uint8_t qu
 		for (; i < end && !inside && is_punctuation(sample->bytes[i]); i++)
 			counts[sample->bytes[i]]++;
 		if (i - from >= 2)
-			count_string(candidates, &ncandidates, sample->bytes + from, i - from, nlines,
-						 i == end || sample->bytes[i] == '\n' || sample->bytes[i] == '\r');
+			count_string(candidates, &ncandidates, sample->bytes + from, i - from, nlines);
 		if (i > from)
 			continue;
 		inside ^= quote != 0 && sample->bytes[i] == quote;
@@ -171,8 +151,6 @@ csv_find_wide_delimiters(const CsvSample *sample, uint8_t break_byte, uint8_t qu
 	for (uint32 n = 0; n < ncandidates && nfound < CSV_WIDE_DELIMITERS; n++)
 		if (candidates[n].nlines >= 2 &&
 			candidates[n].nlines >= (nlines - 1) * LEAST_LINES &&
-			(candidates[n].nends * 2 < candidates[n].nlines ||
-			 candidates[n].n - candidates[n].nends >= candidates[n].nlines) &&
 			is_whole(candidates, ncandidates, &candidates[n], counts))
 			memcpy(found[nfound++], candidates[n].text, sizeof(CsvWideDelimiter));
 	return nfound;
