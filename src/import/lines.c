@@ -12,9 +12,6 @@
 /* bytes that are read at a time: a longer line counts as several */
 #define BUFFER_BYTES	(1024 * 1024)
 
-/* a line without its break, the first of a file or not; true: that is enough */
-typedef bool (*LineFn) (void *arg, const uint8_t *line, uint64 nbytes, bool is_first);
-
 /* the end of the last whole line, or of the buffer, where no character ends */
 static uint64
 find_end(const uint8_t *bytes, uint64 nbytes, uint8_t break_byte)
@@ -30,47 +27,73 @@ find_end(const uint8_t *bytes, uint64 nbytes, uint8_t break_byte)
 	return end;
 }
 
-/* call a function for each line of the table's files, until it has enough */
-static void
-look_at_lines(const CsvTable *table, CsvBoundary boundary, LineFn look, void *arg)
+/* the lines of a table's files */
+typedef struct Lines
 {
-	const uint8_t break_byte = boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
-	CsvSource  *source = csv_source_create(table);
-	uint8_t    *bytes = palloc(BUFFER_BYTES);
-	bool		enough = false;
+	CsvSource  *source;
+	uint8_t		break_byte;
+	int			nfiles;			/* that were opened */
+	bool		at_end;			/* of a file */
+	uint8_t    *bytes;			/* BUFFER_BYTES, of which ... */
+	uint64		nbytes;			/* ... so many are read, ... */
+	uint64		end;			/* ... so many are of whole lines, ... */
+	uint64		pos;			/* ... and so many were delivered */
+} Lines;
 
-	while (!enough && csv_source_open_next(source, NULL))
+static Lines
+begin_lines(const CsvTable *table, CsvBoundary boundary)
+{
+	return (Lines) {
+		.source = csv_source_create(table),
+		.break_byte = boundary == CSV_BOUNDARY_CR ? '\r' : '\n',
+		.at_end = true,
+		.bytes = palloc(BUFFER_BYTES)
+	};
+}
+
+static void
+end_lines(Lines *lines)
+{
+	csv_source_close(lines->source);
+	pfree(lines->bytes);
+}
+
+/* the next line without its break, as a sample; false: there is none */
+static bool
+next_line(Lines *lines, CsvSample *line)
+{
+	const uint8_t *start;
+	const uint8_t *found;
+
+	while (lines->pos >= lines->end)
 	{
-		uint64		nbytes = 0;
-		bool		is_first = true;
 		size_t		nread;
 
-		do
-		{
-			uint64		end;
-			uint64		pos = 0;
-
-			CHECK_FOR_INTERRUPTS();
-			nread = csv_source_read(source, bytes + nbytes, BUFFER_BYTES - nbytes);
-			nbytes += nread;
-			if (nread > 0 && nbytes < BUFFER_BYTES)
-				continue;
-			end = nread == 0 ? nbytes : find_end(bytes, nbytes, break_byte);
-			while (pos < end && !enough)
-			{
-				const uint8_t *found = memchr(bytes + pos, break_byte, end - pos);
-				uint64		next = found == NULL ? end : (uint64) (found - bytes);
-
-				enough = look(arg, bytes + pos, next - pos, is_first);
-				is_first = false;
-				pos = next + 1;
-			}
-			nbytes -= end;
-			memmove(bytes, bytes + end, nbytes);
-		} while (nread > 0 && !enough);
+		CHECK_FOR_INTERRUPTS();
+		lines->nbytes -= lines->end;
+		memmove(lines->bytes, lines->bytes + lines->end, lines->nbytes);
+		lines->pos = lines->end = 0;
+		if (lines->at_end && !csv_source_open_next(lines->source, NULL))
+			return false;
+		lines->nfiles += lines->at_end;
+		nread = csv_source_read(lines->source, lines->bytes + lines->nbytes,
+								BUFFER_BYTES - lines->nbytes);
+		lines->nbytes += nread;
+		lines->at_end = nread == 0;
+		if (lines->at_end)
+			lines->end = lines->nbytes;
+		else if (lines->nbytes == BUFFER_BYTES)
+			lines->end = find_end(lines->bytes, lines->nbytes, lines->break_byte);
 	}
-	csv_source_close(source);
-	pfree(bytes);
+	start = lines->bytes + lines->pos;
+	found = memchr(start, lines->break_byte, lines->end - lines->pos);
+	*line = (CsvSample) {
+		.bytes = start,
+		.nbytes = found == NULL ? lines->end - lines->pos : (uint64) (found - start),
+		.at_end = true
+	};
+	lines->pos += line->nbytes + 1;
+	return true;
 }
 
 /* ---- encodings ---- */
@@ -112,111 +135,88 @@ csv_encoding_of(const CsvHighBytes *counts)
 		counts->not_win1252 ? "LATIN1" : "WIN1252";
 }
 
-/* a LineFn */
-static bool
-count_in_line(void *arg, const uint8_t *line, uint64 nbytes, bool is_first)
-{
-	const CsvSample sample = {.bytes = line, .nbytes = nbytes, .at_end = true};
-
-	csv_count_high_bytes(&sample, arg);
-	return false;
-}
-
 CsvHighBytes
 csv_look_for_high_bytes(const CsvTable *table)
 {
+	Lines		lines = begin_lines(table, CSV_BOUNDARY_AUTO);
 	CsvHighBytes counts = {0};
+	CsvSample	line;
 
-	look_at_lines(table, CSV_BOUNDARY_AUTO, count_in_line, &counts);
+	while (next_line(&lines, &line))
+		csv_count_high_bytes(&line, &counts);
+	end_lines(&lines);
 	return counts;
 }
 
 /* ---- COPY's text format ---- */
 
-typedef struct EscapeLook
+/* numbers of bytes count as odd, because no program writes them */
+static void
+look_for_escapes(const CsvSample *line, const CsvDialectOptions *dialect, CsvEscapes *escapes)
 {
-	const CsvDialectOptions *dialect;
-	CsvEscapes	escapes;
-} EscapeLook;
-
-/* a LineFn; numbers of bytes count as odd, because no program writes them */
-static bool
-look_for_escapes(void *arg, const uint8_t *line, uint64 nbytes, bool is_first)
-{
-	EscapeLook *look = arg;
-
 	/* the end of the data, which COPY writes as well */
-	look->escapes.doubled |= nbytes == 2 && memcmp(line, "\\.", 2) == 0;
-	for (uint64 i = 0; i + 1 < nbytes; i += 2)
+	escapes->doubled |= line->nbytes == 2 && csv_sample_has_at(line, 0, "\\.");
+	for (uint64 i = 0; i + 1 < line->nbytes; i += 2)
 	{
-		const uint8_t *found = memchr(line + i, '\\', nbytes - i - 1);
+		const uint8_t *found = memchr(line->bytes + i, '\\', line->nbytes - i - 1);
 
 		if (found == NULL)
-			break;
-		i = (uint64) (found - line);
-		look->escapes.doubled |= line[i + 1] == '\\';
-		look->escapes.letters |= memchr("bfnrtv", line[i + 1], 6) != NULL;
-		if (memchr("\\bfnrtvN.\r", line[i + 1], 10) == NULL &&
-			!csv_delimiter_at(look->dialect, line, i + 1, nbytes))
-		{
-			look->escapes = (CsvEscapes) {.odd = true};
-			return true;
-		}
+			return;
+		i = (uint64) (found - line->bytes);
+		escapes->doubled |= found[1] == '\\';
+		escapes->letters |= memchr("bfnrtv", found[1], 6) != NULL;
+		escapes->odd |= memchr("\\bfnrtvN.\r", found[1], 10) == NULL &&
+			!csv_delimiter_at(dialect, line->bytes, i + 1, line->nbytes);
 	}
-	return false;
 }
 
 CsvEscapes
 csv_look_for_escapes(const CsvTable *table)
 {
-	EscapeLook	look = {.dialect = &table->reader.dialect};
+	Lines		lines = begin_lines(table, CSV_BOUNDARY_AUTO);
+	CsvEscapes	escapes = {0};
+	CsvSample	line;
 
-	look_at_lines(table, CSV_BOUNDARY_AUTO, look_for_escapes, &look);
-	return look.escapes;
+	while (!escapes.odd && next_line(&lines, &line))
+		look_for_escapes(&line, &table->reader.dialect, &escapes);
+	end_lines(&lines);
+	return escapes;
 }
 
 /* ---- comments ---- */
 
-typedef struct CommentRow
-{
-	const CsvDialectOptions *dialect;
-	uint32		nfields;
-	int			nfiles;
-	bool		at_beginning;	/* of the first file, where a comment may be the header ... */
-	char	   *header;			/* ... which other files may have, too */
-	char	   *line;
-} CommentRow;
-
-/* a LineFn */
 static bool
-find_comment_row(void *arg, const uint8_t *line, uint64 nbytes, bool is_first)
+is_comment_row(const CsvSample *line, const CsvDialectOptions *dialect, uint32 nfields)
 {
-	CommentRow *row = arg;
-	const bool	is_comment = csv_comment_at(row->dialect, line, 0, nbytes);
 	uint64		ndelimiters = 0;
 
-	row->nfiles += is_first;
-	row->at_beginning &= is_comment && row->nfiles <= 1;
-	if (!is_comment || (row->header != NULL && nbytes == strlen(row->header) &&
-						memcmp(line, row->header, nbytes) == 0))
-		return false;
-	for (uint64 i = 0; i < nbytes; i++)
-		ndelimiters += csv_delimiter_at(row->dialect, line, i, nbytes);
-	if (ndelimiters + 1 != row->nfields)
-		return false;
-	*(row->at_beginning ? &row->header : &row->line) = pnstrdup((const char *) line, nbytes);
-	return row->line != NULL;
+	for (uint64 i = 0; i < line->nbytes; i++)
+		ndelimiters += csv_delimiter_at(dialect, line->bytes, i, line->nbytes);
+	return ndelimiters + 1 == nfields;
 }
 
 char *
 csv_look_for_comment_row(const CsvTable *table, CsvBoundary boundary, uint32 nfields)
 {
-	CommentRow	row = {
-		.dialect = &table->reader.dialect,
-		.nfields = nfields,
-		.at_beginning = true
-	};
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+	Lines		lines = begin_lines(table, boundary);
+	bool		at_beginning = true;	/* of the first file, where a comment may be the header ... */
+	char	   *header = NULL;	/* ... which other files may have, too */
+	char	   *row = NULL;
+	CsvSample	line;
 
-	look_at_lines(table, boundary, find_comment_row, &row);
-	return row.line;
+	while (row == NULL && next_line(&lines, &line))
+	{
+		const bool	is_comment = csv_comment_at(dialect, line.bytes, 0, line.nbytes);
+
+		at_beginning &= is_comment && lines.nfiles <= 1;
+		if (!is_comment || (header != NULL && line.nbytes == strlen(header) &&
+							memcmp(line.bytes, header, line.nbytes) == 0))
+			continue;
+		if (is_comment_row(&line, dialect, nfields))
+			*(at_beginning ? &header : &row) =
+				pnstrdup((const char *) line.bytes, line.nbytes);
+	}
+	end_lines(&lines);
+	return row;
 }

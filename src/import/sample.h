@@ -103,7 +103,7 @@ typedef struct CsvEscapes
 	bool		letters;		/* some stand before letters: tabs, line breaks */
 } CsvEscapes;
 
-/* all are false but odd, if there is an odd one */
+/* nothing but `odd` counts where it is set */
 extern CsvEscapes csv_look_for_escapes(const CsvTable *table);
 
 /*
