@@ -48,11 +48,10 @@ character(uint8_t c)
 
 /* a row of the result, whose other columns are the table's options and counts */
 static void
-put_row(ReturnSetInfo *result, const CsvFindings *findings, char **values)
+put_row(ReturnSetInfo *result, AttInMetadata *input, const CsvFindings *findings, char **values)
 {
 	const CsvTable *table = findings->table;
 	const CsvDialectOptions *dialect = &table->reader.dialect;
-	HeapTuple	tuple;
 
 	values[7] = table->delimiter;
 	values[8] = character(dialect->quote);
@@ -68,12 +67,11 @@ put_row(ReturnSetInfo *result, const CsvFindings *findings, char **values)
 	values[21] = dialect->footer_rows == 0 ? NULL : number(dialect->footer_rows);
 	values[22] = dialect->trim ? "true" : NULL;
 	values[23] = dialect->quoting == CSV_QUOTING_TEXT ? "text" : "csv";
-	tuple = BuildTupleFromCStrings(TupleDescGetAttInMetadata(result->setDesc), values);
-	tuplestore_puttuple(result->setResult, tuple);
+	tuplestore_puttuple(result->setResult, BuildTupleFromCStrings(input, values));
 }
 
 static void
-put_column(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
+put_column(ReturnSetInfo *result, AttInMetadata *input, const CsvFindings *findings, uint32 i)
 {
 	const CsvFoundColumn *column = &findings->columns[i];
 	int32		max_chars;
@@ -88,20 +86,20 @@ put_column(ReturnSetInfo *result, const CsvFindings *findings, uint32 i)
 	values[16] = column->null_values != NULL ? column->null_values : findings->null_values;
 	values[17] = column->type == DATEOID ? column->pattern : NULL;
 	values[18] = column->type == TIMESTAMPOID ? column->pattern : NULL;
-	put_row(result, findings, values);
+	put_row(result, input, findings, values);
 }
 
 /* a column whose value is in the path */
 static void
-put_key(ReturnSetInfo *result, const CsvFindings *findings, const CsvPathColumn *column,
-		uint32 i)
+put_key(ReturnSetInfo *result, AttInMetadata *input, const CsvFindings *findings,
+		const CsvPathColumn *column, uint32 i)
 {
 	char	   *values[CSV_SNIFF_COLUMNS] = {
 		number(i + 1), column->name, NULL, format_type_be(column->type)
 	};
 
 	values[24] = column->option;
-	put_row(result, findings, values);
+	put_row(result, input, findings, values);
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_sniff);
@@ -112,6 +110,8 @@ PG_FUNCTION_INFO_V1(csv_gpu_sniff);
 Datum
 csv_gpu_sniff(PG_FUNCTION_ARGS)
 {
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	AttInMetadata *input;
 	CsvImportOptions import;
 	CsvFindings *findings;
 	List	   *keys;
@@ -119,13 +119,14 @@ csv_gpu_sniff(PG_FUNCTION_ARGS)
 
 	csv_check_may_read_files("function csv_gpu_sniff");
 	InitMaterializedSRF(fcinfo, 0);
+	input = TupleDescGetAttInMetadata(result->setDesc);
 	csv_import_options(NIL, &import);
 	findings = csv_sniff(text_to_cstring(PG_GETARG_TEXT_PP(0)), NIL, &import);
 	keys = findings->ncolumns == 0 ? NIL : csv_find_keys(findings, 0);
 	for (uint32 i = 0; i < findings->ncolumns; i++)
-		put_column((ReturnSetInfo *) fcinfo->resultinfo, findings, i);
+		put_column(result, input, findings, i);
 	foreach(cell, keys)
-		put_key((ReturnSetInfo *) fcinfo->resultinfo, findings, lfirst(cell),
+		put_key(result, input, findings, lfirst(cell),
 				findings->ncolumns + (uint32) foreach_current_index(cell));
 
 	/* the rows have the number of errors: tell the likely cause only */

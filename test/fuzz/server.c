@@ -716,16 +716,22 @@ InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags)
 {
 }
 
-void
-#if PG_VERSION_NUM >= 170000
-tuplestore_putvalues(Tuplestorestate *store, TupleDesc tupdesc,
-					 const Datum *values, const bool *nulls)
-#else
-tuplestore_putvalues(Tuplestorestate *store, TupleDesc tupdesc, Datum *values,
-					 bool *nulls)
-#endif
+AttInMetadata *
+TupleDescGetAttInMetadata(TupleDesc tupdesc)
 {
-	fuzz_check_row(values, nulls);
+	return NULL;
+}
+
+HeapTuple
+BuildTupleFromCStrings(AttInMetadata *input, char **values)
+{
+	fuzz_check_row(values);
+	return NULL;
+}
+
+void
+tuplestore_puttuple(Tuplestorestate *store, HeapTuple tuple)
+{
 }
 
 /* ---- the table, and its file ---- */

@@ -22,6 +22,6 @@ typedef struct FuzzServer
 extern FuzzServer fuzz_server;
 
 /* gets each row that the function returns */
-extern void fuzz_check_row(const Datum *values, const bool *nulls);
+extern void fuzz_check_row(char **values);
 
 #endif							/* FUZZ_SERVER_H */
