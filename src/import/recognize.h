@@ -96,7 +96,7 @@ typedef enum CsvFact
 	CSV_FACT_ZERO_AT_END = 1 << 8,	/* of the decimals of an EITHER form */
 	CSV_FACT_CAPITAL_E = 1 << 9,
 
-	/* dates and timestamps in any form (when.h): one pattern reads one of each line */
+	/* dates and timestamps in any form (when.c): one pattern reads one of each line */
 	CSV_FACT_YEAR_LAST = 1 << 10, CSV_FACT_YEAR_FIRST = 1 << 11, CSV_FACT_MONTH_NAME = 1 << 12,
 	CSV_FACT_HYPHEN = 1 << 13, CSV_FACT_SLASH = 1 << 14, CSV_FACT_DOT = 1 << 15,
 	CSV_FACT_BLANK = 1 << 16,
