@@ -190,6 +190,20 @@ SET enable_seqscan = off;
 SELECT id FROM t WHERE name = 'five';
 RESET enable_seqscan;
 DROP TABLE t;
+-- rows wait before they are inserted, and an ERROR still names the record
+CREATE TABLE t (id int PRIMARY KEY, name text) PARTITION BY RANGE (id);
+CREATE TABLE t_few PARTITION OF t FOR VALUES FROM (1) TO (1000);
+CREATE TABLE t_many PARTITION OF t FOR VALUES FROM (1000) TO (10000);
+CREATE FOREIGN TABLE many (id int, name text) SERVER csv OPTIONS (filename 'regress_csv/many.csv');
+CALL write_query('many.csv', $$ SELECT string_agg(CASE i WHEN 1000 THEN 7 ELSE i END || ',x', E'\n') FROM generate_series(1, 2500) i $$);
+SELECT records_loaded FROM csv_gpu_load('many', 't');
+CALL write_query('many.csv', $$ SELECT string_agg(CASE i WHEN 1500 THEN 1200 ELSE i END || ',x', E'\n') FROM generate_series(1, 2500) i $$);
+SELECT records_loaded FROM csv_gpu_load('many', 't');
+CALL write_query('many.csv', $$ SELECT string_agg(i || ',x', E'\n') FROM generate_series(1, 2500) i $$);
+SELECT records_loaded FROM csv_gpu_load('many', 't');
+SELECT tableoid::regclass, count(*), sum(id) FROM t GROUP BY 1 ORDER BY 1;
+DROP FOREIGN TABLE many;
+DROP TABLE t;
 -- foreign keys, to another table and to itself
 CREATE TABLE other (id int PRIMARY KEY);
 INSERT INTO other VALUES (1), (2), (4);

@@ -192,14 +192,9 @@ csv_insert_relation(const CsvInsert *insert)
 }
 
 void
-csv_insert_tell_lines(CsvInsert *insert, int64 header_lines)
+csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *quals)
 {
 	insert->header_lines = header_lines;
-}
-
-void
-csv_insert_filter(CsvInsert *insert, List *quals)
-{
 	insert->quals = quals;
 }
 

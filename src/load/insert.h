@@ -45,11 +45,11 @@ extern void csv_insert_close(CsvInsert *insert);
 
 extern Relation csv_insert_relation(const CsvInsert *insert);
 
-/* let messages name a row as COPY does: by its line, behind header_lines lines */
-extern void csv_insert_tell_lines(CsvInsert *insert, int64 header_lines);
-
-/* insert only rows that pass the quals (of a planned query; implicitly ANDed) */
-extern void csv_insert_filter(CsvInsert *insert, List *quals);
+/*
+ * For a COPY statement: messages name a row by its line, behind header_lines lines.
+ * Only rows that pass the quals (of a planned query; implicitly ANDed) are inserted.
+ */
+extern void csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *quals);
 
 /*
  * freeze: as COPY's option; ERROR if COPY refuses it.  indexing: how indexes get their

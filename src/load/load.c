@@ -881,8 +881,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 	load->table = table;
 	load->target = csv_insert_open(target);
 	relation = csv_insert_relation(load->target);
-	csv_insert_tell_lines(load->target, table->reader.header_rows);
-	csv_insert_filter(load->target, quals);
+	csv_insert_for_copy(load->target, table->reader.header_rows, quals);
 	init_mapping(&load->mapping, from);
 	foreach(cell, attnums)
 	{

@@ -36,7 +36,7 @@ extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
  * Load all rows of a table that is in no catalog (csv_table_make) into a target.
  * attnums: for each column, the number of the target's attribute, which has the
  * column's type (a list of int).  quals: insert only rows that pass them
- * (csv_insert_filter).  ERROR at the first record or row that is refused, or after all
+ * (csv_insert_for_copy).  ERROR at the first record or row that is refused, or after all
  * rows if an index refuses a row.  The caller must have checked privileges and
  * row-level security.  Returns the number of rows.
  */
