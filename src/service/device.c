@@ -453,18 +453,3 @@ csv_device_open_engine(CsvDevice *device, const CsvMemory *memory,
 							reason_size);
 	return *engine == NULL ? NULL : &csv_cuda_engine;
 }
-
-bool
-csv_device_find_block(CsvDevice *device, const void *bytes, size_t nbytes,
-					  CsvDeviceBlock *block)
-{
-	CsvCudaBlock found;
-
-	if (!csv_cuda_find_block(device->session, bytes, nbytes, &found))
-		return false;
-	block->number = found.number;
-	block->file = found.descriptor;
-	block->bytes = found.bytes;
-	block->nbytes = found.nbytes;
-	return true;
-}

@@ -116,17 +116,4 @@ struct CsvSession;
 extern struct CsvSession *csv_device_session(CsvDevice *device);
 extern uint64_t csv_device_memory_limit(void);
 
-/* memory that other processes can map */
-typedef struct CsvDeviceBlock
-{
-	uint32_t	number;			/* a new number for each block */
-	int			file;
-	uint8_t    *bytes;
-	size_t		nbytes;
-} CsvDeviceBlock;
-
-/* the engines' block that has these bytes; false: none has */
-extern bool csv_device_find_block(CsvDevice *device, const void *bytes,
-								  size_t nbytes, CsvDeviceBlock *block);
-
 #endif							/* CSV_DEVICE_H */

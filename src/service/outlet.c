@@ -43,7 +43,7 @@ csv_outlet_make_block(CsvOutlet *outlet, size_t nbytes)
 		return NULL;
 	}
 	own->block.number = OWN_BLOCKS + outlet->nmade++;
-	own->block.file = file;
+	own->block.descriptor = file;
 	own->block.bytes = bytes;
 	own->block.nbytes = nbytes;
 	return own;
@@ -53,12 +53,12 @@ void
 csv_outlet_free_block(CsvOwnBlock *own)
 {
 	munmap(own->block.bytes, own->block.nbytes);
-	close(own->block.file);
+	close(own->block.descriptor);
 	free(own);
 }
 
 uint32_t
-csv_outlet_use(CsvOutlet *outlet, const CsvDeviceBlock *block)
+csv_outlet_use(CsvOutlet *outlet, const CsvCudaBlock *block)
 {
 	uint32_t	n = outlet->nblocks;
 
@@ -70,7 +70,7 @@ csv_outlet_use(CsvOutlet *outlet, const CsvDeviceBlock *block)
 	if (n == outlet->capacity)
 	{
 		uint32_t	capacity = 2 * n + 16;
-		CsvDeviceBlock *blocks = realloc(outlet->blocks,
+		CsvCudaBlock *blocks = realloc(outlet->blocks,
 										 sizeof(*blocks) * capacity);
 
 		if (blocks == NULL)
@@ -85,7 +85,7 @@ csv_outlet_use(CsvOutlet *outlet, const CsvDeviceBlock *block)
 /* copy bytes to a block; false: there is no memory */
 static bool
 copy_bytes(CsvOutlet *outlet, const void *bytes, size_t nbytes,
-		   CsvDeviceBlock *block, uint64_t *offset)
+		   CsvCudaBlock *block, uint64_t *offset)
 {
 	CsvOwnBlock   *own = outlet->copies;
 	size_t		size = (nbytes + 63) / 64 * 64;
@@ -112,12 +112,13 @@ static void *
 pack_bytes(void *arg, const void *bytes, size_t nbytes)
 {
 	CsvOutlet  *outlet = arg;
-	CsvDeviceBlock block;
+	CsvCudaBlock block;
 	uint64_t	offset;
 	uint32_t	number;
 
 	if (outlet->device != NULL &&
-		csv_device_find_block(outlet->device, bytes, nbytes, &block))
+		csv_cuda_find_block(csv_device_session(outlet->device), bytes, nbytes,
+							&block))
 		offset = (uint64_t) ((const uint8_t *) bytes - block.bytes);
 	else if (!copy_bytes(outlet, bytes, nbytes, &block, &offset))
 		return NULL;
@@ -173,8 +174,8 @@ csv_outlet_send(CsvOutlet *outlet, const void *message, size_t nbytes)
 	/* first the blocks that the session does not have yet */
 	for (; outlet->nsent < outlet->nblocks; outlet->nsent++)
 	{
-		const CsvDeviceBlock *block = &outlet->blocks[outlet->nsent];
-		CsvDescriptors with = {1, {block->file}};
+		const CsvCudaBlock *block = &outlet->blocks[outlet->nsent];
+		CsvDescriptors with = {1, {block->descriptor}};
 		CsvBlockMessage announced = {CSV_MESSAGE_BLOCK, 0, block->nbytes};
 
 		if (!send_message(outlet, &announced, sizeof(announced), &with))

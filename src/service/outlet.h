@@ -9,6 +9,7 @@
 #ifndef CSV_OUTLET_H
 #define CSV_OUTLET_H
 
+#include "../../cuda/csv_cuda.h"
 #include "device.h"
 #include "wire/message.h"
 #include "wire/packed.h"
@@ -17,7 +18,7 @@
 /* memory that the outlet made */
 typedef struct CsvOwnBlock
 {
-	CsvDeviceBlock block;
+	CsvCudaBlock block;
 	size_t		used;
 	struct CsvOwnBlock *next;
 } CsvOwnBlock;
@@ -30,7 +31,7 @@ typedef struct CsvOutlet
 	CsvMemory	memory;			/* by malloc() */
 
 	/* blocks that messages refer to; the session has nsent of them */
-	CsvDeviceBlock *blocks;
+	CsvCudaBlock *blocks;
 	uint32_t	nblocks;
 	uint32_t	nsent;
 	uint32_t	capacity;
@@ -54,7 +55,7 @@ extern void csv_outlet_begin(CsvOutlet *outlet);
  * The number of a block that the next message refers to.  CSV_MOST_BLOCKS: there is no
  * memory.
  */
-extern uint32_t csv_outlet_use(CsvOutlet *outlet, const CsvDeviceBlock *block);
+extern uint32_t csv_outlet_use(CsvOutlet *outlet, const CsvCudaBlock *block);
 
 /*
  * Send a message after its blocks; or a batch, in outlet->reply, or the failure that
