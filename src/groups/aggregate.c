@@ -6,7 +6,7 @@
  *	2. Rows that the engine could not decide come out of the scan.  These rows are
  *	   evaluated here as in the executor, with the plan's own expressions and their
  *	   ERRORs.  Their values are added to the same groups, or beside them if no lane
- *	   holds them (extras.h).
+ *	   holds them (extras.c).
  *	3. If groups take more memory than the executor's hash tables may, no further
  *	   groups are made.  Rows of other groups go to temporary files (spill.h), by a
  *	   part of the hash of their keys.  Later the rows of each file are grouped by
@@ -31,7 +31,6 @@
 #include "utils/numeric.h"
 
 #include "groups/aggregate.h"
-#include "groups/extras.h"
 #include "groups/results.h"
 #include "groups/spill.h"
 #include "query/operate.h"

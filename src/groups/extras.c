@@ -1,6 +1,6 @@
 /*
  * extras.c
- *		Values that the engine's lanes cannot hold: see extras.h.
+ *		Values that the engine's lanes cannot hold: see results.h.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
-#include "groups/extras.h"
+#include "groups/results.h"
 #include "query/operate.h"
 
 void

@@ -14,7 +14,7 @@
 #include "utils/numeric.h"
 
 #include "compat.h"
-#include "plan/emit.h"
+#include "plan/shippable.h"
 
 /* ---- types ---- */
 

@@ -193,7 +193,7 @@ csv_plan_files(CsvPlanState *state, List *file_clauses)
 		state->table->left_out = NULL;
 	}
 	else
-		csv_file_filter_begin(filter, GetPerTupleExprContext(estate));
+		csv_file_filter_leave_out(filter, GetPerTupleExprContext(estate), false);
 	FreeExecutorState(estate);
 	return filter == NULL ? file_clauses :
 		list_difference_ptr(file_clauses, known);

@@ -101,7 +101,7 @@ is_safe_type(Oid type)
 	bool		is_safe;
 
 	check_stack_depth();
-	if (csv_needs_subtransaction(type) && !CSV_HAVE_PARALLEL_SUBTRANSACTIONS)
+	if (!csv_is_pure_input(type) && !CSV_HAVE_PARALLEL_SUBTRANSACTIONS)
 		return false;
 	getTypeInputInfo(type, &function, &ioparam);
 	if (func_parallel(function) != PROPARALLEL_SAFE)

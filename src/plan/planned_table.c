@@ -49,46 +49,43 @@ typedef struct OrderedClause
 	Index		security_level;
 	bool		joins;			/* it uses other tables, too */
 	Cost		cost;			/* of one row */
-	int			number;
 } OrderedClause;
 
-static int
-compare_clauses(const void *a, const void *b)
+static bool
+precedes(const OrderedClause *a, const OrderedClause *b)
 {
-	const OrderedClause *left = a;
-	const OrderedClause *right = b;
-
-	if (left->security_level != right->security_level)
-		return left->security_level < right->security_level ? -1 : 1;
-	if (left->joins != right->joins)
-		return left->joins ? 1 : -1;
-	if (left->cost != right->cost)
-		return left->cost < right->cost ? -1 : 1;
-	return left->number - right->number;
+	if (a->security_level != b->security_level)
+		return a->security_level < b->security_level;
+	if (a->joins != b->joins)
+		return b->joins;
+	return a->cost < b->cost;
 }
 
 List *
 csv_order_clauses(PlannerInfo *root, List *clauses)
 {
-	int			n = list_length(clauses);
-	OrderedClause *ordered = palloc(sizeof(OrderedClause) * Max(n, 1));
+	OrderedClause *ordered = palloc(sizeof(OrderedClause) *
+									Max(list_length(clauses), 1));
+	int			n = 0;
 	List	   *result = NIL;
+	ListCell   *cell;
 
-	for (int i = 0; i < n; i++)
+	foreach(cell, clauses)
 	{
-		RestrictInfo *rinfo = list_nth_node(RestrictInfo, clauses, i);
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		OrderedClause clause = {.rinfo = rinfo};
 		QualCost	cost;
+		int			place = n++;
 
 		cost_qual_eval_node(&cost, (Node *) rinfo, root);
-		ordered[i].rinfo = rinfo;
-		ordered[i].joins = bms_membership(rinfo->clause_relids) == BMS_MULTIPLE;
-		ordered[i].cost = cost.per_tuple;
-		ordered[i].number = i;
-		ordered[i].security_level = rinfo->leakproof &&
-			cost.per_tuple < 10 * cpu_operator_cost ? 0 :
-			rinfo->security_level;
+		clause.joins = bms_membership(rinfo->clause_relids) == BMS_MULTIPLE;
+		clause.cost = cost.per_tuple;
+		clause.security_level = rinfo->leakproof &&
+			cost.per_tuple < 10 * cpu_operator_cost ? 0 : rinfo->security_level;
+		for (; place > 0 && precedes(&clause, &ordered[place - 1]); place--)
+			ordered[place] = ordered[place - 1];
+		ordered[place] = clause;
 	}
-	qsort(ordered, n, sizeof(OrderedClause), compare_clauses);
 	for (int i = 0; i < n; i++)
 		result = lappend(result, ordered[i].rinfo);
 	return result;

@@ -18,7 +18,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-#include "plan/emit.h"
+#include "plan/shippable.h"
 #include "plan/plan_state.h"
 #include "scan/lookup.h"
 

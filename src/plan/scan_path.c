@@ -24,7 +24,6 @@
 
 #include "batches/kept.h"
 #include "compat.h"
-#include "plan/emit.h"
 #include "plan/plan_state.h"
 #include "plan/shippable.h"
 #include "scan/execute.h"
@@ -56,7 +55,7 @@ avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
 	bool		needed = false;
 
 	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
-		needed |= csv_needs_subtransaction(state->table->columns[attnum - 1].type);
+		needed |= !csv_is_pure_input(state->table->columns[attnum - 1].type);
 	if (!needed || CSV_HAVE_PARALLEL_SUBTRANSACTIONS)
 		return;
 

@@ -33,7 +33,6 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
-#include "plan/emit.h"
 #include "plan/shippable.h"
 
 static int	register_of(CsvProgram *program, Node *node);

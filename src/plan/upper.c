@@ -28,7 +28,6 @@
 #include "compat.h"
 #include "groups/results.h"
 #include "groups/spill.h"
-#include "plan/emit.h"
 #include "plan/plan_state.h"
 #include "plan/shippable.h"
 #include "scan/scan.h"

@@ -143,7 +143,7 @@ begin_files(ForeignScanState *node, bool only_explain)
 										  only_explain);
 	if (state->files == NULL)
 		return;
-	csv_file_filter_begin(state->files, node->ss.ps.ps_ExprContext);
+	csv_file_filter_leave_out(state->files, node->ss.ps.ps_ExprContext, false);
 	state->files_decided = !state->files->varies;
 	if (state->files_decided)
 		return;
@@ -159,7 +159,7 @@ csv_decide_files(ForeignScanState *node)
 
 	if (state->files == NULL || state->files_decided)
 		return;
-	csv_file_filter_decide(state->files, node->ss.ps.ps_ExprContext);
+	csv_file_filter_leave_out(state->files, node->ss.ps.ps_ExprContext, true);
 	csv_batches_choose_files(state->scan->batches);
 	state->files_decided = true;
 }
@@ -413,7 +413,7 @@ csv_rescan(ForeignScanState *node)
 	state->aggregated = false;
 	if (state->files != NULL && state->files->varies)
 	{
-		csv_file_filter_begin(state->files, node->ss.ps.ps_ExprContext);
+		csv_file_filter_leave_out(state->files, node->ss.ps.ps_ExprContext, false);
 		state->files_decided = false;
 	}
 	state->looks_up = state->lookup != NULL &&

@@ -164,8 +164,8 @@ holds(CsvFileFilter *filter, ExprContext *econtext, int file, bool all)
 	return true;
 }
 
-static int
-leave_out(CsvFileFilter *filter, ExprContext *econtext, bool all)
+void
+csv_file_filter_leave_out(CsvFileFilter *filter, ExprContext *econtext, bool all)
 {
 	TupleTableSlot *before = econtext->ecxt_scantuple;
 	CsvTable   *table = filter->table;
@@ -181,22 +181,6 @@ leave_out(CsvFileFilter *filter, ExprContext *econtext, bool all)
 	}
 	ResetExprContext(econtext);
 	econtext->ecxt_scantuple = before;
-	return nleft;
-}
-
-void
-csv_file_filter_begin(CsvFileFilter *filter, ExprContext *econtext)
-{
-	int			nleft = leave_out(filter, econtext, false);
-
-	if (!filter->varies)
+	if (all || !filter->varies)
 		filter->nleft = Max(filter->nleft, nleft);
-}
-
-void
-csv_file_filter_decide(CsvFileFilter *filter, ExprContext *econtext)
-{
-	int			nleft = leave_out(filter, econtext, true);
-
-	filter->nleft = Max(filter->nleft, nleft);
 }

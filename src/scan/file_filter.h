@@ -36,14 +36,11 @@ extern CsvFileFilter *csv_file_filter_create(CsvTable *table, List *clauses,
 											 PlanState *parent, bool quiet);
 
 /*
- * Leave out the files for which a clause does not hold.  csv_file_filter_begin() uses
- * only clauses that are the same in all scans of an execution.
- * csv_file_filter_decide() uses all clauses, with the current values of parameters.
- * Both stop at the first clause that does not hold.
+ * Leave out the files for which a clause does not hold.  all: by all clauses, with the
+ * current values of parameters; otherwise only by clauses that are the same in all
+ * scans of an execution.  Stops at the first clause that does not hold.
  */
-extern void csv_file_filter_begin(CsvFileFilter *filter,
-								  ExprContext *econtext);
-extern void csv_file_filter_decide(CsvFileFilter *filter,
-								   ExprContext *econtext);
+extern void csv_file_filter_leave_out(CsvFileFilter *filter,
+									  ExprContext *econtext, bool all);
 
 #endif							/* CSV_FILE_FILTER_H */

@@ -53,26 +53,19 @@ static const Oid pure_functions[] = {
 	F_TSQUERYIN, F_PG_LSN_IN, F_TIDIN, F_XIDIN, F_CIDIN, F_ENUM_IN
 };
 
-/* is it such a function, or array_in() for elements with such a function? */
-static bool
-is_pure_input(Oid type)
+bool
+csv_is_pure_input(Oid type)
 {
 	Oid			function;
 	Oid			ioparam;
 
 	getTypeInputInfo(type, &function, &ioparam);
 	if (function == F_ARRAY_IN && OidIsValid(get_element_type(type)))
-		return is_pure_input(get_element_type(type));
+		return csv_is_pure_input(get_element_type(type));
 	for (int i = 0; i < lengthof(pure_functions); i++)
 		if (pure_functions[i] == function)
 			return true;
 	return false;
-}
-
-bool
-csv_needs_subtransaction(Oid type)
-{
-	return !is_pure_input(type);
 }
 
 void
@@ -87,7 +80,7 @@ csv_value_init(CsvValueInput *input, const CsvTable *table,
 	csv_table_kind(column, &input->spec);
 	getTypeInputInfo(column->type, &function, &input->ioparam);
 	fmgr_info_cxt(function, &input->function, context);
-	input->pure = !csv_needs_subtransaction(column->type);
+	input->pure = csv_is_pure_input(column->type);
 	input->comma_decimal = table->decimal_separator == ',' &&
 		(column->type == NUMERICOID || column->type == FLOAT4OID ||
 		 column->type == FLOAT8OID);
@@ -511,12 +504,6 @@ csv_value_beyond(CsvValueError *error, const char *message)
 	return false;
 }
 
-static bool
-refuse_length(CsvValueError *error)
-{
-	return csv_value_beyond(error, "value is longer than a datum can be");
-}
-
 /*
  * The value of a field of the text format, in the server's encoding.  As in COPY, the
  * field is converted before escapes are replaced: escapes stand for bytes of the
@@ -603,13 +590,13 @@ csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
 		return false;
 	}
 	if (nbytes >= MaxAllocSize)
-		return refuse_length(error);
+		return csv_value_beyond(error, CSV_TOO_LONG_FOR_DATUM);
 	if (dialect->opt.quoting == CSV_QUOTING_TEXT ?
 		!unescaped_text(input, dialect, field, length, &text, &nbytes, error) :
 		!to_server_encoding(input, &text, &nbytes, error))
 		return false;
 	if (nbytes >= MaxAllocSize)
-		return refuse_length(error);
+		return csv_value_beyond(error, CSV_TOO_LONG_FOR_DATUM);
 	if (!check_limits(input, text, nbytes, error))
 		return false;
 	return csv_value_from_cstring(input, text, value, error);

@@ -66,6 +66,7 @@ extern bool csv_value_null(CsvValueInput *input, Datum *value,
 
 /* refuse a value that is beyond PostgreSQL's limits, for this reason; returns false */
 extern bool csv_value_beyond(CsvValueError *error, const char *message);
+#define CSV_TOO_LONG_FOR_DATUM	"value is longer than a datum can be"
 
 /* Are the bytes valid in the file's encoding?  False, with *error, if they are not. */
 extern bool csv_value_check_bytes(CsvValueInput *input, const uint8_t *bytes,
@@ -80,10 +81,10 @@ extern bool csv_value_check_bytes(CsvValueInput *input, const uint8_t *bytes,
 extern bool csv_is_about_value(int sqlerrcode, bool pure);
 
 /*
- * Can a refusal by this type's input function be survived only in a subtransaction?
- * And may a subtransaction be opened now?
+ * Does the type's input function hold nothing but memory when it refuses a value, so
+ * that it needs no subtransaction?  And may a subtransaction be opened now?
  */
-extern bool csv_needs_subtransaction(Oid type);
+extern bool csv_is_pure_input(Oid type);
 extern bool csv_may_open_subtransaction(void);
 
 /* ---- formatted.c: values in the form that a table's options give ---- */

@@ -193,7 +193,7 @@ make_array(CsvScanColumn *element, CsvCareful *careful, uint32_t first, uint32_t
 		if (!nulls[i])
 			nbytes += INTALIGN(VARSIZE_ANY(DatumGetPointer(elements[i])));
 		if (!AllocSizeIsValid(nbytes))
-			return csv_value_beyond(error, "value is longer than a datum can be");
+			return csv_value_beyond(error, CSV_TOO_LONG_FOR_DATUM);
 	}
 	*value = PointerGetDatum(construct_md_array(elements, nulls, 1, dimensions,
 												lower_bounds, TEXTOID, -1,
