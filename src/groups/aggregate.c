@@ -51,7 +51,7 @@
 /* groups whose rows are made at a time: these stay in the caches */
 #define ROOM_GROUPS		256
 
-/* an aggregate of the query, for single rows */
+/* a key, or an aggregate of the query, for single rows */
 typedef struct Source
 {
 	ExprState  *argument;		/* NULL: none */
@@ -93,8 +93,7 @@ struct CsvAggregation
 	ExprContext *econtext;		/* for single rows */
 	TupleTableSlot *row;
 	ExprState  *quals;
-	ExprState **keys;
-	CsvRegister *key_registers;
+	Source	   *keys;
 	Source	   *sources;		/* of each aggregate of the query */
 
 	CsvResults *results;
@@ -113,8 +112,7 @@ prepare_rows(CsvAggregation *aggregation, ForeignScanState *node, List *sources)
 	int			i = 0;
 	ListCell   *cell;
 
-	aggregation->keys = palloc0(sizeof(ExprState *) * CSV_MAX_KEYS);
-	aggregation->key_registers = palloc0(sizeof(CsvRegister) * CSV_MAX_KEYS);
+	aggregation->keys = palloc0(sizeof(Source) * CSV_MAX_KEYS);
 	aggregation->wide_keys = palloc0(sizeof(Datum) * CSV_MAX_KEYS);
 	for (int k = 0; k < results->n; k++)
 	{
@@ -124,10 +122,9 @@ prepare_rows(CsvAggregation *aggregation, ForeignScanState *node, List *sources)
 
 		if (result->kind != CSV_RESULT_KEY)
 			continue;
-		aggregation->keys[result->first] = ExecInitExpr(entry->expr,
-														&node->ss.ps);
-		aggregation->key_registers[result->first] =
-			program->registers[result->argument];
+		aggregation->keys[result->first].argument = ExecInitExpr(entry->expr,
+																 &node->ss.ps);
+		aggregation->keys[result->first].reg = result->reg;
 	}
 
 	aggregation->sources = palloc0(sizeof(Source) *
@@ -413,13 +410,13 @@ csv_aggregation_add_row(CsvAggregation *aggregation)
 	for (uint32_t i = 0; i < program->query.nkeys; i++)
 	{
 		bool		isnull;
-		Datum		datum = ExecEvalExpr(aggregation->keys[i], econtext,
+		Datum		datum = ExecEvalExpr(aggregation->keys[i].argument, econtext,
 										 &isnull);
 
 		memset(&keys[i], 0, sizeof(keys[i]));
 		if (isnull)
 			keys[i].state = CSV_LANE_NULL;
-		else if (!value_to_compare(aggregation, &aggregation->key_registers[i],
+		else if (!value_to_compare(aggregation, &aggregation->keys[i].reg,
 								   datum, &keys[i]))
 			aggregation->wide_keys[i] = datum;
 	}

@@ -433,6 +433,18 @@ join_clauses(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state)
 	return movable;
 }
 
+/* the state with these clauses instead, in the executor's order; rows in any order */
+static CsvPlanState
+with_clauses(const CsvPlanState *state, List *clauses)
+{
+	CsvPlanState with = *state;
+
+	with.restrictinfo = csv_part_clauses(state, clauses, &with.file_clauses);
+	with.program = push_filters(&with, with.restrictinfo, &with.pushed);
+	with.order = with.limit = NIL;
+	return with;
+}
+
 /*
  * Add paths for the inner side of a nested loop.  For each outer row, the engine
  * filters by its values, or files are left out by them.
@@ -452,8 +464,8 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 		Relids		outer = bms_union(rinfo->clause_relids,
 									  baserel->lateral_relids);
 		ParamPathInfo *param_info;
-		CsvPlanState with = *state;
 		List	   *clauses;
+		CsvPlanState with;
 
 		outer = bms_del_member(outer, (int) baserel->relid);
 		if (bms_is_empty(outer))
@@ -462,12 +474,9 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 		if (list_member_ptr(done, param_info))
 			continue;
 		done = lappend(done, param_info);
-		clauses = csv_order_clauses(root,
-								list_concat_copy(baserel->baserestrictinfo,
-												 param_info->ppi_clauses));
-		with.restrictinfo = csv_part_clauses(state, clauses,
-											 &with.file_clauses);
-		with.program = push_filters(&with, with.restrictinfo, &with.pushed);
+		clauses = list_concat_copy(baserel->baserestrictinfo,
+								   param_info->ppi_clauses);
+		with = with_clauses(state, csv_order_clauses(root, clauses));
 		with.share *=
 			clauselist_selectivity(root,
 								   list_difference_ptr(with.file_clauses,
@@ -509,11 +518,11 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			 ForeignPath *best_path, List *tlist, List *scan_clauses,
 			 Plan *outer_plan)
 {
-	CsvPlanState *state = baserel->fdw_private;
-	CsvProgram *query = state->program;
-	List	   *pushed = state->pushed;
-	List	   *files = state->file_clauses;
+	const CsvPlanState *state = baserel->fdw_private;
+	CsvPlanState with;
+	bool		has_program;
 	List	   *decided;
+	List	   *files;
 	List	   *params;
 	List	   *program = NIL;
 	List	   *constants = NIL;
@@ -522,8 +531,6 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *quals = state->having;
 	List	   *checked;
 	List	   *recheck = NIL;
-	List	   *order = state->order;
-	List	   *limit = state->limit;
 	List	   *equalities;
 
 	/*
@@ -533,14 +540,12 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	 */
 	if (best_path->path.param_info != NULL || best_path->path.parallel_aware)
 	{
-		List	   *rest;
-
 		scan_clauses = csv_order_clauses(root, scan_clauses);
-		rest = csv_part_clauses(state, scan_clauses, &files);
-		query = push_filters(state, rest, &pushed);
-		order = limit = NIL;
+		with = with_clauses(state, scan_clauses);
+		state = &with;
 	}
-	decided = list_concat_copy(pushed, files);
+	has_program = state->upper || state->pushed != NIL || state->order != NIL;
+	decided = list_concat_copy(state->pushed, state->file_clauses);
 	checked = decided;
 	if (!state->upper)
 	{
@@ -561,30 +566,25 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 		recheck = extract_actual_clauses(checked, false);
 	/* if the engine decides rows, it does so by its own clauses, even if files vary */
 	equalities = csv_find_equalities(root, state, checked,
-									 pushed != NIL || state->upper || order != NIL ?
-									 pushed : checked);
-	files = csv_file_quals(root, state, files, &params);
-	pushed = extract_actual_clauses(pushed, false);
-	if (state->upper || pushed != NIL || order != NIL)
+									 has_program ? state->pushed : checked);
+	files = csv_file_quals(root, state, state->file_clauses, &params);
+	if (has_program)
 	{
-		program = list_make1(csv_program_to_node(query));
-		constants = list_copy(query->constant_exprs);
+		program = list_make1(csv_program_to_node(state->program));
+		constants = list_copy(state->program->constant_exprs);
 	}
-	constants = list_concat(list_concat(constants, params), limit);
+	constants = list_concat(list_concat(constants, params), state->limit);
 
 	/* in the order of CsvPlanItem */
-	private = list_make3(list_of_set(state->wanted),
+	private = list_make5(list_of_set(state->wanted),
 						 list_make1_oid(state->table->relid),
-						 list_make1_int(state->first_relid));
-	private = lappend(private, program);
-	private = lappend(private, pushed);
-	private = lappend(private, list_make2(state->results, state->sources));
-	private = lappend(private, list_of_set(hidden));
-	private = lappend(private, files);
-	private = lappend(private, order);
-	private = lappend(private, equalities);
+						 list_make1_int(state->first_relid), program,
+						 extract_actual_clauses(state->pushed, false));
+	private = list_concat(private,
+						  list_make5(list_make2(state->results, state->sources),
+									 list_of_set(hidden), files, state->order,
+									 equalities));
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
-							constants,
-							private,
-							state->scan_tlist, recheck, outer_plan);
+							constants, private, state->scan_tlist, recheck,
+							outer_plan);
 }

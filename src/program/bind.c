@@ -30,30 +30,21 @@ typedef struct Bound
 /* the query's constants, while they are made */
 typedef struct Constants
 {
-	CsvConstant *constants;
+	StringInfoData constants;	/* CsvConstants */
 	uint32_t	n;
-	uint32_t	capacity;
 	StringInfoData text;
 } Constants;
 
 static CsvConstant *
 new_constant(Constants *out, uint8_t lane)
 {
-	CsvConstant *constant;
+	CsvConstant constant;
 
-	if (out->n == out->capacity)
-	{
-		uint32_t	capacity = Max(16, 2 * out->capacity);
-
-		out->constants = out->constants == NULL ?
-			palloc(capacity * sizeof(CsvConstant)) :
-			repalloc(out->constants, capacity * sizeof(CsvConstant));
-		out->capacity = capacity;
-	}
-	constant = &out->constants[out->n++];
-	memset(constant, 0, sizeof(*constant));
-	constant->lane = lane;
-	return constant;
+	memset(&constant, 0, sizeof(constant));
+	constant.lane = lane;
+	appendBinaryStringInfo(&out->constants, (const char *) &constant,
+						   sizeof(constant));
+	return (CsvConstant *) out->constants.data + out->n++;
 }
 
 static void
@@ -348,7 +339,8 @@ csv_program_query(const CsvProgram *program, List *constants,
 	bool		all_fit = true;
 	Constants	out;
 
-	memset(&out, 0, sizeof(out));
+	out.n = 0;
+	initStringInfo(&out.constants);
 	initStringInfo(&out.text);
 	for (uint32_t i = 0; i < n->nconstants; i++)
 	{
@@ -385,7 +377,7 @@ csv_program_query(const CsvProgram *program, List *constants,
 	query->nconstants = out.n;
 	query->text_length = (uint32_t) out.text.len;
 	query->instructions = instructions;
-	query->constants = out.constants;
+	query->constants = (const CsvConstant *) out.constants.data;
 	query->text = (const uint8_t *) out.text.data;
 	query->filters = program->filters;
 	query->keys = program->keys;
