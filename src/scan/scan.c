@@ -36,11 +36,12 @@
 /* ---- pg_stat_progress_copy ---- */
 
 /*
- * A backend has one place there.  It belongs to the command that started last, and an
- * ERROR that ends a subtransaction empties it.  So we look at it before each report:
- * if it is as we have left it, it is ours; if it is empty, we take it.  While another
- * command is shown, ours is not.  But if COPY inserts the scan's rows (insert.c), it
- * is shown under their relation and counts the rows, and we show the bytes.
+ * A backend has one place there.  The place belongs to the command that started last,
+ * and an ERROR that ends a subtransaction empties it.  So we look at it before each
+ * report: if it is as we have left it, it is ours; if it is empty, we take it.  While
+ * another command is shown, our scan is not.  But if COPY inserts the scan's rows
+ * (insert.c), it is shown under their relation and counts the rows, and we show the
+ * bytes.
  */
 static const CsvTableScan *shown_scan = NULL;
 static Oid	shown_relid = InvalidOid;
@@ -434,9 +435,9 @@ column_of_field(const CsvTableScan *scan, uint32_t field)
 }
 
 /*
- * Report a skipped record, or a value that is NULL instead.  error: where the record
- * is, and what is wrong with it; for an error of a value, refusal tells that, and
- * otherwise is NULL.
+ * Report a skipped record, or a value that is NULL instead.  For an error of a value,
+ * refusal tells the error, and `error` only the record's place.  Otherwise refusal is
+ * NULL.
  */
 static void
 skip_record(CsvTableScan *scan, int64 record, const CsvError *error,

@@ -166,7 +166,7 @@ extern bool csv_table_scan_next(CsvTableScan *scan, Datum *values,
 
 /*
  * Call between two calls of csv_table_scan_next().  Returns the next rows that are a
- * run (run.h); false if there is none, so that csv_table_scan_next() must return the
+ * run (row_run.h); false if there is none, so that csv_table_scan_next() must return the
  * next row.  The run lives until the next call of either function.  The caller adds
  * the number of rows that it takes to scan->row.
  */

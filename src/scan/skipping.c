@@ -42,8 +42,8 @@ typedef enum NoteKind
 #define NOTE_STRINGS	3
 
 /*
- * Its strings are one after another in `text`: of a skipped record the file, the
- * message and the detail; of a file its name; of an ERROR message, detail and hint.
+ * A note has up to three strings, one after another in `text`.  NOTE_SKIPPED: file,
+ * message, detail.  NOTE_CHANGED: file.  NOTE_FAILURE: message, detail, hint.
  */
 typedef struct Note
 {
