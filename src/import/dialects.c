@@ -528,7 +528,8 @@ are_blanks_delimiters(const CsvGrid *grid)
 	uint32		nothers;
 	uint32		nrows = csv_count_rows(grid, 0, grid->nrecords, &nothers);
 
-	return grid->is_table && nothers <= 1 + nrows * MOST_OTHERS && grid->typed >= LEAST_TYPED_BY_BLANKS &&
+	return grid->is_table && nothers <= 1 + nrows * MOST_OTHERS &&
+		grid->typed >= LEAST_TYPED_BY_BLANKS &&
 		!is_column_of_values(grid, false) && !is_named_column(grid);
 }
 

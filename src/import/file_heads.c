@@ -138,7 +138,7 @@ has_header_of(const CsvFiles *files, const List *names)
 		list_length(list_intersection(some, files->header)) * 2 >= nleast;
 }
 
-/* header and footer of the file that is open, by all else of the table; false: it has no record */
+/* header and footer of the file that is open; false: it has no record */
 static bool
 look_at_file(const CsvFiles *files, CsvTable one, CsvGiven known, bool any_tail,
 			 CsvSource *source, FileHead *head)

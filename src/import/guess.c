@@ -12,7 +12,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "import/tell.h"
+#include "import/guess.h"
 
 /* ---- the number of fields ---- */
 
@@ -169,6 +169,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 		header->names = csv_names_of(grid, &grid->records[header->first - 1]);
 		header->nfields = grid->records[header->first - 1].nfields;
 	}
+	guess->grid = grid;
 	guess->any_data = header->first < grid->nrecords;
 	if (!given->footer)
 		guess->footer_rows = csv_find_footer(grid, header->first, &guess->first_below);
@@ -181,7 +182,6 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 	take_dialect(table, grid, given);
 	guess->boundary_found = !given->boundary && boundary == CSV_BOUNDARY_CR &&
 		csv_auto_finds_cr(dialect, sample);
-	guess->notes = csv_dialect_notes(table, grid, given, guess);
 
 	/* then shorter records are as good as others */
 	if (table->pad && header->names != NULL)

@@ -58,8 +58,8 @@ extern uint32 csv_find_footer(const CsvGrid *grid, uint32 first, char **line);
 /* ---- names (header_names.c) ---- */
 
 /*
- * A record as names: its own cells, whose texts are the grid's, without a comment's mark.  NULL if the
- * record is NULL or damaged, or has more fields than a table can have columns.  In the
+ * A record as names: its own cells, whose texts are the grid's, without a comment's mark.
+ * NULL if the record is NULL or damaged, or has more fields than a table can have columns.  In the
  * current memory context.
  */
 extern CsvGridRecord *csv_names_of(const CsvGrid *grid, const CsvGridRecord *record);
@@ -119,7 +119,7 @@ typedef struct CsvGuess
 	uint32		nfields;		/* 0: there is no record */
 	CsvHeader	header;
 	bool		any_data;		/* below the header */
-	List	   *notes;			/* on what may be wrong (tell.h) */
+	CsvGrid    *grid;			/* the sample in the dialect; NULL: there is no record */
 
 	/* parts that are left out without an option; first lines are in the sample's encoding */
 	uint32		nabove;			/* records above the data, less the header */

@@ -28,22 +28,22 @@ find_end(const uint8_t *bytes, uint64 nbytes, uint8_t break_byte)
 }
 
 /* the lines of a table's files */
-typedef struct Lines
+typedef struct TableLines
 {
 	CsvSource  *source;
 	uint8_t		break_byte;
 	int			nfiles;			/* that were opened */
 	bool		at_end;			/* of a file */
-	uint8_t    *bytes;			/* BUFFER_BYTES, of which ... */
-	uint64		nbytes;			/* ... so many are read, ... */
-	uint64		end;			/* ... so many are of whole lines, ... */
-	uint64		pos;			/* ... and so many were delivered */
-} Lines;
+	uint8_t    *bytes;			/* a buffer of BUFFER_BYTES */
+	uint64		nbytes;			/* that were read into it */
+	uint64		end;			/* of the last whole line there */
+	uint64		pos;			/* of the next line */
+} TableLines;
 
-static Lines
+static TableLines
 begin_lines(const CsvTable *table, CsvBoundary boundary)
 {
-	return (Lines) {
+	return (TableLines) {
 		.source = csv_source_create(table),
 		.break_byte = boundary == CSV_BOUNDARY_CR ? '\r' : '\n',
 		.at_end = true,
@@ -52,7 +52,7 @@ begin_lines(const CsvTable *table, CsvBoundary boundary)
 }
 
 static void
-end_lines(Lines *lines)
+end_lines(TableLines *lines)
 {
 	csv_source_close(lines->source);
 	pfree(lines->bytes);
@@ -60,7 +60,7 @@ end_lines(Lines *lines)
 
 /* the next line without its break, as a sample; false: there is none */
 static bool
-next_line(Lines *lines, CsvSample *line)
+next_line(TableLines *lines, CsvSample *line)
 {
 	const uint8_t *start;
 	const uint8_t *found;
@@ -138,7 +138,7 @@ csv_encoding_of(const CsvHighBytes *counts)
 CsvHighBytes
 csv_look_for_high_bytes(const CsvTable *table)
 {
-	Lines		lines = begin_lines(table, CSV_BOUNDARY_AUTO);
+	TableLines	lines = begin_lines(table, CSV_BOUNDARY_AUTO);
 	CsvHighBytes counts = {0};
 	CsvSample	line;
 
@@ -173,7 +173,7 @@ look_for_escapes(const CsvSample *line, const CsvDialectOptions *dialect, CsvEsc
 CsvEscapes
 csv_look_for_escapes(const CsvTable *table)
 {
-	Lines		lines = begin_lines(table, CSV_BOUNDARY_AUTO);
+	TableLines	lines = begin_lines(table, CSV_BOUNDARY_AUTO);
 	CsvEscapes	escapes = {0};
 	CsvSample	line;
 
@@ -199,7 +199,7 @@ char *
 csv_look_for_comment_row(const CsvTable *table, CsvBoundary boundary, uint32 nfields)
 {
 	const CsvDialectOptions *dialect = &table->reader.dialect;
-	Lines		lines = begin_lines(table, boundary);
+	TableLines	lines = begin_lines(table, boundary);
 	bool		at_beginning = true;	/* of the first file, where a comment may be the header ... */
 	char	   *header = NULL;	/* ... which other files may have, too */
 	char	   *row = NULL;

@@ -42,6 +42,7 @@ typedef struct Sniffing
 	const char *guessed;		/* the encoding, if that is a guess; NULL: it is not */
 	bool		may_guess;		/* later bytes may tell another encoding */
 	CsvGuess	guess;
+	List	   *notes;			/* NIL at first */
 	CsvFiles	files;
 	List	   *names;			/* of the columns */
 	bool		may_choose;		/* whether fields are found by name */
@@ -232,6 +233,7 @@ find_format(Sniffing *sniffing)
 			sample->nbytes > table->reader.max_record_bytes)
 			break;
 	}
+	sniffing->notes = csv_dialect_notes(sniffing->table, &sniffing->given, &sniffing->guess);
 	sniffing->may_choose = !sniffing->table->header_match &&
 		!is_given(sniffing->options, "by_name");
 	if (sniffing->guess.nfields == 0 && !sample->at_end)
@@ -299,7 +301,7 @@ make_columns(const Sniffing *sniffing, CsvFindings *findings)
 static void
 tell_format(const Sniffing *sniffing, CsvFindings *findings)
 {
-	List	   *notes = sniffing->guess.notes;
+	List	   *notes = sniffing->notes;
 
 	if (findings->any_joined)
 		notes = csv_note(notes,
@@ -339,8 +341,8 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 		if (escapes.odd)
 			return sniff_again(&sniffing, import, "format", "csv");
 		if (escapes.letters && !escapes.doubled)
-			sniffing.guess.notes =
-				csv_note(sniffing.guess.notes,
+			sniffing.notes =
+				csv_note(sniffing.notes,
 						 psprintf("assuming that backslashes in \"%s\" begin escapes, as in COPY's text format",
 								  filename),
 						 NULL,

@@ -100,20 +100,20 @@ is_first_padded(const CsvGrid *grid)
 	return found;
 }
 
-/* a NOTICE, of which only the message must be; given when all is known */
-typedef struct Note
+/* a NOTICE that is given when all is known; detail and hint may be NULL */
+typedef struct LaterNotice
 {
 	const char *message;
 	const char *detail;
 	const char *hint;
-} Note;
+} LaterNotice;
 
 List *
 csv_note(List *notes, const char *message, const char *detail, const char *hint)
 {
-	Note	   *note = palloc(sizeof(Note));
+	LaterNotice *note = palloc(sizeof(LaterNotice));
 
-	*note = (Note) {message, detail, hint};
+	*note = (LaterNotice) {message, detail, hint};
 	return lappend(notes, note);
 }
 
@@ -124,7 +124,7 @@ csv_tell_notes(const List *notes)
 
 	foreach(cell, notes)
 	{
-		const Note *note = lfirst(cell);
+		const LaterNotice *note = lfirst(cell);
 
 		ereport(NOTICE,
 				(errmsg_internal("%s", note->message),
@@ -156,9 +156,10 @@ note_breaks(List *notes, const CsvTable *table, const CsvGrid *grid)
 
 /* the delimiter */
 static List *
-note_delimiter(List *notes, const CsvTable *table, const CsvGrid *grid, const CsvGiven *given,
+note_delimiter(List *notes, const CsvTable *table, const CsvGiven *given,
 			   const CsvGuess *guess)
 {
+	const CsvGrid *grid = guess->grid;
 	const char *delimiter = quote_literal_cstr(table->delimiter);
 	const char *rival = quote_literal_cstr(grid->rival);
 	const bool	any_names = guess->header.names != NULL;
@@ -218,15 +219,17 @@ note_quotes(List *notes, const CsvTable *table, const CsvGrid *grid, const CsvGi
 }
 
 List *
-csv_dialect_notes(const CsvTable *table, const CsvGrid *grid, const CsvGiven *given,
-				  const CsvGuess *guess)
+csv_dialect_notes(const CsvTable *table, const CsvGiven *given, const CsvGuess *guess)
 {
+	const CsvGrid *grid = guess->grid;
 	const CsvHeader *header = &guess->header;
 	List	   *notes = NIL;
 
+	if (grid == NULL)
+		return NIL;
 	if (!given->boundary)
 		notes = note_breaks(notes, table, grid);
-	notes = note_delimiter(notes, table, grid, given, guess);
+	notes = note_delimiter(notes, table, given, guess);
 	if (grid->options.trim && !given->trim && !(header->found && is_first_padded(grid)))
 		notes = csv_note(notes,
 						 psprintf("assuming that blanks around the values of \"%s\" do not count",

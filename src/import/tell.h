@@ -19,8 +19,8 @@ extern List *csv_note(List *notes, const char *message, const char *detail, cons
 extern void csv_tell_notes(const List *notes);
 
 /* notes on line breaks, a delimiter, quotes that may be wrong */
-extern List *csv_dialect_notes(const CsvTable *table, const CsvGrid *grid,
-							   const CsvGiven *given, const CsvGuess *guess);
+extern List *csv_dialect_notes(const CsvTable *table, const CsvGiven *given,
+							   const CsvGuess *guess);
 
 /* names in the header that nothing has, or columns that have none */
 extern void csv_tell_header(const CsvFindings *findings, const CsvGuess *guess);
