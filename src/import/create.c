@@ -11,41 +11,36 @@
 
 #include "import/create.h"
 
-/* options as SQL has them */
-typedef struct Options
-{
-	StringInfoData list;
-	List	   *names;
-} Options;
-
 /* NULL: the table or column does not get it */
 static void
-add_option(Options *options, const char *name, const char *value)
+add_option(List **options, const char *name, const char *value)
 {
-	if (value == NULL)
-		return;
-	if (options->names == NIL)
-		initStringInfo(&options->list);
-	appendStringInfo(&options->list, "%s%s %s", options->names != NIL ? ", " : "",
-					 quote_identifier(name), quote_literal_cstr(value));
-	options->names = lappend(options->names, pstrdup(name));
+	if (value != NULL)
+		*options = csv_with_option(*options, name, value);
 }
 
 static void
-add_character(Options *options, const char *name, uint8_t c)
+add_character(List **options, const char *name, uint8_t c)
 {
 	add_option(options, name, pnstrdup((const char *) &c, 1));
 }
 
-static bool
-has_option(const Options *options, const char *name)
+/* options as SQL has them */
+static char *
+options_literal(const List *options)
 {
+	StringInfoData literal;
 	ListCell   *cell;
 
-	foreach(cell, options->names)
-		if (strcmp(lfirst(cell), name) == 0)
-			return true;
-	return false;
+	initStringInfo(&literal);
+	foreach(cell, options)
+	{
+		DefElem    *def = lfirst(cell);
+
+		appendStringInfo(&literal, "%s%s %s", literal.len > 0 ? ", " : "",
+						 quote_identifier(def->defname), quote_literal_cstr(defGetString(def)));
+	}
+	return literal.data;
 }
 
 const char *
@@ -135,7 +130,7 @@ table_options(const CsvFindings *findings, const char *name, const List *keys,
 	const CsvTable *table = findings->table;
 	const CsvDialectOptions *dialect = &table->reader.dialect;
 	const bool	is_text = dialect->quoting == CSV_QUOTING_TEXT;
-	Options		options = {.names = NIL};
+	List	   *options = NIL;
 	ListCell   *cell;
 
 	add_option(&options, "filename", table->filename);
@@ -177,19 +172,19 @@ table_options(const CsvFindings *findings, const char *name, const List *keys,
 		DefElem    *def = (DefElem *) lfirst(cell);
 
 		if (strncmp(def->defname, "header", strlen("header")) != 0 &&
-			!has_option(&options, def->defname))
+			!csv_is_given(options, def->defname))
 			add_option(&options, def->defname, defGetString(def));
 	}
-	return options.list.data;
+	return options_literal(options);
 }
 
 static void
-add_column(StringInfo columns, const char *name, const char *type, const Options *options)
+add_column(StringInfo columns, const char *name, const char *type, const List *options)
 {
 	appendStringInfo(columns, "%s\n    %s %s", columns->len > 0 ? "," : "",
 					 quote_identifier(name), type);
-	if (options->names != NIL)
-		appendStringInfo(columns, " OPTIONS (%s)", options->list.data);
+	if (options != NIL)
+		appendStringInfo(columns, " OPTIONS (%s)", options_literal(options));
 }
 
 static void
@@ -199,7 +194,7 @@ add_field(StringInfo columns, const CsvFindings *findings, const CsvFoundColumn 
 	const Oid	type = column->type;
 	int32		max_chars;
 	int32		byte_width;
-	Options		options = {.names = NIL};
+	List	   *options = NIL;
 
 	if (findings->table->by_name && column->header_name != NULL &&
 		strcmp(column->header_name, column->name) != 0)
@@ -218,7 +213,7 @@ add_field(StringInfo columns, const CsvFindings *findings, const CsvFoundColumn 
 
 	/* precision and scale are limits, and a further digit would be rounded */
 	add_column(columns, column->name,
-			   format_type_with_typemod(type, limits ? column->typmod : -1), &options);
+			   format_type_with_typemod(type, limits ? column->typmod : -1), options);
 }
 
 char *
@@ -238,11 +233,11 @@ csv_create_statement(const CsvFindings *findings, const char *name,
 	foreach(cell, keys)
 	{
 		const CsvPathColumn *key = lfirst(cell);
-		Options		options = {.names = NIL};
+		List	   *options = NIL;
 
 		add_option(&options, "virtual", key->option);
 		add_column(&columns, key->name,
-				   format_type_be(import->all_text ? TEXTOID : key->type), &options);
+				   format_type_be(import->all_text ? TEXTOID : key->type), options);
 	}
 	return psprintf("CREATE FOREIGN TABLE %s (%s\n) SERVER %s OPTIONS (%s)",
 					quote_identifier(name), columns.data, quote_identifier(server),

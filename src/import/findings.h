@@ -53,6 +53,12 @@ typedef struct CsvFindings
 	char	   *first_skipped;	/* what the first of them was like */
 } CsvFindings;
 
+/* is an option of this name among them? */
+extern bool csv_is_given(const List *options, const char *name);
+
+/* a copy of a list of options with one more, in the current memory context */
+extern List *csv_with_option(const List *options, const char *name, const char *value);
+
 /*
  * Read the table's files, with columns of text, up to max_records records (negative: all).
  * Fills the evidence of the columns, and what findings count of records.

@@ -50,9 +50,8 @@ typedef struct Sniffing
 
 /* ---- the beginning ---- */
 
-/* is an option of this name among them? */
-static bool
-is_given(List *options, const char *name)
+bool
+csv_is_given(const List *options, const char *name)
 {
 	ListCell   *cell;
 
@@ -93,9 +92,8 @@ read_tail(CsvTable *table, CsvSample *sample)
 	csv_source_close(source);
 }
 
-/* a copy of the options with one more */
-static List *
-with_option(List *options, const char *name, const char *value)
+List *
+csv_with_option(const List *options, const char *name, const char *value)
 {
 	return lappend(list_copy(options),
 				   makeDefElem(pstrdup(name), (Node *) makeString(pstrdup(value)), -1));
@@ -104,7 +102,7 @@ with_option(List *options, const char *name, const char *value)
 static CsvTable *
 make_table(List *server_options, List *options, const char *encoding)
 {
-	return csv_table_make(server_options, with_option(options, "encoding", encoding));
+	return csv_table_make(server_options, csv_with_option(options, "encoding", encoding));
 }
 
 /*
@@ -124,7 +122,7 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 
 	sniffing->guessed = NULL;
 	sniffing->may_guess = false;
-	if (!is_given(options, "encoding"))
+	if (!csv_is_given(options, "encoding"))
 	{
 		/* the client's may be one that is converted: no mark is left then */
 		CsvTable   *utf8_table = make_table(server_options, options, "UTF8");
@@ -189,15 +187,15 @@ static CsvGiven
 what_is_given(List *options)
 {
 	return (CsvGiven) {
-		.format = is_given(options, "format"),
-		.delimiter = is_given(options, "delimiter"),
-		.trim = is_given(options, "trim"),
-		.quote = is_given(options, "quote"),
-		.escape = is_given(options, "escape"),
-		.comment = is_given(options, "comment"),
-		.footer = is_given(options, "footer_rows"),
-		.header = is_given(options, "header") || is_given(options, "header_rows"),
-		.decimal = is_given(options, "decimal_separator")
+		.format = csv_is_given(options, "format"),
+		.delimiter = csv_is_given(options, "delimiter"),
+		.trim = csv_is_given(options, "trim"),
+		.quote = csv_is_given(options, "quote"),
+		.escape = csv_is_given(options, "escape"),
+		.comment = csv_is_given(options, "comment"),
+		.footer = csv_is_given(options, "footer_rows"),
+		.header = csv_is_given(options, "header") || csv_is_given(options, "header_rows"),
+		.decimal = csv_is_given(options, "decimal_separator")
 	};
 }
 
@@ -208,7 +206,7 @@ sniff_again(const Sniffing *sniffing, const CsvImportOptions *import, const char
 {
 	CsvImportOptions with = *import;
 
-	with.table_options = with_option(import->table_options, option, value);
+	with.table_options = csv_with_option(import->table_options, option, value);
 	return csv_sniff(sniffing->filename, sniffing->server_options, &with);
 }
 
@@ -235,7 +233,7 @@ find_format(Sniffing *sniffing)
 	}
 	sniffing->notes = csv_dialect_notes(sniffing->table, &sniffing->given, &sniffing->guess);
 	sniffing->may_choose = !sniffing->table->header_match &&
-		!is_given(sniffing->options, "by_name");
+		!csv_is_given(sniffing->options, "by_name");
 	if (sniffing->guess.nfields == 0 && !sample->at_end)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -356,7 +354,7 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 	make_columns(&sniffing, findings);
 
 	csv_reading_rules_init(&rules, findings->table);
-	if (is_given(options, "null_values"))
+	if (csv_is_given(options, "null_values"))
 		rules.missing = 0;
 	csv_observe_values(findings, &rules, import->sample_records);
 	if (findings->ninvalid > 0 && findings->table->file_encoding == PG_UTF8)
