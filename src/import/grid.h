@@ -67,7 +67,7 @@ typedef struct CsvGrid
 	uint32		ncomments;
 	bool		is_single;		/* all records have one field */
 
-	/* the table in it (place.c) */
+	/* the table in it */
 	uint32		nfields;
 	uint32		from;			/* the first record of the table ... */
 	uint32		to;				/* ... and the record behind its last */
@@ -103,7 +103,7 @@ extern void csv_grid_free(CsvGrid *grid);
 /* the first record that is not blank and no comment; nrecords: there is none */
 extern uint32 csv_grid_first(const CsvGrid *grid);
 
-/* ---- the table (place.c) ---- */
+/* ---- the table ---- */
 
 /* Find the table's records and number of fields, and how good a table it is. */
 extern void csv_grid_place(CsvGrid *grid);

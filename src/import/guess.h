@@ -55,20 +55,12 @@ extern CsvHeader csv_find_header(const CsvGrid *grid);
  */
 extern uint32 csv_find_footer(const CsvGrid *grid, uint32 first, char **line);
 
-/* ---- names (header_names.c) ---- */
-
 /*
  * A record as names: its own cells, whose texts are the grid's, without a comment's mark.
  * NULL if the record is NULL or damaged, or has more fields than a table can have columns.  In the
  * current memory context.
  */
 extern CsvGridRecord *csv_names_of(const CsvGrid *grid, const CsvGridRecord *record);
-
-/*
- * The names in a header whose last row is record `last`; rows above it may be part of it,
- * from *top on.  In the current memory context.
- */
-extern CsvGridRecord *csv_header_names(const CsvGrid *grid, uint32 last, uint32 *top);
 
 /* ---- rows above the data (header_rows.c) ---- */
 

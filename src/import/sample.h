@@ -76,7 +76,7 @@ extern bool csv_sample_has_at(const CsvSample *sample, uint64 pos, const char *b
 /* the beginning of the line after `pos`; the sample's end if there is none */
 extern uint64 csv_sample_next_line(const CsvSample *sample, uint64 pos, uint8_t break_byte);
 
-/* ---- all lines of a table's files, where the sample leaves a doubt (lines.c) ---- */
+/* ---- all lines of a table's files, where the sample leaves a doubt ---- */
 
 /* bytes beyond ASCII */
 typedef struct CsvHighBytes

@@ -73,12 +73,6 @@ typedef enum CsvFamily
 	CSV_FAMILY_TEXT
 } CsvFamily;
 
-/*
- * NOTICEs of columns that are text although most of their values, or all, look like a type
- * (odd.c)
- */
-extern void csv_tell_odd(const CsvFindings *findings, CsvNumberReading reading);
-
 /* the family of the values, by whatever separators and patterns */
 extern CsvFamily csv_family(const CsvEvidence *evidence);
 
