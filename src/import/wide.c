@@ -57,19 +57,29 @@ count_candidate(CountedString *candidates, uint32 *ncandidates, const uint8_t *t
 	candidates[i].n += times;
 }
 
-/* a string of punctuation: all of it, or parts that repeat, as || may be in |||| */
+/*
+ * A string of punctuation.  || may also be in ||||, with an empty field between, and in
+ * ||$ or %||, with a part of a value.
+ */
 static void
 count_string(CountedString *candidates, uint32 *ncandidates, const uint8_t *text,
 			 uint64 nbytes, uint32 line)
 {
-	uint64		nfirst = 1;		/* characters like the first */
+	uint64		nfirst = 1;		/* characters like the first, and like the last */
+	uint64		nlast = 1;
 
 	while (nfirst < nbytes && text[nfirst] == text[0])
 		nfirst++;
+	while (nlast < nbytes && text[nbytes - 1 - nlast] == text[nbytes - 1])
+		nlast++;
 	for (uint32 part = nfirst < nbytes ? (uint32) nbytes : 2;
 		 part <= Min(nbytes, CSV_DELIMITER_BYTES); part++)
 		if (nbytes % part == 0)
 			count_candidate(candidates, ncandidates, text, part, (uint32) (nbytes / part), line);
+	if (nfirst < nbytes && nfirst >= 2 && nfirst <= CSV_DELIMITER_BYTES)
+		count_candidate(candidates, ncandidates, text, (uint32) nfirst, 0, line);
+	if (nfirst < nbytes && nlast >= 2 && nlast <= CSV_DELIMITER_BYTES)
+		count_candidate(candidates, ncandidates, text + nbytes - nlast, (uint32) nlast, 0, line);
 }
 
 /*
