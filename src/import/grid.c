@@ -243,7 +243,7 @@ has_rows(const CsvGrid *grid, const CsvDialect *dialect, uint64 start)
 	return ndelimiters >= nbreaks * (grid->records[0].nfields - 1) * LEAST_DELIMITERS;
 }
 
-/* the lines of comments, each read as if it was none */
+/* the lines of comments, read as records */
 static void
 read_comments(CsvGrid *grid)
 {

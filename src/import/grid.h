@@ -108,7 +108,7 @@ extern uint32 csv_grid_first(const CsvGrid *grid);
 /* Find the table's records and number of fields, and how good a table it is. */
 extern void csv_grid_place(CsvGrid *grid);
 
-/* of the records [from, to), those that are rows, and those that count but are not */
+/* the numbers of rows among the records [from, to), and of other records that count */
 extern uint32 csv_count_rows(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers);
 
 /* are nearly all records rows, from the table's first record on? */

@@ -442,7 +442,7 @@ csv_look_for_comment_row(const CsvTable *table, CsvBoundary boundary, uint32 nfi
 {
 	const CsvDialectOptions *dialect = &table->reader.dialect;
 	TableLines	lines = begin_lines(table, boundary);
-	bool		at_beginning = true;	/* of the first file, where a comment may be the header ... */
+	bool		at_beginning = true;	/* of the first file: a comment there may be the header, ... */
 	char	   *header = NULL;	/* ... which other files may have, too */
 	char	   *row = NULL;
 	CsvSample	line;
