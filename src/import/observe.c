@@ -89,15 +89,16 @@ is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 	return nlines > 0 ? nlike >= nlines * MOST_LIKE : in_parts == per_line;
 }
 
-/* add a value of type text; do quotes seem to have joined records in it? */
+/* add a value of type text; do quotes seem to have joined records in it, if they may? */
 static bool
-add_value(const Observer *observer, CsvEvidence *evidence, int64 record, const char *value)
+add_value(const Observer *observer, CsvEvidence *evidence, int64 record, const char *value,
+		  bool may_join)
 {
 	const char *text = VARDATA_ANY(value);
 	const uint32 nbytes = (uint32) VARSIZE_ANY_EXHDR(value);
 
 	csv_evidence_add(&observer->rules, evidence, record, text, nbytes);
-	return is_joined(observer->findings, text, nbytes);
+	return may_join && is_joined(observer->findings, text, nbytes);
 }
 
 /* ---- in a thread ---- */
@@ -131,8 +132,10 @@ observe_row(const Observer *observer, BatchNote *note, const CsvBatch *batch,
 		if (array->values == NULL || (!array->all_ok && array->status[row] == CSV_VALUE_NULL))
 			evidence->nnulls++;
 		else
-			note->any_joined |= add_value(observer, evidence, record,
-										  (const char *) array->values + (size_t) row * array->stride);
+			note->any_joined |=
+				add_value(observer, evidence, record,
+						  (const char *) array->values + (size_t) row * array->stride,
+						  batch->nlines > batch->nrecords);
 	}
 }
 
@@ -185,7 +188,7 @@ add_row(Observer *observer, const Datum *values, const bool *isnull, int64 recor
 			evidence->nnulls++;
 		else
 			findings->any_joined |= add_value(observer, evidence, record,
-											  DatumGetPointer(values[i]));
+											  DatumGetPointer(values[i]), true);
 	}
 }
 
