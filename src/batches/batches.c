@@ -48,8 +48,10 @@ open_engine(CsvBatches *batches)
 void
 csv_batches_choose_files(CsvBatches *batches)
 {
-	batches->nbytes = csv_source_data_size(batches->table,
-										   &batches->size_is_exact);
+	CsvSourceSize size = csv_source_size(batches->table);
+
+	batches->nbytes = size.data_bytes;
+	batches->size_is_exact = size.is_exact;
 }
 
 CsvBatches *

@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 
 #include "import/create.h"
+#include "table/option_list.h"
 
 /* NULL: the table or column does not get it */
 static void
@@ -41,22 +42,6 @@ options_literal(const List *options)
 						 quote_identifier(def->defname), quote_literal_cstr(defGetString(def)));
 	}
 	return literal.data;
-}
-
-const char *
-csv_boundary_name(CsvBoundary boundary)
-{
-	switch (boundary)
-	{
-		case CSV_BOUNDARY_LF:
-			return "lf";
-		case CSV_BOUNDARY_CRLF:
-			return "crlf";
-		case CSV_BOUNDARY_CR:
-			return "cr";
-		default:
-			return "auto";
-	}
 }
 
 bool

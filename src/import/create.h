@@ -33,9 +33,6 @@ extern char *csv_create_statement(const CsvFindings *findings, const char *name,
 								  const char *server, const CsvImportOptions *import,
 								  const List *keys);
 
-/* the value of the option "record_boundary" */
-extern const char *csv_boundary_name(CsvBoundary boundary);
-
 /*
  * The options "max_chars" and "byte_width" for the longest value of a column; false if
  * it has no values

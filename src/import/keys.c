@@ -36,9 +36,8 @@ find_keys(char **names, int nnames, size_t nfixed)
 			if (equals == NULL || equals == name)
 				continue;
 
-			/* no option can name a key with a slash or an equals sign */
 			key = csv_path_key(name);
-			if (strpbrk(key, "/=") == NULL && *key != '\0')
+			if (csv_is_path_key(key))
 				keys = list_append_unique(keys, makeString(key));
 		}
 	}

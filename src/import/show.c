@@ -13,6 +13,7 @@
 #include "import/import.h"
 #include "import/findings.h"
 #include "import/tell.h"
+#include "table/option_list.h"
 
 #define CSV_SNIFF_COLUMNS	25
 

@@ -693,7 +693,7 @@ choose_indexing(const CsvLoad *load, bool freeze, int64 nbytes)
 static void
 choose_method(CsvLoad *load, bool freeze)
 {
-	int64		nbytes = csv_source_data_size(load->table, NULL);
+	int64		nbytes = csv_source_size(load->table).data_bytes;
 
 	/* a COPY: if it fails, COPY repeats it in its own way; and it is not short */
 	if (nbytes < 0 && load->table->read != NULL)

@@ -131,11 +131,10 @@ static bool
 has_pieces(const CsvPlanState *state)
 {
 	const CsvTable *table = state->table;
-	int			nfiles;
 
 	return state->nbytes >= 0 &&
 		((state->is_exact && table->encoding == table->file_encoding) ||
-		 (csv_source_size(table, &nfiles) >= 0 && nfiles > 1));
+		 csv_source_size(table).nfiles > 1);
 }
 
 /*

@@ -17,7 +17,7 @@ typedef struct CsvPlanState
 {
 	CsvTable   *table;
 	Bitmapset  *wanted;			/* attribute numbers the scan must deliver */
-	int64		nbytes;			/* csv_source_data_size(), and whether it is exact */
+	int64		nbytes;			/* CsvSourceSize.data_bytes, and whether it is exact */
 	bool		is_exact;
 	BlockNumber pages;			/* of the file, as for a plain table */
 	bool		has_gpu;		/* csv_engine_uses_gpu() */

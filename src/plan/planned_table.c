@@ -95,6 +95,7 @@ CsvPlanState *
 csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
 	CsvPlanState *state = baserel->fdw_private;
+	CsvSourceSize size;
 
 	if (state != NULL)
 		return state;
@@ -110,7 +111,9 @@ csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	if (state->file_clauses != NIL)
 		csv_table_check(state->table);	/* types, for example */
 	state->unknown_files = csv_plan_files(state, state->file_clauses);
-	state->nbytes = csv_source_data_size(state->table, &state->is_exact);
+	size = csv_source_size(state->table);
+	state->nbytes = size.data_bytes;
+	state->is_exact = size.is_exact;
 	csv_source_decide_resident(state->table);
 	baserel->fdw_private = state;
 	return state;

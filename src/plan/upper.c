@@ -391,7 +391,7 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
 	}
 	if (!state->table->settings.resident && values_bytes == 0 &&
 		csv_engine_holds_groups(&state->table->settings,
-								csv_source_data_size(state->table, NULL),
+								csv_source_size(state->table).data_bytes,
 								bms_num_members(state->wanted),
 								ngroups * held_bytes))
 		return 0;

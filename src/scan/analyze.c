@@ -125,7 +125,7 @@ csv_analyze_table(Relation relation, AcquireSampleRowsFunc *func,
 				  BlockNumber *totalpages)
 {
 	CsvTable   *table = csv_table_get(RelationGetRelid(relation));
-	int64		nbytes = csv_source_data_size(table, NULL);
+	int64		nbytes = csv_source_size(table).data_bytes;
 
 	/* as in file_fdw, a program is not run for statistics */
 	if (table->filename == NULL)

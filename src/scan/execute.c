@@ -147,7 +147,7 @@ begin_files(ForeignScanState *node, bool only_explain)
 	state->files_decided = !state->files->varies;
 	if (state->files_decided)
 		return;
-	state->all_bytes = Max(csv_source_data_size(state->table, NULL), 0);
+	state->all_bytes = Max(csv_source_size(state->table).data_bytes, 0);
 	/* processes that share the scan leave out files only once (parallel_path.c) */
 	state->table->left_out_varies = !plan->scan.plan.parallel_aware;
 }

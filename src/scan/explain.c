@@ -321,7 +321,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	CsvScanState *state = node->fdw_state;
 	const CsvTable *table = state->table;
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
-	int64		nbytes = csv_source_size(table, NULL);
+	int64		nbytes = csv_source_size(table).file_bytes;
 	int			nattributes = bms_num_members(csv_table_attributes(table));
 	int			nwanted = list_length(list_nth(plan->fdw_private,
 											   CSV_PLAN_WANTED));
@@ -351,7 +351,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	if (engine == NULL)
 	{
 		CsvSettings settings = table->settings;
-		int64		data_size = csv_source_data_size(table, NULL);
+		int64		data_size = csv_source_size(table).data_bytes;
 
 		if ((resident && (state->pushdown.program == NULL ||
 						  csv_engine_lacks_gpu(&settings))) ||

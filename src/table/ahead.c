@@ -2,33 +2,31 @@
  * ahead.c
  *		A compressed file that threads decompress before it is read.
  *
- * Each thread makes a cut of the file (frames.c), which begins where the last cut
- * ended, and decompresses it.  The result is a piece.
+ * The threads are a crew (reader/crew.h), whose parts are the pieces of the file.  A
+ * piece begins at a member or frame, or at a block of an LZ4 frame.  Sizes in the file
+ * tell where the next piece of zstd and LZ4 begins (frames.c).
  *
- * If the end of a cut is not known, the thread finds it when it has decompressed so far.
- * Meanwhile another thread searches a gzip file for the next member, and begins a piece
- * there.  If the bytes that it found are not the beginning of a member, the piece before
- * them ends elsewhere.  Then the reader starts all threads again from that piece's end.
- * So a file of one large member is decompressed by one thread.
+ * Members of gzip do not state their sizes.  So the compressed bytes are divided into
+ * zones.  A thread searches a zone for the first bytes at which a member may begin.
+ * From there it decompresses to the end of a member behind the zone.  If a member ends
+ * elsewhere in the zone, the piece joins nothing, and a thread makes it again from
+ * there.  In a file of one large member, one thread makes the first piece, while the
+ * others search the zones in vain.
  *
- *	1. pieces	a ring, in the order of the file
- *	2. slots	hold decompressed bytes, and belong to a piece; their number is
+ *	1. slots	hold decompressed bytes, and belong to a piece; their number is
  *				fixed, and the piece that is read next always gets one
- *	3. reader	takes the slots of the first piece, then of the next
+ *	2. reader	takes the slots of the first piece, also while a thread still makes
+ *				it, and then of the next
  *
- * A mutex protects all of this, except the contents of slots, the cutter and open
- * codecs.  A thread owns these while it works; the reader owns full slots.
+ * The crew's mutex protects all of this, except the contents of slots and open codecs.
+ * A thread owns these while it works on a piece; the reader owns full slots.
  *
- * The threads use neither PostgreSQL nor its memory, and are never interrupted: they
- * block all signals.  Errors in a file are not reported by threads: a thread stops at
- * the piece with the error, and the reader decompresses the piece again.
- *
- * If an LZ4 frame is cut into blocks, the reader checks the frame's checksum.
+ * Errors in a file are not reported by threads: a thread stops at the piece with the
+ * error, and the reader decompresses the piece again.  If an LZ4 frame is cut into
+ * blocks, the reader checks the frame's checksum.
  */
 #include "postgres.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
@@ -36,7 +34,7 @@
 #include "utils/wait_event.h"
 
 #include "reader/clock.h"
-#include "reader/thread.h"
+#include "reader/crew.h"
 #include "table/ahead.h"
 #include "table/codec.h"
 #include "table/frames.h"
@@ -52,14 +50,6 @@
 /* slots that are left for the piece that is read */
 #define NSLOTS_KEPT	3
 
-/* pieces for each thread that may wait to be read */
-#define NPIECES_OF_THREAD	4
-
-/* compressed bytes that are searched for the member behind an open cut */
-#define SEARCHED_BYTES	(16 * 1024 * 1024)
-
-#define MAX_PIECES	(NPIECES_OF_THREAD * CSV_AHEAD_MAX_THREADS)
-
 typedef struct AheadSlot
 {
 	struct AheadSlot *next;
@@ -67,28 +57,22 @@ typedef struct AheadSlot
 	uint8_t		bytes[SLOT_BYTES];
 } AheadSlot;
 
-typedef enum PieceState
-{
-	PIECE_RUNNING,
-	PIECE_DONE,
-	PIECE_FAILED
-} PieceState;
-
 typedef struct Piece
 {
-	PieceState	state;
+	uint64_t	number;
 	CsvCut		cut;
-	uint64_t	end;			/* DONE: where it ends */
-	bool		at_end;			/* DONE, and nothing follows */
+	bool		is_there;		/* cut.start is known */
+	bool		failed;
+	bool		at_end;			/* nothing follows */
+	uint64_t	end;			/* of a piece that did not fail */
 	AheadSlot  *first;			/* full slots */
 	AheadSlot **last;			/* where the next full slot is linked */
 } Piece;
 
-/* a thread and its own data */
+/* what a thread needs to make a piece */
 typedef struct Worker
 {
-	struct CsvAhead *ahead;
-	pthread_t	thread;
+	struct Worker *next;
 	CsvCodec   *codec;			/* NULL: none is open */
 	uint64_t	offset;			/* in the file, of the byte at `position` */
 	size_t		position;		/* input not consumed yet */
@@ -99,22 +83,16 @@ typedef struct Worker
 
 struct CsvAhead
 {
-	int			nworkers;
-	Worker	   *workers[CSV_AHEAD_MAX_THREADS];
-	pthread_mutex_t mutex;
-	pthread_cond_t for_workers; /* a piece can be begun */
-	pthread_cond_t for_slots;	/* a slot is free */
-	pthread_cond_t for_reader;
+	CsvCrew		crew;
+	pthread_cond_t for_slots;	/* a slot is free, or a piece is not wanted */
 	atomic_bool stopping;
-
-	/* piece number n is pieces[n % MAX_PIECES] */
-	Piece		pieces[MAX_PIECES];
-	uint64_t	nbegun;
-	uint64_t	nread;
+	Piece		pieces[CSV_CREW_PARTS]; /* number n is at n % CSV_CREW_PARTS */
 	CsvCutter	cutter;
-	bool		is_cutting;		/* a thread has the cutter */
-	uint64_t	searched;		/* behind an open cut: search from here on */
-	bool		is_over;		/* no more pieces are wanted */
+	bool		is_open;		/* the last cut is open, so there is no next cut yet */
+	uint64_t	next_zone;		/* of gzip: not searched yet */
+	uint64_t	end;			/* of the pieces that have joined */
+	bool		is_over;		/* no further piece joins */
+	Worker	   *workers;		/* that no thread uses */
 	AheadSlot  *free_slots;
 	int			nfree;			/* free slots, with slots not allocated yet */
 
@@ -130,24 +108,24 @@ struct CsvAhead
 static Piece *
 piece_at(CsvAhead *ahead, uint64_t number)
 {
-	return &ahead->pieces[number % MAX_PIECES];
+	return &ahead->pieces[number % CSV_CREW_PARTS];
 }
 
-/* the piece that is read next, which may not have been begun */
+/* the piece that is read next, which may not have begun */
 static Piece *
 first_piece(CsvAhead *ahead)
 {
-	return piece_at(ahead, ahead->nread);
+	return piece_at(ahead, ahead->crew.ntaken);
 }
 
 /* ---- slots: caller must hold the mutex ---- */
 
 /* is a slot free for a piece?  A single thread need not leave any. */
 static bool
-has_slot(CsvAhead *ahead, const Piece *piece)
+has_slot(const CsvAhead *ahead, const Piece *piece)
 {
-	return ahead->nfree > (piece == first_piece(ahead) || ahead->nworkers == 1 ?
-						   0 : NSLOTS_KEPT);
+	return ahead->nfree > (piece->number == ahead->crew.ntaken ||
+						   ahead->crew.nhelpers == 1 ? 0 : NSLOTS_KEPT);
 }
 
 /* takes a free slot; NULL if there is no memory */
@@ -178,11 +156,31 @@ free_slot(CsvAhead *ahead, AheadSlot *slot)
 	pthread_cond_broadcast(&ahead->for_slots);
 }
 
+/* frees the first full slot of a piece */
+static void
+free_first_slot(CsvAhead *ahead, Piece *piece)
+{
+	AheadSlot  *slot = piece->first;
+
+	piece->first = slot->next;
+	if (piece->first == NULL)
+		piece->last = &piece->first;
+	free_slot(ahead, slot);
+}
+
 /* ---- the threads: one piece ---- */
+
+/* the pieces before this piece have joined, and it does not begin where they end */
+static bool
+is_unwanted(const CsvAhead *ahead, const Piece *piece)
+{
+	return piece->cut.kind == CSV_CUT_OPEN && piece->cut.start != ahead->end &&
+		piece->number == ahead->crew.njoined;
+}
 
 /*
  * Gives a full slot, if there is one, to its piece.  If `more`, takes another slot; it
- * is NULL if there is no memory, or if the threads must stop.
+ * is NULL if there is no memory, or if the piece is not wanted.
  */
 static void
 exchange_slot(CsvAhead *ahead, Piece *piece, AheadSlot **slot, bool more)
@@ -190,7 +188,7 @@ exchange_slot(CsvAhead *ahead, Piece *piece, AheadSlot **slot, bool more)
 	AheadSlot  *full = *slot;
 
 	*slot = NULL;
-	pthread_mutex_lock(&ahead->mutex);
+	pthread_mutex_lock(&ahead->crew.mutex);
 	if (full != NULL && full->nbytes == 0)
 		free_slot(ahead, full);
 	else if (full != NULL)
@@ -198,18 +196,19 @@ exchange_slot(CsvAhead *ahead, Piece *piece, AheadSlot **slot, bool more)
 		*piece->last = full;
 		piece->last = &full->next;
 		if (piece == first_piece(ahead))
-			pthread_cond_signal(&ahead->for_reader);
+			pthread_cond_signal(&ahead->crew.for_taker);
 	}
-	while (more && !ahead->stopping && !has_slot(ahead, piece))
-		pthread_cond_wait(&ahead->for_slots, &ahead->mutex);
-	if (more && !ahead->stopping)
+	while (more && !ahead->stopping && !is_unwanted(ahead, piece) &&
+		   !has_slot(ahead, piece))
+		pthread_cond_wait(&ahead->for_slots, &ahead->crew.mutex);
+	if (more && !ahead->stopping && !is_unwanted(ahead, piece))
 		*slot = take_slot(ahead);
-	pthread_mutex_unlock(&ahead->mutex);
+	pthread_mutex_unlock(&ahead->crew.mutex);
 }
 
 /* false on error */
 static bool
-read_input(Worker *worker, const CsvCut *cut)
+read_input(Worker *worker, int fd, const CsvCut *cut)
 {
 	size_t		nbytes = sizeof(worker->input);
 	ssize_t		nread;
@@ -225,17 +224,16 @@ read_input(Worker *worker, const CsvCut *cut)
 		return true;
 	}
 	do
-		nread = pread(worker->ahead->cutter.fd, worker->input, nbytes,
-					  (off_t) worker->offset);
+		nread = pread(fd, worker->input, nbytes, (off_t) worker->offset);
 	while (nread < 0 && errno == EINTR);
 	worker->ninput = Max(nread, 0);
 	worker->at_end = nread == 0;
 	return nread >= 0;
 }
 
-/* Decompresses a cut.  Returns false on failure, or if the threads must stop. */
+/* decompresses a cut; false on failure, or if the piece is not wanted */
 static bool
-decompress(Worker *worker, Piece *piece, AheadSlot **slot)
+decompress(CsvAhead *ahead, Worker *worker, Piece *piece, AheadSlot **slot)
 {
 	const CsvCut *cut = &piece->cut;
 	bool		between = true;
@@ -250,12 +248,12 @@ decompress(Worker *worker, Piece *piece, AheadSlot **slot)
 		CsvDecoded	step;
 
 		if (worker->position == worker->ninput && !worker->at_end &&
-			(worker->ahead->stopping || !read_input(worker, cut)))
+			(ahead->stopping || !read_input(worker, ahead->cutter.fd, cut)))
 			return false;
 		if (between && worker->at_end)
 			return true;
 		if (*slot == NULL || (*slot)->nbytes == SLOT_BYTES)
-			exchange_slot(worker->ahead, piece, slot, true);
+			exchange_slot(ahead, piece, slot, true);
 		if (*slot == NULL)
 			return false;
 
@@ -272,170 +270,183 @@ decompress(Worker *worker, Piece *piece, AheadSlot **slot)
 		between = step.complete;
 		(*slot)->nbytes += step.produced;
 	}
-	return true;
+	/* if sizes in the file were wrong, the next piece is wrong, too */
+	return cut->kind != CSV_CUT_FRAMES || worker->offset == cut->end;
+}
+
+/* a worker that no thread uses, with a codec; NULL if there is no memory */
+static Worker *
+take_worker(CsvAhead *ahead)
+{
+	Worker	   *worker;
+
+	pthread_mutex_lock(&ahead->crew.mutex);
+	worker = ahead->workers;
+	if (worker != NULL)
+		ahead->workers = worker->next;
+	pthread_mutex_unlock(&ahead->crew.mutex);
+	if (worker == NULL && (worker = malloc(sizeof(Worker))) != NULL)
+		worker->codec = NULL;
+	if (worker == NULL)
+		return NULL;
+	if (worker->codec != NULL)
+		csv_codec_restart(worker->codec);
+	else
+		worker->codec = csv_codec_open(ahead->cutter.compression, true);
+	return worker;
 }
 
 /*
- * Makes a piece of a cut.  A zstd frame in an open cut may need a large window, so the
- * codec is closed afterwards: there is one such codec at a time.
+ * A zstd frame in an open cut may need a large window, so the codec is closed
+ * afterwards: there is one such codec at a time.
  */
-static bool
-make_piece(Worker *worker, Piece *piece)
+static void
+give_worker(CsvAhead *ahead, Worker *worker, const Piece *piece)
 {
-	CsvAhead   *ahead = worker->ahead;
-	AheadSlot  *slot = NULL;
-	bool		done;
-
-	if (piece->cut.kind == CSV_CUT_DAMAGED)
-		return false;
-	if (worker->codec == NULL)
-		worker->codec = csv_codec_open(ahead->cutter.compression, true);
-	else
-		csv_codec_restart(worker->codec);
-	done = worker->codec != NULL && decompress(worker, piece, &slot);
-	exchange_slot(ahead, piece, &slot, false);
-	if (piece->cut.kind == CSV_CUT_OPEN && ahead->nworkers > 1 &&
+	if (piece->cut.kind == CSV_CUT_OPEN &&
 		ahead->cutter.compression == CSV_COMPRESSION_ZSTD)
 	{
 		csv_codec_close(worker->codec);
 		worker->codec = NULL;
 	}
-	return done;
+	pthread_mutex_lock(&ahead->crew.mutex);
+	worker->next = ahead->workers;
+	ahead->workers = worker;
+	pthread_mutex_unlock(&ahead->crew.mutex);
 }
 
-/* ---- the threads: what to do next; caller must hold the mutex ---- */
-
-/* is this the last piece? */
-static bool
-is_last(CsvAhead *ahead, const Piece *piece)
-{
-	return piece == piece_at(ahead, ahead->nbegun - 1);
-}
-
-/* does the end of the last piece tell where the next piece begins? */
-static bool
-is_open(CsvAhead *ahead)
-{
-	const Piece *last = piece_at(ahead, ahead->nbegun - 1);
-
-	return ahead->nbegun > 0 && last->cut.kind == CSV_CUT_OPEN &&
-		last->state == PIECE_RUNNING;
-}
-
-/* may a thread begin a piece, or search for its beginning? */
-static bool
-may_begin(CsvAhead *ahead)
-{
-	if (ahead->is_cutting || ahead->is_over ||
-		ahead->nbegun - ahead->nread >= NPIECES_OF_THREAD * ahead->nworkers)
-		return false;
-	return !is_open(ahead) ||
-		(ahead->cutter.compression == CSV_COMPRESSION_GZIP &&
-		 ahead->searched < piece_at(ahead, ahead->nbegun - 1)->cut.start + SEARCHED_BYTES);
-}
-
-/* wakes one thread if a piece can be begun; that thread wakes the next */
+/* for the crew */
 static void
-call_another(CsvAhead *ahead)
+make_piece(void *arg, uint32_t part)
 {
-	if (may_begin(ahead))
-		pthread_cond_signal(&ahead->for_workers);
-}
+	CsvAhead   *ahead = arg;
+	Piece	   *piece = piece_at(ahead, part);
+	AheadSlot  *slot = NULL;
+	Worker	   *worker = take_worker(ahead);
+	bool		done;
 
-/* false: no member was found, or the last piece has ended meanwhile */
-static bool
-search(Worker *worker, CsvCut *cut)
-{
-	CsvAhead   *ahead = worker->ahead;
-	uint64_t	offset = ahead->searched;
-	bool		found;
-
-	pthread_mutex_unlock(&ahead->mutex);
-	found = csv_find_member(&ahead->cutter, &offset, worker->input,
-							sizeof(worker->input));
-	pthread_mutex_lock(&ahead->mutex);
-	ahead->searched = offset;
-	csv_cut_open(cut, offset);
-	return found && is_open(ahead);
-}
-
-/* begins the next piece; NULL: that cannot be done yet */
-static Piece *
-begin_piece(Worker *worker)
-{
-	CsvAhead   *ahead = worker->ahead;
-	Piece	   *piece = piece_at(ahead, ahead->nbegun);
-	bool		begun = true;
-
-	ahead->is_cutting = true;
-	if (is_open(ahead))
-		begun = search(worker, &piece->cut);
-	else
+	piece->failed = true;
+	if (worker == NULL)
+		return;
+	if (!piece->is_there)
+		piece->is_there = csv_find_member(ahead->cutter.fd, worker->input,
+										  sizeof(worker->input), &piece->cut);
+	if (piece->is_there && piece->cut.kind != CSV_CUT_DAMAGED &&
+		worker->codec != NULL)
 	{
-		pthread_mutex_unlock(&ahead->mutex);
+		done = decompress(ahead, worker, piece, &slot);
+		exchange_slot(ahead, piece, &slot, false);
+		piece->failed = !done;
+		piece->at_end = done && worker->at_end;
+		piece->end = piece->cut.kind == CSV_CUT_BLOCKS ?
+			piece->cut.end + piece->cut.ntail : worker->offset;
+	}
+	give_worker(ahead, worker, piece);
+}
+
+/* ---- the threads: which pieces there are; the mutex is held ---- */
+
+static uint64_t
+zone_of(uint64_t offset)
+{
+	return offset / CSV_CUT_BYTES;
+}
+
+static bool
+may_begin(void *arg)
+{
+	const CsvAhead *ahead = arg;
+
+	return !ahead->is_over && !ahead->is_open;
+}
+
+static void
+begin_piece(void *arg, uint32_t part)
+{
+	CsvAhead   *ahead = arg;
+	Piece	   *piece = piece_at(ahead, part);
+
+	if (part == 0)
+		ahead->nfree = NSLOTS + NSLOTS_OF_THREAD * ((int) ahead->crew.nhelpers - 1);
+	piece->number = part;
+	piece->first = NULL;
+	piece->last = &piece->first;
+	piece->at_end = false;
+	if (ahead->cutter.compression != CSV_COMPRESSION_GZIP)
+	{
 		csv_cut(&ahead->cutter, &piece->cut);
-		pthread_mutex_lock(&ahead->mutex);
+		piece->is_there = true;
+		ahead->is_open = piece->cut.kind == CSV_CUT_OPEN;
+		return;
 	}
-	ahead->is_cutting = false;
-	if (begun)
-	{
-		piece->state = PIECE_RUNNING;
-		piece->at_end = false;
-		piece->first = NULL;
-		piece->last = &piece->first;
-		ahead->nbegun++;
-		ahead->searched = piece->cut.end;
-		ahead->is_over |= piece->cut.kind == CSV_CUT_DAMAGED;
-	}
-	call_another(ahead);
-	return begun ? piece : NULL;
+	ahead->next_zone = Max(ahead->next_zone, zone_of(ahead->end));
+	csv_cut_open(&piece->cut, ahead->next_zone * CSV_CUT_BYTES);
+	ahead->next_zone++;
+	if ((piece->is_there = part == ahead->crew.njoined))
+		piece->cut.start = piece->cut.frame_start = ahead->end;
 }
 
-static void
-end_piece(Worker *worker, Piece *piece, bool done)
+static CsvJoin
+join_piece(void *arg, uint32_t part)
 {
-	CsvAhead   *ahead = worker->ahead;
+	CsvAhead   *ahead = arg;
+	Piece	   *piece = piece_at(ahead, part);
+	bool		fits = piece->is_there && !is_unwanted(ahead, piece);
 
-	piece->state = done ? PIECE_DONE : PIECE_FAILED;
-	piece->end = worker->offset;
-	piece->at_end = done && worker->at_end;
-	ahead->is_over |= !done || piece->at_end;
-	if (piece->cut.kind == CSV_CUT_OPEN && is_last(ahead, piece))
+	if (ahead->is_over)
+		return CSV_JOIN_END;
+	/* threads that wait for slots look whether their pieces are wanted */
+	pthread_cond_broadcast(&ahead->for_slots);
+	if (fits)
 	{
-		ahead->cutter.offset = piece->end;
-		call_another(ahead);
-	}
-	pthread_cond_signal(&ahead->for_reader);
-}
-
-/* a thread's main function */
-static void *
-run(void *arg)
-{
-	Worker	   *worker = arg;
-	CsvAhead   *ahead = worker->ahead;
-
-	pthread_mutex_lock(&ahead->mutex);
-	while (!ahead->stopping)
-	{
-		Piece	   *piece;
-		bool		done;
-
-		if (!may_begin(ahead))
-			pthread_cond_wait(&ahead->for_workers, &ahead->mutex);
-		else if ((piece = begin_piece(worker)) != NULL)
+		ahead->is_over = piece->failed || piece->at_end;
+		ahead->end = piece->end;
+		if (piece->cut.kind == CSV_CUT_OPEN)
 		{
-			pthread_mutex_unlock(&ahead->mutex);
-			done = make_piece(worker, piece);
-			pthread_mutex_lock(&ahead->mutex);
-			end_piece(worker, piece, done);
+			ahead->cutter.offset = piece->end;
+			ahead->is_open = false;
 		}
+		return CSV_JOIN_DONE;
 	}
-	pthread_mutex_unlock(&ahead->mutex);
-	return NULL;
+	while (piece->first != NULL)
+		free_first_slot(ahead, piece);
+	piece->failed = piece->at_end = false;
+	if (ahead->end >= piece->cut.end)
+		return CSV_JOIN_DONE;
+	piece->is_there = true;
+	piece->cut.start = piece->cut.frame_start = ahead->end;
+	return CSV_JOIN_AGAIN;
 }
 
 /* ---- start and stop ---- */
+
+CsvAhead *
+csv_ahead_start(int fd, CsvCompression compression, int nthreads,
+				uint64_t start, uint64_t skip)
+{
+	CsvAhead   *ahead = calloc(1, sizeof(CsvAhead));
+	CsvCrewWork work = {
+		.nparts = UINT64_MAX,
+		.may_begin = may_begin,
+		.begin = begin_piece,
+		.work = make_piece,
+		.join = join_piece,
+		.arg = ahead
+	};
+
+	if (ahead == NULL)
+		return NULL;
+	ahead->cutter.fd = fd;
+	ahead->cutter.compression = compression;
+	ahead->cutter.offset = ahead->end = start;
+	ahead->skip = skip;
+	pthread_cond_init(&ahead->for_slots, NULL);
+	csv_crew_init(&ahead->crew, (uint32_t) nthreads + 1);
+	if (csv_crew_start_work(&ahead->crew, &work) > 0)
+		return ahead;
+	csv_ahead_stop(ahead);
+	return NULL;
+}
 
 static void
 free_slots(AheadSlot *slot)
@@ -449,85 +460,28 @@ free_slots(AheadSlot *slot)
 	}
 }
 
-/* no thread has been started, or all have ended */
-static void
-destroy(CsvAhead *ahead)
-{
-	for (; ahead->nread < ahead->nbegun; ahead->nread++)
-		free_slots(first_piece(ahead)->first);
-	free_slots(ahead->free_slots);
-	csv_codec_close(ahead->checker);
-	pthread_cond_destroy(&ahead->for_workers);
-	pthread_cond_destroy(&ahead->for_slots);
-	pthread_cond_destroy(&ahead->for_reader);
-	pthread_mutex_destroy(&ahead->mutex);
-	free(ahead);
-}
-
-/* false if there is no thread or no memory; caller must hold the mutex */
-static bool
-start_worker(CsvAhead *ahead)
-{
-	Worker	   *worker = malloc(sizeof(Worker));
-
-	if (worker == NULL)
-		return false;
-	worker->ahead = ahead;
-	worker->codec = NULL;
-	if (!csv_thread_start(&worker->thread, run, worker))
-	{
-		free(worker);
-		return false;
-	}
-	ahead->nfree += ahead->nworkers == 0 ? NSLOTS : NSLOTS_OF_THREAD;
-	ahead->workers[ahead->nworkers++] = worker;
-	return true;
-}
-
-CsvAhead *
-csv_ahead_start(int fd, CsvCompression compression, int nthreads,
-				uint64_t start, uint64_t skip)
-{
-	CsvAhead   *ahead = calloc(1, sizeof(CsvAhead));
-
-	if (ahead == NULL)
-		return NULL;
-	ahead->cutter.fd = fd;
-	ahead->cutter.compression = compression;
-	ahead->cutter.offset = start;
-	ahead->skip = skip;
-	pthread_mutex_init(&ahead->mutex, NULL);
-	pthread_cond_init(&ahead->for_workers, NULL);
-	pthread_cond_init(&ahead->for_slots, NULL);
-	csv_nap_init(&ahead->for_reader);
-
-	/* no thread proceeds before all are started */
-	pthread_mutex_lock(&ahead->mutex);
-	while (ahead->nworkers < Min(nthreads, CSV_AHEAD_MAX_THREADS) &&
-		   start_worker(ahead))
-		;
-	pthread_mutex_unlock(&ahead->mutex);
-	if (ahead->nworkers > 0)
-		return ahead;
-	destroy(ahead);
-	return NULL;
-}
-
 void
 csv_ahead_stop(CsvAhead *ahead)
 {
-	pthread_mutex_lock(&ahead->mutex);
+	pthread_mutex_lock(&ahead->crew.mutex);
 	ahead->stopping = true;
-	pthread_cond_broadcast(&ahead->for_workers);
 	pthread_cond_broadcast(&ahead->for_slots);
-	pthread_mutex_unlock(&ahead->mutex);
-	for (int i = 0; i < ahead->nworkers; i++)
+	pthread_mutex_unlock(&ahead->crew.mutex);
+	csv_crew_close(&ahead->crew);
+	for (int i = 0; i < CSV_CREW_PARTS; i++)
+		free_slots(ahead->pieces[i].first);
+	free_slots(ahead->free_slots);
+	while (ahead->workers != NULL)
 	{
-		csv_thread_join(ahead->workers[i]->thread);
-		csv_codec_close(ahead->workers[i]->codec);
-		free(ahead->workers[i]);
+		Worker	   *next = ahead->workers->next;
+
+		csv_codec_close(ahead->workers->codec);
+		free(ahead->workers);
+		ahead->workers = next;
 	}
-	destroy(ahead);
+	csv_codec_close(ahead->checker);
+	pthread_cond_destroy(&ahead->for_slots);
+	free(ahead);
 }
 
 /* ---- the reader ---- */
@@ -597,50 +551,30 @@ copy(CsvAhead *ahead, const AheadSlot *slot, uint8_t *buffer, size_t nbytes)
 	return true;
 }
 
-/* was the first piece made and read?  Caller must hold the mutex. */
+/*
+ * The first piece was read, and others follow.  Returns false if the checker finds an
+ * error.  Caller must hold the mutex.
+ */
 static bool
-is_read(CsvAhead *ahead)
-{
-	const Piece *piece = first_piece(ahead);
-
-	return ahead->nread < ahead->nbegun && piece->state == PIECE_DONE &&
-		piece->first == NULL;
-}
-
-/* does the next piece begin elsewhere than the first ends?  Caller must hold the mutex. */
-static bool
-is_lost(CsvAhead *ahead)
-{
-	const Piece *piece = first_piece(ahead);
-	const Piece *next = piece_at(ahead, ahead->nread + 1);
-
-	return ahead->nread + 1 < ahead->nbegun &&
-		piece->cut.kind != CSV_CUT_BLOCKS && next->cut.frame_start != piece->end;
-}
-
-/* the first piece was read, others may follow; caller must hold the mutex */
-static void
 go_to_next_piece(CsvAhead *ahead)
 {
-	Piece	   *piece = first_piece(ahead);
-	const CsvCut *cut = &piece->cut;
+	const CsvCut *cut = &first_piece(ahead)->cut;
+	uint32_t	part;
 	uint8_t		none;
 
 	if (cut->ntail > 0 &&
 		!(begin_check(ahead, cut) &&
 		  check(ahead, cut->tail, cut->ntail, &none, 0)))
-	{
-		piece->state = PIECE_FAILED;
-		return;
-	}
+		return false;
 	if (cut->kind != CSV_CUT_BLOCKS || cut->ntail > 0)
 	{
 		ahead->nbytes = 0;
 		ahead->is_checking = false;
 	}
-	ahead->nread++;
+	csv_crew_take(&ahead->crew, &part);
+	csv_crew_call(&ahead->crew);
 	pthread_cond_broadcast(&ahead->for_slots);
-	call_another(ahead);
+	return true;
 }
 
 /*
@@ -650,42 +584,31 @@ go_to_next_piece(CsvAhead *ahead)
 static AheadSlot *
 wait_for_slot(CsvAhead *ahead, bool *at_end)
 {
+	CsvCrew    *crew = &ahead->crew;
 	AheadSlot  *slot = NULL;
-	Piece	   *piece;
 
-	pthread_mutex_lock(&ahead->mutex);
-	while (is_read(ahead) && !first_piece(ahead)->at_end && !is_lost(ahead))
-		go_to_next_piece(ahead);
-	if (ahead->nread < ahead->nbegun)
+	pthread_mutex_lock(&crew->mutex);
+	while (slot == NULL && !*at_end)
 	{
-		piece = first_piece(ahead);
-		slot = piece->first;
-		*at_end = slot == NULL && piece->state != PIECE_RUNNING;
+		const Piece *piece = first_piece(ahead);
+
+		if (crew->ntaken < crew->nbegun && piece->first != NULL &&
+			!is_unwanted(ahead, piece))
+			slot = piece->first;
+		else if (csv_crew_is_ready(crew))
+			*at_end = piece->failed || piece->at_end ||
+				!go_to_next_piece(ahead);
+		else
+			break;
 	}
 	if (slot == NULL && !*at_end)
 	{
 		pgstat_report_wait_start(WAIT_EVENT_COPY_FILE_READ);
-		csv_nap(&ahead->for_reader, &ahead->mutex);
+		csv_nap(&crew->for_taker, &crew->mutex);
 		pgstat_report_wait_end();
 	}
-	pthread_mutex_unlock(&ahead->mutex);
+	pthread_mutex_unlock(&crew->mutex);
 	return slot;
-}
-
-/* the current slot has been read to its end */
-static void
-let_go(CsvAhead *ahead)
-{
-	Piece	   *piece = first_piece(ahead);
-	AheadSlot  *slot = piece->first;
-
-	ahead->position = 0;
-	pthread_mutex_lock(&ahead->mutex);
-	piece->first = slot->next;
-	if (piece->first == NULL)
-		piece->last = &piece->first;
-	free_slot(ahead, slot);
-	pthread_mutex_unlock(&ahead->mutex);
 }
 
 size_t
@@ -710,7 +633,12 @@ csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes)
 		ahead->nbytes += ncopied;
 		ahead->position += ncopied;
 		if (ahead->position == slot->nbytes)
-			let_go(ahead);
+		{
+			ahead->position = 0;
+			pthread_mutex_lock(&ahead->crew.mutex);
+			free_first_slot(ahead, first_piece(ahead));
+			pthread_mutex_unlock(&ahead->crew.mutex);
+		}
 		if (ahead->skip > 0)
 		{
 			ahead->skip -= ncopied;
@@ -720,18 +648,11 @@ csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes)
 	return ncopied;
 }
 
-bool
+void
 csv_ahead_left(CsvAhead *ahead, uint64_t *start, uint64_t *skip)
 {
 	const Piece *piece = first_piece(ahead);
 
-	*skip = ahead->skip;
-	if (piece->state == PIECE_DONE)
-	{
-		*start = piece->end;
-		return !piece->at_end;
-	}
-	*start = piece->cut.frame_start;
-	*skip += ahead->nbytes;
-	return false;
+	*start = piece->at_end ? piece->end : piece->cut.frame_start;
+	*skip = ahead->skip + (piece->at_end ? 0 : ahead->nbytes);
 }

@@ -7,8 +7,6 @@
 
 #include "table/option.h"
 
-#define CSV_AHEAD_MAX_THREADS	64
-
 typedef struct CsvAhead CsvAhead;
 
 /*
@@ -29,10 +27,10 @@ extern size_t csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes);
 
 /*
  * After csv_ahead_read() has returned 0: the offset of the member or frame that
- * must be read next, and how many of its bytes were already read.  Returns true if
- * threads can be started again there; otherwise another decompressor must continue.
+ * another decompressor must continue with, and how many of its bytes were already
+ * read.
  */
-extern bool csv_ahead_left(CsvAhead *ahead, uint64_t *start, uint64_t *skip);
+extern void csv_ahead_left(CsvAhead *ahead, uint64_t *start, uint64_t *skip);
 
 /* stops the threads, and waits for them; this takes some milliseconds */
 extern void csv_ahead_stop(CsvAhead *ahead);

@@ -408,45 +408,39 @@ read_here(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 	return nread;
 }
 
-/* starts threads at a member or frame, whose first `skip` bytes were read */
-static void
-start_ahead(CsvDecompressor *decompressor, uint64_t start, uint64_t skip)
-{
-	decompressor->ahead = csv_ahead_start(decompressor->fd,
-										  decompressor->compression,
-										  decompressor->nthreads, start, skip);
-	if (decompressor->ahead == NULL)
-		decompressor->fd = -1;
-}
-
 /* reads from the threads, and starts them in time; 0: none, or they can do no more */
 static size_t
 read_ahead(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 {
-	size_t		nread = 0;
+	size_t		nread;
+	uint64_t	start;
 
 	if (decompressor->fd >= 0 && decompressor->ahead == NULL &&
 		!decompressor->finished &&
 		decompressor->output_start == decompressor->output_end &&
 		decompressor->ndelivered >= CSV_AHEAD_AFTER_BYTES)
-		start_ahead(decompressor, decompressor->frame_start,
-					decompressor->frame_bytes);
-	while (decompressor->ahead != NULL &&
-		   (nread = csv_ahead_read(decompressor->ahead, buffer, nbytes)) == 0)
 	{
-		uint64_t	start;
-		bool		again = csv_ahead_left(decompressor->ahead, &start,
-										   &decompressor->skip);
-
-		csv_decompressor_end(decompressor);
-		begin_at(decompressor, start);
-		decompressor->seek(decompressor->arg, start);
-		if (again)
-			start_ahead(decompressor, start, decompressor->skip);
-		else
-			decompressor->fd = -1;	/* this thread does the rest */
+		decompressor->ahead = csv_ahead_start(decompressor->fd,
+											  decompressor->compression,
+											  decompressor->nthreads,
+											  decompressor->frame_start,
+											  decompressor->frame_bytes);
+		if (decompressor->ahead == NULL)
+			decompressor->fd = -1;
 	}
-	return nread;
+	if (decompressor->ahead == NULL)
+		return 0;
+	nread = csv_ahead_read(decompressor->ahead, buffer, nbytes);
+	if (nread > 0)
+		return nread;
+
+	/* this thread does the rest */
+	csv_ahead_left(decompressor->ahead, &start, &decompressor->skip);
+	csv_decompressor_end(decompressor);
+	decompressor->fd = -1;
+	begin_at(decompressor, start);
+	decompressor->seek(decompressor->arg, start);
+	return 0;
 }
 
 size_t

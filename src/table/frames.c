@@ -280,25 +280,24 @@ is_member(const uint8_t *header)
 }
 
 bool
-csv_find_member(const CsvCutter *cutter, uint64_t *offset, uint8_t *buffer,
-				size_t nbytes)
+csv_find_member(int fd, uint8_t *buffer, size_t nbytes, CsvCut *cut)
 {
-	ssize_t		nread = pread(cutter->fd, buffer, nbytes, (off_t) *offset);
+	ssize_t		nread = pread(fd, buffer, nbytes, (off_t) cut->start);
 	ssize_t		end = nread - GZIP_HEADER_BYTES + 1;
-	ssize_t		at = 0;
 	const uint8_t *found;
 
-	while (at < end &&
-		   (found = memchr(buffer + at + 1, 0x8b, end - at)) != NULL)
+	for (ssize_t at = 0; at < end; at++)
 	{
+		found = memchr(buffer + at + 1, 0x8b, end - at);
+		if (found == NULL)
+			break;
 		at = found - 1 - buffer;
 		if (is_member(buffer + at))
 		{
-			*offset += at;
+			cut->start += at;
+			cut->frame_start = cut->start;
 			return true;
 		}
-		at++;
 	}
-	*offset = end > 0 ? *offset + end : UINT64_MAX;
 	return false;
 }

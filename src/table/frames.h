@@ -77,11 +77,11 @@ extern void csv_cut(CsvCutter *cutter, CsvCut *cut);
 extern void csv_cut_open(CsvCut *cut, uint64_t start);
 
 /*
- * Searches nbytes bytes at *offset for the header of a gzip member, and sets *offset to
- * its offset, or to where the search must continue; UINT64_MAX: the file has ended.
- * Now and then, other bytes look like a header.  `buffer` has nbytes bytes.
+ * Searches nbytes bytes at cut->start for the header of a gzip member.  If some bytes
+ * look like a header, sets cut->start to their offset, and returns true.  `buffer` has
+ * nbytes bytes.
  */
-extern bool csv_find_member(const CsvCutter *cutter, uint64_t *offset,
-							uint8_t *buffer, size_t nbytes);
+extern bool csv_find_member(int fd, uint8_t *buffer, size_t nbytes,
+							CsvCut *cut);
 
 #endif							/* CSV_FRAMES_H */

@@ -24,6 +24,7 @@
 #include "table/encoding.h"
 #include "table/option_list.h"
 #include "table/option_value.h"
+#include "table/path.h"
 
 /*
  * A value of a record becomes a varlena, with its header and a few bytes behind it.
@@ -248,7 +249,7 @@ parse_virtual(void *target, DefElem *def)
 	}
 	column->virtual_kind = CSV_VIRTUAL_PATH;
 	column->path_key = value + strlen(PATH_PREFIX);
-	if (*column->path_key == '\0' || strpbrk(column->path_key, "/=") != NULL)
+	if (!csv_is_path_key(column->path_key))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("virtual \"%s\" has no key of a path", value),
@@ -365,6 +366,16 @@ static const CsvOption valid_options[] = {
 	{"date_format", CSV_OF_COLUMN, .parse = parse_column_pattern},
 	{"timestamp_format", CSV_OF_COLUMN, .parse = parse_column_pattern}
 };
+
+const char *
+csv_boundary_name(CsvBoundary boundary)
+{
+	const CsvWord *word = boundary_words;
+
+	while (word->value != (int) boundary)
+		word++;
+	return word->name;
+}
 
 /* an integer of any of these sizes */
 static void

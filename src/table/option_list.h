@@ -78,4 +78,7 @@ extern void csv_option_parse(const CsvOption *option, void *target, DefElem *def
  */
 extern bool csv_option_has_meaning(const char *name, bool of_column);
 
+/* the value of the option "record_boundary" */
+extern const char *csv_boundary_name(CsvBoundary boundary);
+
 #endif							/* CSV_OPTION_LIST_H */

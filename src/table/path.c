@@ -78,3 +78,9 @@ csv_path_key(const char *name)
 {
 	return decode(name, strchr(name, '=') - name);
 }
+
+bool
+csv_is_path_key(const char *key)
+{
+	return *key != '\0' && strpbrk(key, "/=") == NULL;
+}

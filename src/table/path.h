@@ -16,4 +16,7 @@ extern char *csv_path_value(const char *path, const char *key);
 /* the key in a name KEY=VALUE; decoded and allocated as by csv_path_value() */
 extern char *csv_path_key(const char *name);
 
+/* can the option "virtual" name the key? */
+extern bool csv_is_path_key(const char *key);
+
 #endif							/* CSV_PATH_H */

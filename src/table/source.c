@@ -327,80 +327,49 @@ file_compression(const CsvTable *table, const char *name)
 	return csv_compression_of(name, table->compression);
 }
 
-/*
- * Both sizes of a table's files, for csv_source_size() and csv_source_data_size().
- * Returns false if they are unknown.
- */
-static bool
-add_up_sizes(const CsvTable *table, int64 *file_bytes, int64 *data_bytes,
-			 int *nfiles)
+CsvSourceSize
+csv_source_size(const CsvTable *table)
 {
+	const CsvSourceSize unknown = {.file_bytes = -1, .data_bytes = -1, .nfiles = -1};
+	CsvSourceSize size = {.is_exact = true};
 	char	  **names;
 	int			nnames;
 
-	*file_bytes = *data_bytes = 0;
-	*nfiles = 0;
 	if (table->program != NULL ||
 		!find_files(table, true, &names, &nnames))
-		return false;
-
+		return unknown;
 	for (int i = 0; i < nnames; i++)
 	{
 		struct stat st;
+		int64		data_bytes;
 
 		if (is_left_out(table, i))
 			continue;
-		(*nfiles)++;
 		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
-			return false;
-		*file_bytes += st.st_size;
+			return unknown;
+		data_bytes = st.st_size;
 		if (file_compression(table, names[i]) != CSV_COMPRESSION_NONE)
-			*data_bytes += st.st_size * COMPRESSION_RATIO;
+			data_bytes *= COMPRESSION_RATIO;
 		else if (table->utf16 >= CSV_UTF16_ANY)
-			*data_bytes += st.st_size / UTF16_RATIO;
-		else
-			*data_bytes += st.st_size;
+			data_bytes /= UTF16_RATIO;
+		size.nfiles++;
+		size.file_bytes += st.st_size;
+		size.data_bytes += data_bytes;
+		size.is_exact &= data_bytes == st.st_size;
 	}
-	return true;
-}
-
-int64
-csv_source_size(const CsvTable *table, int *nfiles)
-{
-	int64		file_bytes;
-	int64		data_bytes;
-	int			nnames;
-	bool		known = add_up_sizes(table, &file_bytes, &data_bytes, &nnames);
-
-	if (nfiles != NULL)
-		*nfiles = known ? nnames : -1;
-	return known ? file_bytes : -1;
-}
-
-int64
-csv_source_data_size(const CsvTable *table, bool *is_exact)
-{
-	int64		file_bytes;
-	int64		data_bytes;
-	int			nnames;
-	bool		known = add_up_sizes(table, &file_bytes, &data_bytes, &nnames);
-
-	if (is_exact != NULL)
-		*is_exact = known && data_bytes == file_bytes;
-	return known ? data_bytes : -1;
+	return size;
 }
 
 void
 csv_source_decide_resident(CsvTable *table)
 {
-	int64		file_bytes;
-	int64		data_bytes;
-	int			nfiles;
+	CsvSourceSize size;
 
-	if (table->settings.resident &&
-		add_up_sizes(table, &file_bytes, &data_bytes, &nfiles) &&
-		nfiles > MOST_SMALL_FILES)
-		table->settings.resident = data_bytes / nfiles >= LEAST_MEAN_BYTES;
+	if (!table->settings.resident)
+		return;
+	size = csv_source_size(table);
+	if (size.nfiles > MOST_SMALL_FILES)
+		table->settings.resident = size.data_bytes / size.nfiles >= LEAST_MEAN_BYTES;
 }
 
 static bool

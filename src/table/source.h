@@ -165,20 +165,21 @@ extern void csv_source_rewind(CsvSource *source);
  */
 extern void csv_source_close(CsvSource *source);
 
-/*
- * Total size in bytes of the table's files as they are now, and their number, without
- * files that are left out.  -1 if unknown: a program, a FIFO, a device, or no file.
- * The scan will report missing files, so that is not an ERROR here.  nfiles may be
- * NULL.
- */
-extern int64 csv_source_size(const CsvTable *table, int *nfiles);
+/* the table's files as they are now, without files that are left out */
+typedef struct CsvSourceSize
+{
+	int64		file_bytes;		/* on disk */
+	int64		data_bytes;		/* that the source will deliver; an estimate for
+								 * compressed files and declared UTF-16 */
+	int			nfiles;
+	bool		is_exact;		/* data_bytes is no estimate */
+} CsvSourceSize;
 
 /*
- * The number of bytes that the source will deliver, according to the sizes of the
- * files; -1 if unknown.  For compressed files, and if the table declares UTF-16, the
- * number is an estimate, and *is_exact is false.  is_exact may be NULL.
+ * The numbers are -1 if unknown: a program, a FIFO, a device, or no file.  The scan
+ * will report missing files, so that is not an ERROR here.
  */
-extern int64 csv_source_data_size(const CsvTable *table, bool *is_exact);
+extern CsvSourceSize csv_source_size(const CsvTable *table);
 
 /*
  * Sets table->settings.resident to false if there are many small files: looking up the
