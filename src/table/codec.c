@@ -38,54 +38,20 @@ struct CsvCodec
 static bool has_isal;
 #endif
 
-const char *
-csv_codec_missing(CsvCompression compression, const char **package)
-{
-	switch (compression)
-	{
-#ifndef CSV_WITH_GZIP
-		case CSV_COMPRESSION_GZIP:
-			*package = "zlib1g-dev";
-			return "gzip";
-#endif
-#ifndef CSV_WITH_ZSTD
-		case CSV_COMPRESSION_ZSTD:
-			*package = "libzstd-dev";
-			return "zstd";
-#endif
-#ifndef CSV_WITH_LZ4
-		case CSV_COMPRESSION_LZ4:
-			*package = "liblz4-dev";
-			return "lz4";
-#endif
-		default:
-			return NULL;
-	}
-}
-
 bool
 csv_codec_prepare(CsvCompression compression, CsvLibraryFailure *failure)
 {
-	switch (compression)
-	{
-#ifdef CSV_WITH_GZIP
-		case CSV_COMPRESSION_GZIP:
+	static const CsvLibrary libraries[] = {
+		[CSV_COMPRESSION_GZIP] = CSV_LIBRARY_ZLIB,
+		[CSV_COMPRESSION_ZSTD] = CSV_LIBRARY_ZSTD,
+		[CSV_COMPRESSION_LZ4] = CSV_LIBRARY_LZ4
+	};
+
 #ifdef CSV_WITH_ISAL
-			has_isal = csv_library_open(CSV_LIBRARY_ISAL, failure);
+	if (compression == CSV_COMPRESSION_GZIP)
+		has_isal = csv_library_open(CSV_LIBRARY_ISAL, failure);
 #endif
-			return csv_library_open(CSV_LIBRARY_ZLIB, failure);
-#endif
-#ifdef CSV_WITH_ZSTD
-		case CSV_COMPRESSION_ZSTD:
-			return csv_library_open(CSV_LIBRARY_ZSTD, failure);
-#endif
-#ifdef CSV_WITH_LZ4
-		case CSV_COMPRESSION_LZ4:
-			return csv_library_open(CSV_LIBRARY_LZ4, failure);
-#endif
-		default:
-			return true;
-	}
+	return csv_library_open(libraries[compression], failure);
 }
 
 const char	csv_codec_no_memory[] = "out of memory";

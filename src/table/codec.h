@@ -25,8 +25,8 @@ typedef struct CsvDecoded
 extern const char csv_codec_no_memory[];
 
 /*
- * Opens the libraries of a compression, which this build must have.  Returns false if
- * that fails.  The main thread must call this before any thread opens a codec.
+ * Opens the libraries of a compression.  Returns false if that fails, or if this build
+ * lacks the library.  The main thread must call this before any thread opens a codec.
  */
 extern bool csv_codec_prepare(CsvCompression compression,
 							  CsvLibraryFailure *failure);
@@ -52,12 +52,5 @@ extern void csv_codec_step(CsvCodec *codec,
 						   const uint8_t *input, size_t ninput,
 						   uint8_t *output, size_t noutput,
 						   CsvDecoded *decoded);
-
-/*
- * Returns the library that this build lacks for a compression, as the option names it,
- * and Debian's package with its headers; NULL if nothing is missing.
- */
-extern const char *csv_codec_missing(CsvCompression compression,
-									 const char **package);
 
 #endif							/* CSV_CODEC_H */

@@ -77,11 +77,12 @@ static const struct
 	CsvCompression compression;
 	const char *name;			/* as in the option */
 	const char *magic;			/* first bytes of such files */
+	const char *package;		/* Debian's, with the library's headers */
 }			suffixes[] =
 {
-	{".gz", CSV_COMPRESSION_GZIP, "gzip", "\x1f\x8b"},
-	{".zst", CSV_COMPRESSION_ZSTD, "zstd", "\x28\xb5\x2f\xfd"},
-	{".lz4", CSV_COMPRESSION_LZ4, "lz4", "\x04\x22\x4d\x18"}
+	{".gz", CSV_COMPRESSION_GZIP, "gzip", "\x1f\x8b", "zlib1g-dev"},
+	{".zst", CSV_COMPRESSION_ZSTD, "zstd", "\x28\xb5\x2f\xfd", "libzstd-dev"},
+	{".lz4", CSV_COMPRESSION_LZ4, "lz4", "\x04\x22\x4d\x18", "liblz4-dev"}
 };
 
 /* compressions that are recognized, but not read */
@@ -245,19 +246,22 @@ csv_decompressor_begin(CsvDecompressor *decompressor,
 					   CsvCompression compression, const char *name,
 					   int fd, int nthreads)
 {
-	const char *package;
-	const char *missing = csv_codec_missing(compression, &package);
 	CsvLibraryFailure failure;
+	bool		good;
+	int			row = 0;
 
 	csv_decompressor_end(decompressor);
-	if (missing != NULL)
+	while (suffixes[row].compression != compression)
+		row++;
+	good = csv_codec_prepare(compression, &failure);
+	if (!good && failure.name == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("could not decompress \"%s\": this build of csv_gpu_fdw has no %s",
-						name, missing),
+						name, suffixes[row].name),
 				 errhint("Install its headers (on Debian, %s), then run \"make\" and \"make install\" again. PostgreSQL must have been built with it, too.",
-						 package)));
-	if (!csv_codec_prepare(compression, &failure))
+						 suffixes[row].package)));
+	if (!good)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("could not decompress \"%s\": could not load library \"%s\"",

@@ -56,6 +56,8 @@ csv_library_open(CsvLibrary library, CsvLibraryFailure *failure)
 		return true;
 	failure->name = opened->name;
 	failure->package = opened->package;
+	if (opened->name == NULL)
+		return false;
 	handle = dlopen(opened->name, RTLD_NOW | RTLD_LOCAL);
 	for (const LibraryFunction *function = opened->functions;
 		 handle != NULL && function->name != NULL; function++)

@@ -68,14 +68,14 @@ extern CsvLibraryFunctions csv_library;
 /* why a library could not be opened */
 typedef struct CsvLibraryFailure
 {
-	const char *name;			/* file name */
+	const char *name;			/* file name; NULL: this build lacks the library */
 	const char *package;		/* Debian's package */
 	const char *reason;			/* valid until the next call of dlopen() */
 } CsvLibraryFailure;
 
 /*
- * Opens a library that this build has, unless it is open already.  A library stays
- * open until the process ends.  Returns false on failure; the caller may try again.
+ * Opens a library, unless it is open already.  A library stays open until the process
+ * ends.  Returns false on failure; the caller may try again.
  * The main thread must call this before it starts threads that use the library.
  */
 extern bool csv_library_open(CsvLibrary library, CsvLibraryFailure *failure);
