@@ -1,14 +1,8 @@
 /*
  * sound.c
  *		Checks what the library takes for granted: see sound.h.
- *
- * A register of a query has a type: a lane, or one of two more, as some operations
- * take only some values of a lane.  An INT may be a BOOL.  A DECIMAL constant beyond
- * 38 digits may only be compared: it is above, or below, all values.
  */
 #include "sound.h"
-
-#include <string.h>
 
 #include "../query/operate.h"
 #include "../query/plan.h"
@@ -202,235 +196,6 @@ csv_layout_is_sound(const CsvLayout *layout)
 	return true;
 }
 
-/* ---- types of registers ---- */
-
-/* bits; 0: the register is not written yet */
-#define INT			(1 << CSV_LANE_INT)
-#define DECIMAL		(1 << CSV_LANE_DECIMAL)
-#define FLOAT		(1 << CSV_LANE_FLOAT)
-#define TEXT		(1 << CSV_LANE_TEXT)
-#define UUID		(1 << CSV_LANE_UUID)
-#define BOOL		0x40
-#define BEYOND		0x80
-
-/* sets of types */
-#define INTS		(INT | BOOL)
-#define NUMBERS		(INTS | DECIMAL | FLOAT)
-#define VALUES		(NUMBERS | TEXT | UUID)
-
-typedef struct CheckedRegister
-{
-	uint8_t		type;
-	uint8_t		lane;
-	uint32_t	written;		/* number of its instruction, from 1; or 0 */
-} CheckedRegister;
-
-typedef struct Checking
-{
-	const CsvQuery *query;
-	const CsvLayout *layout;
-	CheckedRegister registers[CSV_MAX_REGISTERS];
-	uint32_t	nlisted;		/* constants of all lists so far */
-} Checking;
-
-static bool
-has_type(const Checking *checking, uint16_t number, uint8_t types)
-{
-	return number < checking->query->nregisters &&
-		(checking->registers[number].type & types) != 0;
-}
-
-/* has_type(), and in a lane */
-static bool
-is_in_lane(const Checking *checking, uint16_t number, uint8_t types,
-		   uint8_t lane)
-{
-	return has_type(checking, number, types) &&
-		checking->registers[number].lane == lane;
-}
-
-static uint8_t
-type_of_constant(const CsvConstant *constant)
-{
-	if (constant->lane == CSV_LANE_INT &&
-		is_within(constant->value.integer, 0, 1))
-		return BOOL;
-	if (constant->lane == CSV_LANE_DECIMAL &&
-		!csv_decimal_fits(constant->value.decimal))
-		return BEYOND;
-	return (uint8_t) (1 << constant->lane);
-}
-
-/* ---- instructions ---- */
-
-/* operands of an operation (CHOOSE: without its condition), and its result */
-static const struct
-{
-	uint8_t		types;
-	bool		makes_bool;
-	uint8_t		flags;			/* allowed flags */
-}			operations[CSV_NUM_OPERATIONS] =
-{
-	[CSV_OP_COLUMN] = {0, false, CSV_FLAG_TRIM | CSV_FLAG_SCALED | CSV_FLAG_SHOWN},
-	/* may have been an IN */
-	[CSV_OP_CONSTANT] = {0, false, CSV_FLAG_LIST_NULL},
-	[CSV_OP_ADD ... CSV_OP_NEGATE] = {NUMBERS, false, 0},
-	[CSV_OP_RESCALE] = {DECIMAL, false, 0},
-	[CSV_OP_INT_TO_DECIMAL ... CSV_OP_DATE_TO_TIMESTAMP] = {INTS, false, 0},
-	[CSV_OP_EQUAL ... CSV_OP_GREATER_EQUAL] = {VALUES | BEYOND, true, 0},
-	[CSV_OP_IN] = {VALUES, true, CSV_FLAG_LIST_NULL},
-	[CSV_OP_STARTS_WITH ... CSV_OP_LIKE] = {TEXT, true, 0},
-	[CSV_OP_IS_NULL ... CSV_OP_IS_NOT_NULL] = {VALUES, true, 0},
-	[CSV_OP_IS_TRUE ... CSV_OP_OR] = {BOOL, true, 0},
-	[CSV_OP_CHOOSE] = {VALUES, false, 0}
-};
-
-static bool
-operands_are_sound(const Checking *checking, const CsvInstruction *instruction)
-{
-	const uint16_t numbers[] = {instruction->a, instruction->b, instruction->c};
-	uint32_t	i = 0;
-
-	if (instruction->operation == CSV_OP_CHOOSE &&
-		!has_type(checking, numbers[i++], BOOL))
-		return false;
-	for (; i < csv_operand_count(instruction->operation); i++)
-		if (!is_in_lane(checking, numbers[i],
-						operations[instruction->operation].types,
-						instruction->lane))
-			return false;
-	return true;
-}
-
-/* the value of a constant that is not NULL */
-static CsvValue
-value_of(const CsvQuery *query, const CsvConstant *constant)
-{
-	CsvValue	value;
-
-	memset(&value, 0, sizeof(value));
-	value.length = constant->length;
-	value.bytes = query->text + constant->offset;
-	memcpy(&value.value, &constant->value, sizeof(value.value));
-	return value;
-}
-
-/*
- * Lists share no constants, so checking all lists takes no longer than reading the
- * constants once.
- */
-static bool
-list_is_sound(Checking *checking, const CsvInstruction *instruction)
-{
-	const CsvQuery *query = checking->query;
-	const CsvConstant *list;
-
-	if (instruction->operand > query->nconstants ||
-		instruction->count > query->nconstants - instruction->operand ||
-		instruction->count > query->nconstants - checking->nlisted)
-		return false;
-	checking->nlisted += instruction->count;
-	list = query->constants + instruction->operand;
-	for (uint32_t i = 0; i < instruction->count; i++)
-	{
-		CsvValue	value = value_of(query, &list[i]);
-		CsvValue	before = i == 0 ? value : value_of(query, &list[i - 1]);
-
-		if (list[i].lane != instruction->lane || list[i].isnull ||
-			list[i].undecided ||
-			(i > 0 && csv_value_compare(list[i].lane, &before, &value) >= 0))
-			return false;
-	}
-	return true;
-}
-
-/* check `operand` and `count`; RESCALE allows any */
-static bool
-detail_is_sound(Checking *checking, const CsvInstruction *instruction)
-{
-	const CsvQuery *query = checking->query;
-	uint32_t	number = instruction->operand;
-	uint8_t		kind;
-
-	switch (instruction->operation)
-	{
-		case CSV_OP_COLUMN:
-			if (number >= checking->layout->ncolumns)
-				return false;
-			kind = checking->layout->columns[number].kind;
-			return ((instruction->flags & CSV_FLAG_TRIM) == 0 ||
-					csv_lane_of_kind(kind) == CSV_LANE_TEXT) &&
-				((instruction->flags & (CSV_FLAG_SCALED | CSV_FLAG_SHOWN)) == 0 ||
-				 ((kind == CSV_KIND_NUMERIC || kind == CSV_KIND_SCALED) &&
-				  instruction->count <= CSV_MAX_DECIMAL_DIGITS));
-		case CSV_OP_CONSTANT:
-			return number < query->nconstants;
-		case CSV_OP_IN:
-			return list_is_sound(checking, instruction);
-		case CSV_OP_STARTS_WITH:
-		case CSV_OP_ENDS_WITH:
-		case CSV_OP_CONTAINS:
-		case CSV_OP_LIKE:
-			return number < query->nconstants &&
-				query->constants[number].lane == CSV_LANE_TEXT;
-		default:
-			return true;
-	}
-}
-
-static uint8_t
-type_of_result(const Checking *checking, const CsvInstruction *instruction,
-			   uint8_t lane)
-{
-	const CheckedRegister *registers = checking->registers;
-	const CsvColumn *columns = checking->layout->columns;
-	bool		is_bool = operations[instruction->operation].makes_bool;
-
-	if (instruction->operation == CSV_OP_CONSTANT)
-		return type_of_constant(&checking->query->constants[instruction->operand]);
-	if (instruction->operation == CSV_OP_COLUMN)
-		is_bool = columns[instruction->operand].kind == CSV_KIND_BOOL;
-	if (instruction->operation == CSV_OP_CHOOSE)
-		is_bool = registers[instruction->b].type == BOOL &&
-			registers[instruction->c].type == BOOL;
-	return is_bool ? BOOL : (uint8_t) (1 << lane);
-}
-
-/* instruction number `at`; sets the type of its result */
-static bool
-instruction_is_sound(Checking *checking, uint32_t at)
-{
-	const CsvQuery *query = checking->query;
-	const CsvInstruction *instruction = &query->instructions[at];
-	uint8_t		operation = instruction->operation;
-	CheckedRegister *registers = checking->registers;
-	CheckedRegister *result;
-
-	if (operation >= CSV_NUM_OPERATIONS ||
-		(instruction->flags & ~operations[operation].flags) != 0 ||
-		(instruction->bits != 0 && instruction->bits != 16 &&
-		 instruction->bits != 32 && instruction->bits != 64) ||
-		instruction->result >= query->nregisters ||
-		instruction->a >= query->nregisters ||
-		instruction->b >= query->nregisters ||
-		instruction->c >= query->nregisters ||
-		!operands_are_sound(checking, instruction) ||
-		!detail_is_sound(checking, instruction))
-		return false;
-	result = &registers[instruction->result];
-	if (result->type != 0)
-		return false;
-	result->lane = csv_lane_of_result(query, checking->layout, instruction,
-									  registers[instruction->a].lane,
-									  registers[instruction->b].lane);
-	result->type = type_of_result(checking, instruction, result->lane);
-	result->written = at + 1;
-
-	/* the lane of an instruction is its operands' lane, if it has operands */
-	return csv_operand_count(operation) > 0 ||
-		instruction->lane == result->lane;
-}
-
 /* ---- queries ---- */
 
 /* each count has a limit of its own */
@@ -452,72 +217,90 @@ counts_are_sound(const CsvQuery *query)
 		 query->nkeys == 0 && query->naggregates == 0);
 }
 
-/*
- * Texts share no bytes, so reading all of them takes no longer than sending them.
- */
 static bool
 constants_are_sound(const CsvQuery *query)
 {
-	uint64_t	nbytes = 0;
-
 	for (uint32_t i = 0; i < query->nconstants; i++)
 	{
 		const CsvConstant *constant = &query->constants[i];
 
-		nbytes += constant->length;
 		if (constant->lane > CSV_LANE_UUID ||
 			constant->offset > query->text_length ||
-			constant->length > query->text_length - constant->offset ||
-			nbytes > query->text_length)
+			constant->length > query->text_length - constant->offset)
 			return false;
 	}
 	return true;
 }
 
+/* a column or constants */
 static bool
-aggregate_is_sound(const Checking *checking, const CsvAggregate *aggregate)
+operand_is_sound(const CsvQuery *query, const CsvLayout *layout,
+				 const CsvInstruction *instruction)
 {
-	static const uint8_t types[CSV_NUM_AGGREGATE_KINDS] = {
-		[CSV_AGGREGATE_COUNT ... CSV_AGGREGATE_COUNT_DISTINCT] = VALUES,
-		[CSV_AGGREGATE_SUM ... CSV_AGGREGATE_SUM_SQUARES] = NUMBERS,
-		[CSV_AGGREGATE_MIN ... CSV_AGGREGATE_MAX] = VALUES
-	};
+	switch (instruction->operation)
+	{
+		case CSV_OP_COLUMN:
+			return instruction->operand < layout->ncolumns &&
+				instruction->count <= CSV_MAX_DECIMAL_DIGITS;
+		case CSV_OP_IN:
+			return instruction->operand <= query->nconstants &&
+				instruction->count <= query->nconstants - instruction->operand;
+		case CSV_OP_CONSTANT:
+		case CSV_OP_STARTS_WITH:
+		case CSV_OP_ENDS_WITH:
+		case CSV_OP_CONTAINS:
+		case CSV_OP_LIKE:
+			return instruction->operand < query->nconstants;
+		default:
+			return true;
+	}
+}
 
-	if (aggregate->kind >= CSV_NUM_AGGREGATE_KINDS ||
-		aggregate->lane > CSV_LANE_UUID ||
-		(aggregate->filter != CSV_NO_REGISTER &&
-		 !has_type(checking, aggregate->filter, BOOL)))
-		return false;
-	return aggregate->kind == CSV_AGGREGATE_COUNT_ROWS ?
-		aggregate->argument == CSV_NO_REGISTER :
-		is_in_lane(checking, aggregate->argument, types[aggregate->kind],
-				   aggregate->lane);
+static bool
+instruction_is_sound(const CsvQuery *query, const CsvLayout *layout,
+					 const CsvInstruction *instruction)
+{
+	return instruction->operation < CSV_NUM_OPERATIONS &&
+		instruction->lane <= CSV_LANE_UUID &&
+		instruction->result < query->nregisters &&
+		instruction->a < query->nregisters &&
+		instruction->b < query->nregisters &&
+		instruction->c < query->nregisters &&
+		operand_is_sound(query, layout, instruction);
+}
+
+static bool
+aggregate_is_sound(const CsvQuery *query, const CsvAggregate *aggregate)
+{
+	return aggregate->kind < CSV_NUM_AGGREGATE_KINDS &&
+		aggregate->lane <= CSV_LANE_UUID &&
+		(aggregate->filter == CSV_NO_REGISTER ||
+		 aggregate->filter < query->nregisters) &&
+		(aggregate->kind == CSV_AGGREGATE_COUNT_ROWS ?
+		 aggregate->argument == CSV_NO_REGISTER :
+		 aggregate->argument < query->nregisters);
 }
 
 /* filters, keys, aggregates, order and checked registers */
 static bool
-uses_are_sound(const Checking *checking)
+uses_are_sound(const CsvQuery *query)
 {
-	const CsvQuery *query = checking->query;
-
 	for (uint32_t i = 0; i < query->nfilters; i++)
-		if (!has_type(checking, query->filters[i], BOOL) ||
-			checking->registers[query->filters[i]].written >
-			query->nfilter_instructions)
+		if (query->filters[i] >= query->nregisters)
 			return false;
 	for (uint32_t i = 0; i < query->nkeys; i++)
-		if (!is_in_lane(checking, query->keys[i].value, VALUES,
-						query->keys[i].lane))
+		if (query->keys[i].value >= query->nregisters ||
+			query->keys[i].lane > CSV_LANE_UUID)
 			return false;
 	for (uint32_t i = 0; i < query->naggregates; i++)
-		if (!aggregate_is_sound(checking, &query->aggregate[i]))
+		if (!aggregate_is_sound(query, &query->aggregate[i]))
 			return false;
 	for (uint32_t i = 0; i < query->norder; i++)
-		if (!is_in_lane(checking, query->order[i].value, VALUES,
-						query->order[i].lane))
+		if (query->order[i].value >= query->nregisters ||
+			query->order[i].lane > CSV_LANE_UUID)
 			return false;
 	for (uint32_t i = 0; i < query->nchecked; i++)
-		if (!has_type(checking, query->checked[i], VALUES))
+		if (query->checked[i] >= query->nregisters)
 			return false;
 	return true;
 }
@@ -525,15 +308,10 @@ uses_are_sound(const Checking *checking)
 bool
 csv_query_is_sound(const CsvQuery *query, const CsvLayout *layout)
 {
-	Checking	checking;
-
 	if (!counts_are_sound(query) || !constants_are_sound(query))
 		return false;
-	memset(&checking, 0, sizeof(checking));
-	checking.query = query;
-	checking.layout = layout;
 	for (uint32_t i = 0; i < query->ninstructions; i++)
-		if (!instruction_is_sound(&checking, i))
+		if (!instruction_is_sound(query, layout, &query->instructions[i]))
 			return false;
-	return uses_are_sound(&checking);
+	return uses_are_sound(query);
 }

@@ -1,10 +1,11 @@
 /*
  * sound.h
- *		Checks input from other processes, so that the library can work with it.
+ *		Checks numbers that other processes have sent.
  *
- * Engines and evaluation do not check their input for indexes out of range, or for
- * operands in the wrong lane.  Input that these functions call sound is safe, whatever
- * its values.
+ * Engines and evaluation do not check their input for indexes out of range.  A sound
+ * dialect or layout is safe, whatever its values.  A sound query has no index or
+ * length beyond its arrays.  That its operands suit their operations is not checked:
+ * csv_gpu_service takes queries only from sessions of its own user and build.
  *
  * The functions trust counts and pointers, and expect each bool to be 0 or 1.
  */

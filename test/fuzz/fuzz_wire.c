@@ -2,7 +2,7 @@
  * fuzz_wire.c
  *		libFuzzer: bytes that say what is wanted.
  *
- * What is not refused is encoded again, to the same bytes, and carried out.
+ * What is not refused is encoded again, to the same bytes.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 
 	if (decoded == NULL)
 		return 0;
-	carry_out(decoded);
 	csv_wire_free_request(decoded, &some_memory);
 	return 0;
 }

@@ -390,7 +390,7 @@ change_bytes(uint8_t *bytes, size_t nbytes)
 }
 
 static void
-what_is_changed_is_refused_or_sound(void **state)
+what_is_changed_stays_within_itself(void **state)
 {
 	static Made made;
 	const uint32_t nrounds = rounds(300);
@@ -414,10 +414,7 @@ what_is_changed_is_refused_or_sound(void **state)
 			nrefused += decoded == NULL;
 			nsound += decoded != NULL;
 			if (decoded != NULL)
-			{
-				carry_out(decoded);
 				csv_wire_free_request(decoded, &some_memory);
-			}
 			free(changed);
 		}
 		free(bytes);
@@ -660,7 +657,6 @@ queries_are_sound(void **state)
 	ACCEPTED(query->nregisters = CSV_MAX_REGISTERS);
 	REFUSED(query->nregisters = CSV_MAX_REGISTERS + 1);
 	REFUSED(query->nfilter_instructions = query->ninstructions + 1);
-	REFUSED(query->nfilter_instructions = EQUAL);
 	REFUSED(query->aggregates = false);
 	REFUSED(query->limit = 1);
 	REFUSED(query->norder = 1);
@@ -668,49 +664,26 @@ queries_are_sound(void **state)
 
 	/* instructions */
 	REFUSED(instructions[3].operation = CSV_NUM_OPERATIONS);
-	REFUSED(instructions[3].result = 2);
 	REFUSED(instructions[3].result = (uint16_t) query->nregisters);
-	REFUSED(instructions[3].lane = CSV_LANE_FLOAT);
-	REFUSED(instructions[3].bits = 8);
-	REFUSED(instructions[3].flags = CSV_FLAG_TRIM);
 	ACCEPTED(instructions[CSV_KIND_TEXT].flags = CSV_FLAG_TRIM);
-	REFUSED(instructions[CSV_KIND_TEXT].flags = CSV_FLAG_SCALED);
 	ACCEPTED(instructions[CSV_KIND_NUMERIC].flags = CSV_FLAG_SCALED);
 	REFUSED((instructions[CSV_KIND_NUMERIC].flags = CSV_FLAG_SCALED,
 			 instructions[CSV_KIND_NUMERIC].count = 39));
 	ACCEPTED(instructions[CSV_KIND_SCALED].flags = CSV_FLAG_SCALED);
-	REFUSED(instructions[CSV_KIND_DECIMAL64].flags = CSV_FLAG_SCALED);
-	/* it is an INT */
-	REFUSED(instructions[CSV_KIND_SCALED].flags = CSV_FLAG_SHOWN);
-	REFUSED((instructions[CSV_KIND_TEXT].flags = CSV_FLAG_SHOWN,
-			 instructions[CSV_KIND_TEXT].lane = CSV_LANE_INT));
 	ACCEPTED((instructions[CSV_KIND_SCALED].flags = CSV_FLAG_SHOWN,
 			  instructions[CSV_KIND_SCALED].lane = CSV_LANE_INT));
-	REFUSED(instructions[3].flags = 0x80);
+	REFUSED(instructions[3].lane = CSV_LANE_UUID + 1);
 	REFUSED(instructions[3].operand = CSV_NUM_KINDS);
-	REFUSED(instructions[EQUAL].a = EQUAL);
-	REFUSED(instructions[EQUAL].a = CSV_KIND_FLOAT8);
-	REFUSED(instructions[EQUAL].b = LIST);
 	REFUSED(instructions[EQUAL].c = UINT16_MAX);
-	REFUSED(instructions[EQUAL].operation = CSV_OP_ADD);
-	REFUSED(instructions[EQUAL].operation = CSV_OP_AND);
-	REFUSED(instructions[EQUAL].operation = CSV_OP_LIKE);
 	REFUSED(instructions[EQUAL - 1].operand = query->nconstants);
-	REFUSED(instructions[EQUAL - 1].operand = FIRST);
 
 	/* constants and lists */
-	REFUSED(constants[NUMBER].lane = CSV_LANE_TEXT);
 	REFUSED(constants[NUMBER].lane = CSV_LANE_UUID + 1);
 	ACCEPTED(constants[NUMBER].undecided = true);
 	ACCEPTED(query->text_length = 3);
 	REFUSED(query->text_length = 1);
 	REFUSED(constants[FIRST].offset = 3);
 	REFUSED(constants[FIRST].length = UINT32_MAX);
-	REFUSED(constants[FIRST].offset = 1);
-	REFUSED(constants[FIRST].length = 2);
-	REFUSED(constants[FIRST].isnull = true);
-	REFUSED(constants[FIRST].undecided = true);
-	REFUSED(constants[FIRST + 1].lane = CSV_LANE_INT);
 	ACCEPTED(instructions[LIST].count = 0);
 	REFUSED(instructions[LIST].count = 3);
 	REFUSED(instructions[LIST].operand = FIRST + 1);
@@ -718,26 +691,18 @@ queries_are_sound(void **state)
 	ACCEPTED(instructions[LIST].flags = CSV_FLAG_LIST_NULL);
 	ACCEPTED(list_again(&made.program)->count = 0);
 	ACCEPTED(list_again(&made.program)->count = 1);
-	REFUSED(list_again(&made.program)->count = 2);
 	ACCEPTED((instructions[LIST].operation = CSV_OP_CONTAINS,
 			  instructions[LIST].count = 0));
-	REFUSED((instructions[LIST].operation = CSV_OP_CONTAINS,
-			 instructions[LIST].operand = NUMBER));
 
 	/* uses */
-	REFUSED(made.program.filters[0] = LIST);
-	REFUSED(made.program.filters[0] = CSV_KIND_INT4);
 	ACCEPTED(made.program.filters[0] = CSV_KIND_BOOL);
-	REFUSED(made.program.keys[0].lane = CSV_LANE_DECIMAL);
+	REFUSED(made.program.filters[0] = CSV_NO_REGISTER);
+	REFUSED(made.program.keys[0].lane = CSV_LANE_UUID + 1);
 	REFUSED(made.program.keys[0].value = CSV_NO_REGISTER);
 	REFUSED(aggregates[0].argument = 3);
 	REFUSED(aggregates[0].lane = CSV_LANE_UUID + 1);
-	REFUSED(aggregates[0].filter = 3);
 	REFUSED(aggregates[1].kind = CSV_NUM_AGGREGATE_KINDS);
 	REFUSED(aggregates[1].argument = CSV_NO_REGISTER);
-	REFUSED(aggregates[1].lane = CSV_LANE_INT);
-	REFUSED((aggregates[1].lane = CSV_LANE_UUID,
-			 aggregates[1].argument = CSV_KIND_UUID));
 	ACCEPTED((aggregates[1].lane = CSV_LANE_UUID,
 			  aggregates[1].argument = CSV_KIND_UUID,
 			  aggregates[1].kind = CSV_AGGREGATE_MAX));
@@ -759,42 +724,9 @@ orders_are_sound(void **state)
 	REFUSED((order_instead(&made.program), query->nkeys = 1));
 	REFUSED((order_instead(&made.program), query->naggregates = 1));
 	REFUSED((order_instead(&made.program),
-			 made.program.order[0].lane = CSV_LANE_INT));
-	REFUSED((order_instead(&made.program),
 			 made.program.order[0].value = CSV_NO_REGISTER));
 	REFUSED((order_instead(&made.program),
 			 made.program.checked[0] = CSV_NO_REGISTER));
-}
-
-/* a decimal that stands for all that are greater may be compared, and no more */
-static void
-constants_beyond_decimals_are_only_compared(void **state)
-{
-	static Made made;
-	CsvConstant *constant = made.program.constants;
-	CsvInstruction *instructions = made.program.instructions;
-
-	(void) state;
-	for (CsvOperation operation = CSV_OP_ADD;
-		 operation <= CSV_OP_GREATER_EQUAL; operation++)
-		for (int beyond = 0; beyond < 2; beyond++)
-		{
-			bool		compares = operation >= CSV_OP_EQUAL;
-			bool		converts = operation >= CSV_OP_INT_TO_DECIMAL &&
-				!compares;
-
-			make_simple(&made);
-			constant->lane = CSV_LANE_DECIMAL;
-			constant->value.decimal = (CsvInt128) csv_power_of_ten(38) - !beyond;
-			instructions[EQUAL - 1].lane = CSV_LANE_DECIMAL;
-			instructions[EQUAL].operation = (uint8_t) operation;
-			instructions[EQUAL].lane = CSV_LANE_DECIMAL;
-			instructions[EQUAL].a = EQUAL - 1;
-			instructions[EQUAL].b = CSV_KIND_NUMERIC;
-			made.program.query.nfilters = 0;
-			assert_int_equal(is_accepted(&made),
-							 !converts && (compares || !beyond));
-		}
 }
 
 static void
@@ -848,13 +780,12 @@ main(void)
 		cmocka_unit_test(dialects_and_layouts_are_sound),
 		cmocka_unit_test(queries_are_sound),
 		cmocka_unit_test(orders_are_sound),
-		cmocka_unit_test(constants_beyond_decimals_are_only_compared),
 		cmocka_unit_test(what_is_too_large_is_not_made),
 		cmocka_unit_test_teardown(what_is_cut_off_is_refused,
 								  say_failing_seed),
 		cmocka_unit_test_teardown(layouts_come_back, say_failing_seed),
 		cmocka_unit_test_teardown(queries_come_back, say_failing_seed),
-		cmocka_unit_test_teardown(what_is_changed_is_refused_or_sound,
+		cmocka_unit_test_teardown(what_is_changed_stays_within_itself,
 								  say_failing_seed),
 		cmocka_unit_test(most_requests_that_fuzzing_begins_with_are_taken)
 	};
