@@ -45,7 +45,7 @@ typedef enum NoteKind
  * A note has up to three strings, one after another in `text`.  NOTE_SKIPPED: file,
  * message, detail.  NOTE_CHANGED: file.  NOTE_FAILURE: message, detail, hint.
  */
-typedef struct Note
+typedef struct ReportNote
 {
 	dsa_pointer next;
 	NoteKind	kind;
@@ -53,7 +53,7 @@ typedef struct Note
 	CsvSkipped	skipped;		/* without its strings; of an ERROR: sqlerrcode */
 	bool		has_string[NOTE_STRINGS];
 	char		text[FLEXIBLE_ARRAY_MEMBER];
-} Note;
+} ReportNote;
 
 /* the notes of the pieces [first, end) */
 typedef struct PieceInterval
@@ -225,20 +225,20 @@ append_notes(dsa_area *dsa, PieceInterval *interval, dsa_pointer first,
 			 dsa_pointer last)
 {
 	if (DsaPointerIsValid(interval->tail))
-		((Note *) dsa_get_address(dsa, interval->tail))->next = first;
+		((ReportNote *) dsa_get_address(dsa, interval->tail))->next = first;
 	else
 		interval->head = first;
 	interval->tail = last;
 }
 
 /* note something in the current piece; skipped may be NULL */
-static Note *
+static ReportNote *
 add_note(CsvSkipping *skipping, NoteKind kind, const CsvSkipped *skipped,
 		 const char *const strings[NOTE_STRINGS])
 {
-	Size		nbytes = offsetof(Note, text);
+	Size		nbytes = offsetof(ReportNote, text);
 	dsa_pointer pointer;
-	Note	   *note;
+	ReportNote *note;
 	char	   *place;
 
 	for (int i = 0; i < NOTE_STRINGS; i++)
@@ -260,7 +260,7 @@ add_note(CsvSkipping *skipping, NoteKind kind, const CsvSkipped *skipped,
 }
 
 static const char *
-note_string(const Note *note, int number)
+note_string(const ReportNote *note, int number)
 {
 	const char *string = note->text;
 
@@ -278,7 +278,7 @@ drop_notes(dsa_area *dsa, dsa_pointer pointer, PieceInterval *interval)
 {
 	while (DsaPointerIsValid(pointer))
 	{
-		Note	   *note = dsa_get_address(dsa, pointer);
+		ReportNote *note = dsa_get_address(dsa, pointer);
 		dsa_pointer next = note->next;
 
 		note->next = InvalidDsaPointer;
@@ -477,7 +477,7 @@ add_pending(CsvSkipping *skipping, const PieceInterval *piece)
 
 /* report a note; ERROR if that is due */
 static void
-say_note(CsvSkipping *skipping, const Note *note, CsvReportCounts *rest)
+say_note(CsvSkipping *skipping, const ReportNote *note, CsvReportCounts *rest)
 {
 	CsvSkipped	skipped = note->skipped;
 
@@ -531,7 +531,7 @@ say_due(CsvSkipping *skipping)
 
 	while (DsaPointerIsValid(pointer))
 	{
-		Note	   *note = dsa_get_address(skipping->dsa, pointer);
+		ReportNote *note = dsa_get_address(skipping->dsa, pointer);
 		dsa_pointer next = note->next;
 
 		say_note(skipping, note, &rest);
