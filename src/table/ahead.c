@@ -231,6 +231,28 @@ read_input(Worker *worker, int fd, const CsvCut *cut)
 	return nread >= 0;
 }
 
+/* goes to where the piece begins; false: that is not known yet, and was not found */
+static bool
+go_to_start(CsvAhead *ahead, Worker *worker, Piece *piece)
+{
+	CsvCut	   *cut = &piece->cut;
+
+	worker->position = 0;
+	worker->ninput = cut->kind == CSV_CUT_BLOCKS ? cut->head.nbytes : 0;
+	worker->offset = cut->start - worker->ninput;
+	memcpy(worker->input, cut->head.bytes, worker->ninput);
+	worker->at_end = false;
+	if (piece->is_there)
+		return true;
+	if (!read_input(worker, ahead->cutter.fd, cut))
+		return false;
+	worker->position = csv_find_member(worker->input, worker->ninput);
+	worker->offset += worker->position;
+	cut->start = cut->frame_start = worker->offset;
+	piece->is_there = worker->position < worker->ninput;
+	return piece->is_there;
+}
+
 /* decompresses a cut; false on failure, or if the piece is not wanted */
 static bool
 decompress(CsvAhead *ahead, Worker *worker, Piece *piece, AheadSlot **slot)
@@ -238,11 +260,6 @@ decompress(CsvAhead *ahead, Worker *worker, Piece *piece, AheadSlot **slot)
 	const CsvCut *cut = &piece->cut;
 	bool		between = true;
 
-	worker->position = 0;
-	worker->ninput = cut->kind == CSV_CUT_BLOCKS ? cut->head.nbytes : 0;
-	worker->offset = cut->start - worker->ninput;
-	memcpy(worker->input, cut->head.bytes, worker->ninput);
-	worker->at_end = false;
 	while (!between || worker->offset < cut->end)
 	{
 		CsvDecoded	step;
@@ -328,11 +345,8 @@ make_piece(void *arg, uint32_t part)
 	piece->failed = true;
 	if (worker == NULL)
 		return;
-	if (!piece->is_there)
-		piece->is_there = csv_find_member(ahead->cutter.fd, worker->input,
-										  sizeof(worker->input), &piece->cut);
-	if (piece->is_there && piece->cut.kind != CSV_CUT_DAMAGED &&
-		worker->codec != NULL)
+	if (go_to_start(ahead, worker, piece) &&
+		piece->cut.kind != CSV_CUT_DAMAGED && worker->codec != NULL)
 	{
 		done = decompress(ahead, worker, piece, &slot);
 		exchange_slot(ahead, piece, &slot, false);

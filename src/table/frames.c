@@ -279,25 +279,19 @@ is_member(const uint8_t *header)
 		(level == 0 || level == 2 || level == 4);
 }
 
-bool
-csv_find_member(int fd, uint8_t *buffer, size_t nbytes, CsvCut *cut)
+size_t
+csv_find_member(const uint8_t *bytes, size_t nbytes)
 {
-	ssize_t		nread = pread(fd, buffer, nbytes, (off_t) cut->start);
-	ssize_t		end = nread - GZIP_HEADER_BYTES + 1;
-	const uint8_t *found;
-
-	for (ssize_t at = 0; at < end; at++)
+	for (size_t at = 0; at + GZIP_HEADER_BYTES <= nbytes; at++)
 	{
-		found = memchr(buffer + at + 1, 0x8b, end - at);
+		const uint8_t *found = memchr(bytes + at + 1, 0x8b,
+									  nbytes - GZIP_HEADER_BYTES + 1 - at);
+
 		if (found == NULL)
 			break;
-		at = found - 1 - buffer;
-		if (is_member(buffer + at))
-		{
-			cut->start += at;
-			cut->frame_start = cut->start;
-			return true;
-		}
+		at = found - 1 - bytes;
+		if (is_member(bytes + at))
+			return at;
 	}
-	return false;
+	return nbytes;
 }

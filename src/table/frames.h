@@ -77,11 +77,9 @@ extern void csv_cut(CsvCutter *cutter, CsvCut *cut);
 extern void csv_cut_open(CsvCut *cut, uint64_t start);
 
 /*
- * Searches nbytes bytes at cut->start for the header of a gzip member.  If some bytes
- * look like a header, sets cut->start to their offset, and returns true.  `buffer` has
- * nbytes bytes.
+ * The offset of the first bytes that look like the header of a gzip member; nbytes if
+ * there are none.
  */
-extern bool csv_find_member(int fd, uint8_t *buffer, size_t nbytes,
-							CsvCut *cut);
+extern size_t csv_find_member(const uint8_t *bytes, size_t nbytes);
 
 #endif							/* CSV_FRAMES_H */
