@@ -675,6 +675,14 @@ has_privs_of_role(Oid member, Oid role)
 	return true;
 }
 
+const char *
+csv_boundary_name(CsvBoundary boundary)
+{
+	static const char *const names[] = {"auto", "lf", "crlf", "cr"};
+
+	return names[boundary];
+}
+
 void
 csv_import_options(List *options, CsvImportOptions *import)
 {
