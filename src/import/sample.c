@@ -406,8 +406,9 @@ look_for_escapes(const CsvSample *line, const CsvDialectOptions *dialect, CsvEsc
 			return;
 		i = (uint64) (found - line->bytes);
 		escapes->doubled |= found[1] == '\\';
-		escapes->letters |= memchr("bfnrtv", found[1], 6) != NULL;
-		escapes->odd |= memchr("\\bfnrtvN.\r", found[1], 10) == NULL &&
+		escapes->letters |= found[1] != 0 && strchr("bfnrtv", found[1]) != NULL;
+		escapes->odd |=
+			(found[1] == 0 || strchr("\\bfnrtvN.\r", found[1]) == NULL) &&
 			!csv_delimiter_at(dialect, line->bytes, i + 1, line->nbytes);
 	}
 }

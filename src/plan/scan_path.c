@@ -544,7 +544,8 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 		with = with_clauses(state, scan_clauses);
 		state = &with;
 	}
-	has_program = state->upper || state->pushed != NIL || state->order != NIL;
+	has_program = state->program != NULL &&
+		(state->upper || state->pushed != NIL || state->order != NIL);
 	decided = list_concat_copy(state->pushed, state->file_clauses);
 	checked = decided;
 	if (!state->upper)

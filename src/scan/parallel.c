@@ -58,7 +58,7 @@ csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 	shared->report = MAXALIGN(sizeof(CsvSharedScan));
 	shared->server_options = shared->report +
 		MAXALIGN(csv_shared_report_size(count_processes(pcxt)));
-	strcpy((char *) shared + shared->server_options, options);
+	memcpy((char *) shared + shared->server_options, options, strlen(options) + 1);
 	shared->sharing = shared->server_options + MAXALIGN(strlen(options) + 1);
 	SpinLockInit(&shared->mutex);
 	csv_shared_report_init(csv_shared_report(shared), count_processes(pcxt));

@@ -502,19 +502,21 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 {
 	int64		record = (int64) scan->at->batch.file_records +
 		error->record + 1;
-	bool		of_value = error->code > CSV_ERROR_COLUMN_COUNT;
 	CsvRefusal	refusal;
+	MemoryContext outer;
 
-	if (of_value &&
-		!csv_skipping_was_passed(scan->skipping, scan->at->file_number, record))
+	if (csv_skipping_was_passed(scan->skipping, scan->at->file_number, record))
+		return;
+	if (error->code <= CSV_ERROR_COLUMN_COUNT)
 	{
-		MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
-
-		scan->row_context_used = true;
-		csv_careful_explain(scan->careful, error, &refusal);
-		MemoryContextSwitchTo(outer);
+		skip_record(scan, record, error, NULL);
+		return;
 	}
-	skip_record(scan, record, error, of_value ? &refusal : NULL);
+	outer = MemoryContextSwitchTo(scan->row_context);
+	scan->row_context_used = true;
+	csv_careful_explain(scan->careful, error, &refusal);
+	MemoryContextSwitchTo(outer);
+	skip_record(scan, record, error, &refusal);
 }
 
 /* report a row with a refused value: it is skipped, or the value is NULL */

@@ -606,7 +606,7 @@ bool
 csv_value_check_bytes(CsvValueInput *input, const uint8_t *bytes,
 					  uint64_t length, CsvValueError *error)
 {
-	char	   *text = (char *) bytes;
+	char	   *text = (char *) unconstify(uint8_t *, bytes);
 
 	return to_server_encoding(input, &text, &length, error);
 }

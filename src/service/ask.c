@@ -458,7 +458,7 @@ static void
 run_shares(Asking *asking)
 {
 	pthread_t	threads[CSV_MOST_DEVICES];
-	bool		started[CSV_MOST_DEVICES];
+	bool		started[CSV_MOST_DEVICES] = {false};
 
 	for (int i = 1; i < asking->nshares; i++)
 		started[i] = csv_thread_start(&threads[i], run_share,

@@ -106,8 +106,13 @@ give_back(CsvClient *client, uint64_t nbytes)
 void
 csv_client_free(CsvClient *client)
 {
-	while (!LIST_EMPTY(&client->pins))
-		drop_pin(client, LIST_FIRST(&client->pins));
+	Pin		   *next;
+
+	for (Pin *pin = LIST_FIRST(&client->pins); pin != NULL; pin = next)
+	{
+		next = LIST_NEXT(pin, of_client);
+		drop_pin(client, pin);
+	}
 	give_back(client, client->promised);
 	free(client);
 }
@@ -366,19 +371,17 @@ handle_statistics(const Call *call)
 static bool
 handle_gpu(const Call *call)
 {
-	int			columns = -1;
+	const Pin  *pin = NULL;
 
 	if (call->message->kind == CSV_MESSAGE_ASK)
 	{
-		const Pin  *pin = find_pin(call->client, call->message->ask.set);
-
+		pin = find_pin(call->client, call->message->ask.set);
 		if (pin == NULL)
 			return false;
-		columns = pin->set->file;
 	}
 	if (csv_gpus != NULL)
-		return csv_gpus->handle(call->message, columns, call->descriptors,
-								call->reply);
+		return csv_gpus->handle(call->message, pin == NULL ? -1 : pin->set->file,
+								call->descriptors, call->reply);
 
 	/* zeros say that there is no device, and that the answer is no */
 	call->reply->nbytes = sizeof(CsvDeviceMessage);

@@ -277,6 +277,7 @@ parse_column_pattern(void *target, DefElem *def)
 
 #define MEMBER(type, member) \
 	.offset = offsetof(type, member), .nbytes = sizeof(((type *) NULL)->member)
+#define POINTER(type, member)	.offset = offsetof(type, member)
 #define GIVEN(type, member)	.given = offsetof(type, member)
 #define TABLE(member)	MEMBER(CsvTableOptions, table.member)
 #define DIALECT(member)	MEMBER(CsvTableOptions, table.reader.dialect.member)
@@ -317,9 +318,12 @@ static const CsvOption valid_options[] = {
 	.words = decimal_words},
 	{"thousands_separator", CSV_OF_TABLE, CSV_OPTION_CHECKED,
 	TABLE(thousands_separator), .check = csv_option_thousands},
-	{"null_values", CSV_OF_TABLE, CSV_OPTION_STRINGS, TABLE(null_values)},
-	{"date_format", CSV_OF_TABLE, CSV_OPTION_PATTERN, TABLE(date_pattern)},
-	{"timestamp_format", CSV_OF_TABLE, CSV_OPTION_PATTERN, TABLE(timestamp_pattern)},
+	{"null_values", CSV_OF_TABLE, CSV_OPTION_STRINGS,
+	POINTER(CsvTableOptions, table.null_values)},
+	{"date_format", CSV_OF_TABLE, CSV_OPTION_PATTERN,
+	POINTER(CsvTableOptions, table.date_pattern)},
+	{"timestamp_format", CSV_OF_TABLE, CSV_OPTION_PATTERN,
+	POINTER(CsvTableOptions, table.timestamp_pattern)},
 	{"columns", CSV_OF_TABLE | CSV_OF_ONE_TABLE, CSV_OPTION_COUNT,
 	MEMBER(CsvTableOptions, nfields), .least = 1, .most = CSV_MAX_FIELDS},
 	{"record_boundary", CSV_OF_TABLE, CSV_OPTION_WORD, DIALECT(boundary),
@@ -361,7 +365,7 @@ static const CsvOption valid_options[] = {
 	.most = MAX_CHARS},
 	{"force_null", CSV_OF_COLUMN, CSV_OPTION_BOOL, COLUMN(force_null)},
 	{"force_not_null", CSV_OF_COLUMN, CSV_OPTION_BOOL, COLUMN(force_not_null)},
-	{"null_values", CSV_OF_COLUMN, CSV_OPTION_STRINGS, COLUMN(null_values),
+	{"null_values", CSV_OF_COLUMN, CSV_OPTION_STRINGS, POINTER(CsvTableColumn, null_values),
 	GIVEN(CsvTableColumn, null_values_given)},
 	{"date_format", CSV_OF_COLUMN, .parse = parse_column_pattern},
 	{"timestamp_format", CSV_OF_COLUMN, .parse = parse_column_pattern}
