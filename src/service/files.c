@@ -31,9 +31,9 @@
 #define LEAST_FILE_BYTES	(UINT64_C(64) << 10)
 
 /*
- * Blocks of a window: 256 MB, two of the largest chunks, so that threads copy the next
- * chunk while the device parses one.  If there is no room, half of it is tried, and so
- * on.  A longer record makes the window grow.
+ * Blocks of a window: 256 MB, so that threads copy the next chunks while the device
+ * parses one.  If there is no room, half of it is tried, and so on.  A longer record
+ * makes the window grow.
  */
 #define WINDOW_BLOCKS		64
 #define LEAST_WINDOW_BLOCKS	2
@@ -544,6 +544,12 @@ csv_device_file_use(CsvDeviceFile *file, void *engine)
 	if (file != NULL)
 		file->engine = engine;
 	csv_cuda_set_file(engine, file == NULL ? NULL : file->bytes);
+}
+
+bool
+csv_device_file_stays(const CsvDeviceFile *file)
+{
+	return !file->is_window;
 }
 
 uint64_t

@@ -36,6 +36,9 @@ extern uint64_t csv_devices_with_file(int descriptor);
 /* let an engine on the device read them; NULL: no longer */
 extern void csv_device_file_use(CsvDeviceFile *file, void *engine);
 
+/* does the file stay, or do its bytes pass through a window? */
+extern bool csv_device_file_stays(const CsvDeviceFile *file);
+
 /* the file's size; less if fewer bytes could be read */
 extern uint64_t csv_device_file_bytes(CsvDeviceFile *file);
 
