@@ -20,8 +20,9 @@
 #include "table/frames.h"
 #include "table/library.h"
 
-/* the end of a frame larger than this is not searched for: that would take too long */
+/* the end of a larger frame is not searched for: that would take too long */
 #define MOST_FRAME_BYTES	(16 * 1024 * 1024)
+#define MOST_FRAME_BLOCKS	(64 * 1024)
 
 /* the type of a zstd block that repeats its only byte */
 #define ZSTD_BLOCK_RLE		1
@@ -75,8 +76,12 @@ blocks_end(const CsvCutter *cutter, uint64_t offset, uint64_t most)
 {
 	bool		is_last = false;
 
-	while (offset > 0 && offset < most && !is_last)
+	for (int i = 0; i < MOST_FRAME_BLOCKS && !is_last; i++)
+	{
+		if (offset == 0 || offset >= most)
+			return 0;
 		offset = block_end(cutter, offset, &is_last);
+	}
 	return !is_last ? 0 : offset + (cutter->has_checksum ? 4 : 0);
 }
 
