@@ -478,7 +478,7 @@ is_column_of_values(const CsvGrid *grid, bool from_first)
 			return false;
 		nvalues += is_value;
 		nlines++;
-		pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(&grid->options));
+		pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(grid->options.boundary));
 	}
 	return nvalues >= nlines * LEAST_VALUES;
 }
@@ -797,7 +797,7 @@ try_wide_delimiters(Search *search, CsvGrid *best)
 	CsvDialectOptions with = search->options;
 	CsvWideDelimiter wide[CSV_WIDE_DELIMITERS];
 	uint32		nwide = csv_find_wide_delimiters(search->sample,
-												 csv_break_byte(&with), with.quote, wide);
+												 csv_break_byte(with.boundary), with.quote, wide);
 
 	for (uint32 i = 0; i < nwide; i++)
 	{
@@ -945,7 +945,7 @@ csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
 	bool		is_long;
 
 	if (options->comment_length > 0 || !(given->further || given->comment))
-		search.marker = find_marker(sample, csv_break_byte(options));
+		search.marker = find_marker(sample, csv_break_byte(options->boundary));
 	grid = try_all(&search);
 	for (uint32 i = 0; i < grid->nrecords; i++)
 		any |= grid->records[i].comment;

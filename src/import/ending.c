@@ -323,7 +323,7 @@ csv_find_footer(const CsvGrid *grid, uint32 first, char **line)
 	end.is_all = grid->sample->at_end && grid->nrecords < CSV_GRID_RECORDS;
 	if (!end.is_all)
 	{
-		lines = last_lines(grid->sample, csv_break_byte(&grid->options));
+		lines = last_lines(grid->sample, csv_break_byte(grid->options.boundary));
 		end.first = 0;
 		end.grid = csv_grid_read(&grid->options, &lines, grid->marker);
 	}

@@ -248,7 +248,7 @@ static void
 read_comments(CsvGrid *grid)
 {
 	const CsvSample *sample = grid->sample;
-	const uint8_t break_byte = csv_break_byte(&grid->options);
+	const uint8_t break_byte = csv_break_byte(grid->options.boundary);
 	CsvDialectOptions options = grid->options;
 	CsvDialect	dialect;
 	CsvScan		scan;

@@ -58,7 +58,7 @@ static bool
 is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 {
 	const CsvDialectOptions *dialect = &findings->table->reader.dialect;
-	const char	break_byte = findings->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
+	const char	break_byte = (char) csv_break_byte(findings->boundary);
 	const uint32 per_line = findings->ncolumns - 1;
 	uint32		nlike = 0;
 	uint32		nlines = 0;		/* blank lines aside */

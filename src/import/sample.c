@@ -287,7 +287,7 @@ begin_lines(const CsvTable *table, CsvBoundary boundary)
 {
 	return (TableLines) {
 		.source = csv_source_create(table),
-		.break_byte = boundary == CSV_BOUNDARY_CR ? '\r' : '\n',
+		.break_byte = csv_break_byte(boundary),
 		.at_end = true,
 		.bytes = palloc(BUFFER_BYTES)
 	};

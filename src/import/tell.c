@@ -32,7 +32,7 @@ line_of(const CsvGrid *grid, const CsvGridRecord *record)
 	uint64		line = record != NULL;
 
 	for (uint64 pos = 0; record != NULL && pos < record->start; line++)
-		pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(&grid->options));
+		pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(grid->options.boundary));
 	return line;
 }
 

@@ -201,7 +201,7 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 
 	dialect->trim_crs = opt->boundary == CSV_BOUNDARY_AUTO ? CSV_BREAK_CRS :
 		opt->boundary == CSV_BOUNDARY_CRLF;
-	dialect->break_byte = csv_break_byte(opt);
+	dialect->break_byte = csv_break_byte(opt->boundary);
 
 	if (opt->trim)
 		dialect->class_of[' '] = dialect->class_of['\t'] = CSV_CLASS_BLANK;

@@ -171,11 +171,11 @@ typedef struct CsvDialect
 	uint8_t		table[CSV_NUM_MODES][CSV_NUM_STATES][CSV_NUM_CLASSES];
 } CsvDialect;
 
-/* the byte at which records may end */
+/* the byte at which records may end, by a CsvBoundary */
 CSV_INLINE uint8_t
-csv_break_byte(const CsvDialectOptions *options)
+csv_break_byte(uint8_t boundary)
 {
-	return options->boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
+	return boundary == CSV_BOUNDARY_CR ? '\r' : '\n';
 }
 
 /* set a delimiter of at most CSV_DELIMITER_BYTES bytes, in the file's encoding */
