@@ -626,3 +626,16 @@ content_make(Content *content, Case *test_case, Choices *choices)
 	if (chance(choices, 6))
 		test_case->max_record_bytes = near_line_length(content, choices);
 }
+
+size_t
+content_read(void *source, uint8_t *buffer, size_t nbytes)
+{
+	ContentSource *from = source;
+
+	if (nbytes > from->file->nbytes - from->position)
+		nbytes = from->file->nbytes - from->position;
+	if (nbytes > 0)
+		memcpy(buffer, from->file->bytes + from->position, nbytes);
+	from->position += nbytes;
+	return nbytes;
+}

@@ -29,4 +29,13 @@ extern void content_free(Content *content);
 /* a file in place of what is there; its record limit may come to be the case's */
 extern void content_make(Content *content, Case *test_case, Choices *choices);
 
+/* a content that is read as a file; content_read() is a CsvReadFn for it */
+typedef struct ContentSource
+{
+	const Content *file;
+	size_t		position;
+} ContentSource;
+
+extern size_t content_read(void *source, uint8_t *buffer, size_t nbytes);
+
 #endif							/* CSV_TEST_CONTENT_H */

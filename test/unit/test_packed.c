@@ -299,25 +299,6 @@ expect_cut_to_be_refused(const CsvLayout *layout, const CsvQuery *query)
 
 /* ---- batches of files ---- */
 
-typedef struct Source
-{
-	const Content *file;
-	size_t		position;
-} Source;
-
-static size_t
-read_source(void *arg, uint8_t *buffer, size_t nbytes)
-{
-	Source	   *source = arg;
-
-	if (nbytes > source->file->nbytes - source->position)
-		nbytes = source->file->nbytes - source->position;
-	if (nbytes > 0)
-		memcpy(buffer, source->file->bytes + source->position, nbytes);
-	source->position += nbytes;
-	return nbytes;
-}
-
 /* each batch of a file is sent, and damaged so many times */
 static void
 send_file(const Case *test_case, const Content *file, uint32_t times)
@@ -329,7 +310,7 @@ send_file(const Case *test_case, const Content *file, uint32_t times)
 		.max_record_bytes = test_case->max_record_bytes,
 		.chunk_bytes = test_case->chunk_bytes
 	};
-	Source		source = {file, 0};
+	ContentSource		source = {file, 0};
 	void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
 		.part_bytes = 1
 	});
@@ -338,7 +319,7 @@ send_file(const Case *test_case, const Content *file, uint32_t times)
 	CsvStatus	status;
 
 	csv_reader_set_engine(reader, &csv_cpu_engine, engine);
-	assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);
+	assert_int_equal(csv_reader_open(reader, content_read, &source), CSV_OK);
 	assert_int_equal(csv_reader_set_layout(reader, &layout), CSV_OK);
 	for (int n = 0; n < 20 &&
 		 (status = csv_reader_next(reader, &batch)) != CSV_END; n++)

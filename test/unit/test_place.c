@@ -21,29 +21,10 @@
 
 /* ---- a file, and what is found in it ---- */
 
-typedef struct Source
-{
-	const Content *file;
-	size_t		position;
-} Source;
-
-static size_t
-read_source(void *arg, uint8_t *buffer, size_t nbytes)
-{
-	Source	   *source = arg;
-
-	if (nbytes > source->file->nbytes - source->position)
-		nbytes = source->file->nbytes - source->position;
-	if (nbytes > 0)
-		memcpy(buffer, source->file->bytes + source->position, nbytes);
-	source->position += nbytes;
-	return nbytes;
-}
-
 static ssize_t
 read_source_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 {
-	const Source *source = arg;
+	const ContentSource *source = arg;
 
 	if (offset >= source->file->nbytes)
 		return 0;
@@ -56,7 +37,7 @@ read_source_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 static void
 seek_source(void *arg, uint64_t offset)
 {
-	((Source *) arg)->position = offset;
+	((ContentSource *) arg)->position = offset;
 }
 
 typedef struct Found
@@ -164,7 +145,7 @@ read_on(const Case *test_case, const Content *file, const Way *way,
 		.max_record_bytes = test_case->max_record_bytes,
 		.chunk_bytes = way->chunk_bytes
 	};
-	Source		source = {file, 0};
+	ContentSource		source = {file, 0};
 	CsvReadAhead ahead = {read_source_at, seek_source, &source, way->nthreads,
 	file->nbytes};
 	void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
@@ -177,11 +158,11 @@ read_on(const Case *test_case, const Content *file, const Way *way,
 	layout.want_positions = true;
 	csv_reader_set_engine(reader, &csv_cpu_engine, engine);
 	if (from_top)
-		assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);
+		assert_int_equal(csv_reader_open(reader, content_read, &source), CSV_OK);
 	else
 	{
 		source.position = found->place.offset;
-		csv_reader_open_at(reader, read_source, &source, &found->place,
+		csv_reader_open_at(reader, content_read, &source, &found->place,
 						   &found->dialect);
 	}
 	if (way->nthreads > 0)

@@ -112,25 +112,6 @@ free_copies(Copies *copies)
 
 /* ---- from a CSV file to a memory file ---- */
 
-typedef struct Source
-{
-	const Content *file;
-	size_t		pos;
-} Source;
-
-static size_t
-read_source(void *arg, uint8_t *buffer, size_t nbytes)
-{
-	Source	   *source = arg;
-	size_t		n = source->file->nbytes - source->pos;
-
-	n = n > nbytes ? nbytes : n;
-	if (n > 0)
-		memcpy(buffer, source->file->bytes + source->pos, n);
-	source->pos += n;
-	return n;
-}
-
 /* what may_take() is told, and when it says no */
 typedef struct Room
 {
@@ -152,7 +133,7 @@ may_take(void *arg, uint64_t nbytes)
 static void
 read_copies(Copies *copies, const Case *test_case, const Content *content)
 {
-	Source		source = {content, 0};
+	ContentSource		source = {content, 0};
 	CsvReaderOptions options = {
 		.dialect = test_case->dialect,.header_rows = test_case->header_rows,
 		.max_record_bytes = test_case->max_record_bytes,
@@ -169,7 +150,7 @@ read_copies(Copies *copies, const Case *test_case, const Content *content)
 	assert_non_null(engine);
 	assert_non_null(reader);
 	assert_int_equal(csv_reader_set_engine(reader, &csv_cpu_engine, engine), CSV_OK);
-	assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);
+	assert_int_equal(csv_reader_open(reader, content_read, &source), CSV_OK);
 	assert_int_equal(csv_reader_set_layout(reader, &copies->layout), CSV_OK);
 	while ((status = csv_reader_next(reader, &batch)) == CSV_OK)
 		add_copy(copies, &batch);
