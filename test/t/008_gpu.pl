@@ -14,8 +14,9 @@ use Time::HiRes qw(time);
 use_gpu();
 my $real = !has_stand_in();
 
-# workers would read some of the files on the CPU
-my $node = csv_server('gpu', max_parallel_workers_per_gather => 0);
+# workers would read some of the files on the CPU, and a second GPU some of the chunks
+# that are counted here
+my $node = csv_server('gpu', max_parallel_workers_per_gather => 0, 'csv_gpu_fdw.device' => 0);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 
 # Above the 16 MB from which "auto" uses a GPU that is awake, and above the
