@@ -16,7 +16,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
@@ -24,7 +23,6 @@
 #include "nodes/makefuncs.h"
 #include "utils/acl.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "import/create.h"
 #include "import/directory.h"
@@ -32,6 +30,7 @@
 #include "import/names.h"
 #include "import/findings.h"
 #include "import/tell.h"
+#include "scan/value.h"
 #include "table/text.h"
 
 /* one IMPORT FOREIGN SCHEMA */
@@ -44,6 +43,9 @@ typedef struct Import
 	List	   *suffixes;
 	HTAB	   *names;			/* of tables */
 	List	   *created;		/* CREATE FOREIGN TABLE statements */
+
+	const char *path;			/* of the current table's files */
+	CsvFindings *findings;
 } Import;
 
 void
@@ -81,45 +83,32 @@ is_about_file(int sqlerrcode)
 	}
 }
 
-/* sniff a file; NULL, after a NOTICE, if an ERROR about this file came */
-static CsvFindings *
-try_to_sniff(const char *path, const char *name, List *server_options,
-			 const CsvImportOptions *import)
+/* for csv_attempt() */
+static bool
+sniff(void *arg)
 {
-	CsvFindings *volatile findings = NULL;
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
+	Import	   *import = arg;
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		findings = csv_sniff(path, server_options, import);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
+	import->findings = csv_sniff(import->path, import->server->options, &import->options);
+	return true;
+}
 
-		MemoryContextSwitchTo(context);
-		edata = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (!is_about_file(edata->sqlerrcode))
-			ReThrowError(edata);
-		ereport(NOTICE,
-				(errcode(edata->sqlerrcode),
-				 errmsg("\"%s\" was passed over: there is no table \"%s\"",
-						path, name),
-				 errdetail_internal("%s.", edata->message),
-				 edata->hint != NULL ? errhint("%s", edata->hint) : 0));
-	}
-	PG_END_TRY();
-	return findings;
+/* sniff a file; NOTICE if an ERROR about this file came */
+static void
+try_to_sniff(Import *import, const char *name)
+{
+	ErrorData  *edata = csv_attempt(sniff, import, CurrentMemoryContext, true);
+
+	if (edata == NULL)
+		return;
+	if (!is_about_file(edata->sqlerrcode))
+		ReThrowError(edata);
+	ereport(NOTICE,
+			(errcode(edata->sqlerrcode),
+			 errmsg("\"%s\" was passed over: there is no table \"%s\"",
+					import->path, name),
+			 errdetail_internal("%s.", edata->message),
+			 edata->hint != NULL ? errhint("%s", edata->hint) : 0));
 }
 
 /*
@@ -142,8 +131,13 @@ import_table(Import *import, char *path, const char *name, size_t nfixed, bool a
 		return false;
 	context = AllocSetContextCreate(outer, "csv_gpu_fdw import", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(context);
-	findings = asked_for ? csv_sniff(path, import->server->options, &import->options) :
-		try_to_sniff(path, name, import->server->options, &import->options);
+	import->path = path;
+	import->findings = NULL;
+	if (asked_for)
+		(void) sniff(import);
+	else
+		try_to_sniff(import, name);
+	findings = import->findings;
 	if (findings != NULL && findings->ncolumns > 0 && nfixed > 0)
 		keys = csv_find_keys(findings, nfixed);
 	if (findings == NULL)

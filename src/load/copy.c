@@ -59,6 +59,7 @@
 #include "load/load.h"
 #include "load/oddity.h"
 #include "load/owner.h"
+#include "scan/value.h"
 #include "table/counts.h"
 #include "table/messages.h"
 #include "table/option.h"
@@ -442,11 +443,14 @@ is_done(void *arg)
 static const char *
 try_apart(TakenCopy *copy, const char *(*try_it) (TakenCopy *))
 {
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw copy",
+												  ALLOCSET_DEFAULT_SIZES);
 	ErrorData  *error;
 
 	copy->try_it = try_it;
 	copy->obstacle = NULL;
-	error = csv_attempt(is_done, copy);
+	error = csv_attempt(is_done, copy, context, true);
+	MemoryContextDelete(context);
 	csv_messages_release(error == NULL ? copy->obstacle == NULL :
 						 is_final(error->sqlerrcode));
 	if (error == NULL)

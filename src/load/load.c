@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
@@ -33,7 +32,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
@@ -629,38 +627,6 @@ is_final(int sqlstate)
 	}
 }
 
-ErrorData *
-csv_attempt(bool (*attempt) (void *arg), void *arg)
-{
-	MemoryContext outer = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	MemoryContext context = AllocSetContextCreate(outer, "csv_gpu_fdw load",
-												  ALLOCSET_DEFAULT_SIZES);
-	ErrorData  *volatile error = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		if (attempt(arg))
-			ReleaseCurrentSubTransaction();
-		else
-			RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(outer);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(outer);
-	CurrentResourceOwner = owner;
-	MemoryContextDelete(context);
-	return error;
-}
-
 /* for csv_attempt(): load with index entries after the rows */
 static bool
 load_before_indexes(void *arg)
@@ -774,6 +740,7 @@ static void
 load_ourselves(CsvLoad *load, bool freeze)
 {
 	CsvInsert  *target = load->target;
+	MemoryContext context;
 	ErrorData  *error;
 
 	choose_method(load, freeze);
@@ -782,7 +749,10 @@ load_ourselves(CsvLoad *load, bool freeze)
 		load_rows(load, freeze, CSV_INDEX_AT_ONCE);
 		return;
 	}
-	error = csv_attempt(load_before_indexes, load);
+	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw load",
+									ALLOCSET_DEFAULT_SIZES);
+	error = csv_attempt(load_before_indexes, load, context, true);
+	MemoryContextDelete(context);
 	load->target = target;
 	if (error == NULL)
 	{

@@ -43,11 +43,4 @@ extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
 extern int64 csv_load_fields(CsvTable *table, Oid target, const List *attnums,
 							 List *quals);
 
-/*
- * Call attempt() in a subtransaction and a memory context of its own.  The
- * subtransaction is kept if it returns true.  Returns the ERROR that it raises, in the
- * current memory context, or NULL.
- */
-extern ErrorData *csv_attempt(bool (*attempt) (void *arg), void *arg);
-
 #endif							/* CSV_LOAD_H */

@@ -14,9 +14,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "program/program.h"
 #include "reader/lenient.h"
@@ -444,16 +442,17 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 	}
 }
 
-/* make the values of a run in its subtransaction; false if a value is refused */
+/* for csv_attempt(): make the values of a run; false if a value is refused */
 static bool
-make_run_values(CsvCareful *careful)
+make_run_values(void *arg)
 {
-	bool		good = true;
+	CsvCareful *careful = arg;
 
 	for (int i = 0; i < careful->ncolumns; i++)
 	{
 		CsvScanColumn *column = &careful->columns[i];
 		CsvScanColumn inside;
+		bool		good = true;
 
 		if (column->fetch != CSV_FETCH_RUN || column->values == NULL)
 			continue;
@@ -475,6 +474,7 @@ make_run_values(CsvCareful *careful)
 		if (!good)
 			return false;
 	}
+	careful->run_failed = false;
 	return true;
 }
 
@@ -486,43 +486,18 @@ make_run_values(CsvCareful *careful)
 static void
 make_run(CsvCareful *careful, uint32_t entry)
 {
-	MemoryContext outer;
-	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *edata;
 
 	MemoryContextReset(careful->run_context);
-	outer = MemoryContextSwitchTo(careful->run_context);
 	careful->run_from = entry;
 	careful->run_until = Min(entry + CSV_RUN_ROWS, careful->nentries);
-	careful->run_failed = false;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(careful->run_context);
-	PG_TRY();
-	{
-		bool		good = make_run_values(careful);
-
-		if (good)
-			ReleaseCurrentSubTransaction();
-		else
-			RollbackAndReleaseCurrentSubTransaction();
-		careful->run_failed = !good;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(outer);
-		edata = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		if (!csv_is_about_value(edata->sqlerrcode, false))
-			ReThrowError(edata);
-		FreeErrorData(edata);
-		careful->run_failed = true;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(outer);
-	CurrentResourceOwner = owner;
+	careful->run_failed = true;
+	edata = csv_attempt(make_run_values, careful, careful->run_context, true);
+	if (edata == NULL)
+		return;
+	if (!csv_is_about_value(edata->sqlerrcode, false))
+		ReThrowError(edata);
+	FreeErrorData(edata);
 }
 
 bool

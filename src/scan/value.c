@@ -165,36 +165,85 @@ rethrow(const CsvValueInput *input, ErrorData *edata)
 	ReThrowError(edata);
 }
 
-static Datum
-call_input(CsvValueInput *input, char *string, CsvValueError *error)
+/* a call of an input function, or of the functions that read dates by a pattern */
+typedef struct InputCall
 {
-	if (string != NULL && input->column->pattern != NULL)
-		return csv_date_by_pattern(input->column->pattern, input->column->type,
-								   input->column->typmod, string);
-#if PG_VERSION_NUM >= 160000
-	ErrorSaveContext escontext = {
-		.type = T_ErrorSaveContext,
-		.details_wanted = true
-	};
-	Datum		value = (Datum) 0;
+	CsvValueInput *input;
+	char	   *string;
+	Datum	   *value;
+	CsvValueError *error;
+} InputCall;
 
-	if (!InputFunctionCallSafe(&input->function, string, input->ioparam,
-							   input->column->typmod,
-							   (fmNodePtr) &escontext, &value))
-		refuse_value(input, error, escontext.error_data->sqlerrcode,
-					 escontext.error_data->message,
-					 escontext.error_data->detail);
-	return value;
+/* for csv_attempt() */
+static bool
+call_input(void *arg)
+{
+	const InputCall *call = arg;
+	CsvValueInput *input = call->input;
+	const CsvTableColumn *column = input->column;
+
+	if (call->string != NULL && column->pattern != NULL)
+		*call->value = csv_date_by_pattern(column->pattern, column->type,
+										   column->typmod, call->string);
+	else
+	{
+#if PG_VERSION_NUM >= 160000
+		ErrorSaveContext escontext = {
+			.type = T_ErrorSaveContext,
+			.details_wanted = true
+		};
+
+		if (!InputFunctionCallSafe(&input->function, call->string, input->ioparam,
+								   column->typmod, (fmNodePtr) &escontext,
+								   call->value))
+			refuse_value(input, call->error, escontext.error_data->sqlerrcode,
+						 escontext.error_data->message,
+						 escontext.error_data->detail);
 #else
-	return InputFunctionCall(&input->function, string, input->ioparam,
-							 input->column->typmod);
+		*call->value = InputFunctionCall(&input->function, call->string,
+										 input->ioparam, column->typmod);
 #endif
+	}
+	return true;
 }
 
 bool
 csv_may_open_subtransaction(void)
 {
 	return CSV_HAVE_PARALLEL_SUBTRANSACTIONS || !IsInParallelMode();
+}
+
+ErrorData *
+csv_attempt(bool (*work) (void *arg), void *arg, MemoryContext context, bool inside)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	if (inside)
+		BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		bool		good = work(arg);
+
+		if (inside && good)
+			ReleaseCurrentSubTransaction();
+		else if (inside)
+			RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(outer);
+		error = CopyErrorData();
+		FlushErrorState();
+		if (inside)
+			RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(outer);
+	CurrentResourceOwner = owner;
+	return error;
 }
 
 /*
@@ -205,45 +254,22 @@ static void
 try_input(CsvValueInput *input, char *string, Datum *value,
 		  CsvValueError *error)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool inside = !input->pure && csv_may_open_subtransaction();
+	InputCall	call = {input, string, value, error};
+	bool		inside = !input->pure && csv_may_open_subtransaction();
+	ErrorData  *edata = csv_attempt(call_input, &call, CurrentMemoryContext, inside);
 
-	if (inside)
-		BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
+	if (edata == NULL)
+		return;
+	if (!csv_is_about_value(edata->sqlerrcode, input->pure))
+		rethrow(input, edata);
+	if (!input->pure && !inside)
 	{
-		*value = call_input(input, string, error);
-		if (inside)
-			ReleaseCurrentSubTransaction();
+		if (edata->hint == NULL)
+			edata->hint = psprintf("Before PostgreSQL 17, a query with parallel workers cannot skip a record for a value of type %s. Set max_parallel_workers_per_gather to 0.",
+								   format_type_be(input->column->type));
+		rethrow(input, edata);
 	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(context);
-		edata = CopyErrorData();
-		FlushErrorState();
-		if (inside)
-			RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (!csv_is_about_value(edata->sqlerrcode, input->pure))
-			rethrow(input, edata);
-		if (!input->pure && !inside)
-		{
-			if (edata->hint == NULL)
-				edata->hint = psprintf("Before PostgreSQL 17, a query with parallel workers cannot skip a record for a value of type %s. Set max_parallel_workers_per_gather to 0.",
-									   format_type_be(input->column->type));
-			rethrow(input, edata);
-		}
-		refuse_value(input, error, edata->sqlerrcode, edata->message,
-					 edata->detail);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
+	refuse_value(input, error, edata->sqlerrcode, edata->message, edata->detail);
 }
 
 /* refuse a text that is not a number, in its input function's words; returns false */

@@ -81,6 +81,14 @@ extern bool csv_value_check_bytes(CsvValueInput *input, const uint8_t *bytes,
 extern bool csv_is_about_value(int sqlerrcode, bool pure);
 
 /*
+ * Call `work` in a memory context, and catch its ERROR: returns a copy of it in the
+ * current memory context, or NULL.  inside: in a subtransaction, which is rolled back
+ * after an ERROR, or if `work` returns false.
+ */
+extern ErrorData *csv_attempt(bool (*work) (void *arg), void *arg,
+							  MemoryContext context, bool inside);
+
+/*
  * Does the type's input function hold nothing but memory when it refuses a value, so
  * that it needs no subtransaction?  And may a subtransaction be opened now?
  */
