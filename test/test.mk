@@ -203,7 +203,7 @@ build/test/fuzz_scan: test/fuzz/fuzz_scan.c test/fuzz/messages.h \
 # files of the PostgreSQL side, on what stands in for a server
 build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
 		$(addprefix src/import/,show.c sniff.c observe.c tell.c types.c separators.c evidence.c recognize.c when.c guess.c dialects.c wide.c header.c header_rows.c grid.c ending.c file_heads.c sample.c names.c keys.c create.c) src/table/text.c src/table/path.c \
-		src/table/encoding.c src/reader/dialect.c src/reader/record.c \
+		src/table/encoding.c src/table/memory.c src/reader/dialect.c src/reader/record.c \
 		test/fuzz/server.h $(wildcard src/*.h src/*/*.h) $(LIBRARY_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -Wno-unused-parameter -Wno-sign-compare \

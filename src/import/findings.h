@@ -49,6 +49,7 @@ typedef struct CsvFindings
 	int64		nmisquoted;		/* ... their quotes, ... */
 	int64		nescaped;		/* ... or fields, with a backslash before a delimiter */
 	bool		mostly_valid;	/* most characters beyond ASCII are of the encoding UTF8 */
+	bool		any_escape;		/* backslashes stand before letters, and none before another */
 	bool		any_joined;		/* a quoted value has lines that would be rows without quotes */
 	char	   *first_skipped;	/* what the first of them was like */
 } CsvFindings;

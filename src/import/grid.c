@@ -16,6 +16,7 @@
 #include "reader/field.h"
 #include "reader/lenient.h"
 #include "table/interrupts.h"
+#include "table/memory.h"
 
 /* rows that tell the types of columns */
 #define TYPED_ROWS	200
@@ -37,20 +38,6 @@
 
 /* the least share of the delimiters of rows in lines behind a quote without an end */
 #define LEAST_DELIMITERS	0.8
-
-static void *
-grid_alloc(void *owner, size_t nbytes)
-{
-	return palloc_extended(nbytes, MCXT_ALLOC_HUGE);
-}
-
-static void
-grid_free(void *owner, void *memory)
-{
-	pfree(memory);
-}
-
-static const CsvMemory grid_memory = {grid_alloc, grid_free, NULL};
 
 /* ---- cells ---- */
 
@@ -164,36 +151,15 @@ begin_scan(CsvScan *scan, uint64 start)
 static bool
 next_record(CsvScan *scan, const CsvDialect *dialect, CsvMode mode, const CsvSample *sample)
 {
+	const CsvMemory memory = csv_context_memory(CurrentMemoryContext);
+
 	CHECK_FOR_INTERRUPTS();
-	csv_scan_record(scan, &grid_memory, dialect, mode, sample->bytes,
+	csv_scan_record(scan, &memory, dialect, mode, sample->bytes,
 					scan->next, sample->nbytes, sample->at_end);
 	if (scan->complete && scan->bad && dialect->opt.lenient)
-		csv_scan_lenient(scan, &grid_memory, dialect, sample->bytes, scan->start,
+		csv_scan_lenient(scan, &memory, dialect, sample->bytes, scan->start,
 						 sample->nbytes);
 	return scan->complete && scan->is_record;
-}
-
-/* count the blank lines at the beginning, comments aside; the offset behind them */
-static uint64
-pass_blank_lines(CsvGrid *grid)
-{
-	const CsvSample *sample = grid->sample;
-	CsvDialect	dialect;
-	CsvScan		scan;
-	uint64		start;
-
-	csv_dialect_compile(&dialect, &grid->options);
-	begin_scan(&scan, 0);
-	start = next_record(&scan, &dialect, CSV_NORMAL, sample) ? scan.start : 0;
-	for (uint64 i = 0; i < start; i++)
-	{
-		bool		is_comment = csv_comment_at(&dialect.opt, sample->bytes, i, start);
-
-		while (is_comment && sample->bytes[i] != dialect.break_byte)
-			i++;
-		grid->nblank += !is_comment && sample->bytes[i] == dialect.break_byte;
-	}
-	return start;
 }
 
 static void
@@ -291,7 +257,7 @@ csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample, const c
 	grid->records = palloc(sizeof(CsvGridRecord) * CSV_GRID_RECORDS);
 	with.blank_is_record = true;
 	csv_dialect_compile(&dialect, &with);
-	begin_scan(&scan, pass_blank_lines(grid));
+	begin_scan(&scan, 0);
 	while (grid->nrecords < CSV_GRID_RECORDS)
 	{
 		CsvMode		mode = scan.next < alone ? CSV_ALONE : CSV_NORMAL;
@@ -305,6 +271,11 @@ csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample, const c
 			scan.next = start;
 			if (!next_record(&scan, &dialect, mode, &all) || !scan.bad)
 				break;
+		}
+		if (grid->nrecords == 0 && scan.start == scan.end)
+		{
+			grid->nblank++;
+			continue;
 		}
 		add_record(grid, &scan, &dialect);
 		any_record |= !grid->records[grid->nrecords - 1].blank;

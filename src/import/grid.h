@@ -60,8 +60,8 @@ typedef struct CsvGrid
 	CsvDialectOptions options;
 	const CsvSample *sample;
 	const char *marker;			/* with which comments may begin; NULL: none */
-	uint32		nblank;			/* lines before the first record */
-	CsvGridRecord *records;		/* blank lines among them */
+	uint32		nblank;			/* blank lines before the first record */
+	CsvGridRecord *records;		/* later blank lines among them */
 	uint32		nrecords;
 	CsvGridRecord *comments;	/* lines that the options leave out, with their cells */
 	uint32		ncomments;

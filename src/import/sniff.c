@@ -42,7 +42,6 @@ typedef struct Sniffing
 	const char *guessed;		/* the encoding, if that is a guess; NULL: it is not */
 	bool		may_guess;		/* later bytes may tell another encoding */
 	CsvGuess	guess;
-	List	   *notes;			/* NIL at first */
 	CsvFiles	files;
 	List	   *names;			/* of the columns */
 	bool		may_choose;		/* whether fields are found by name */
@@ -231,7 +230,6 @@ find_format(Sniffing *sniffing)
 			sample->nbytes > table->reader.max_record_bytes)
 			break;
 	}
-	sniffing->notes = csv_dialect_notes(sniffing->table, &sniffing->given, &sniffing->guess);
 	sniffing->may_choose = !sniffing->table->header_match &&
 		!csv_is_given(sniffing->options, "by_name");
 	if (sniffing->guess.nfields == 0 && !sample->at_end)
@@ -299,15 +297,7 @@ make_columns(const Sniffing *sniffing, CsvFindings *findings)
 static void
 tell_format(const Sniffing *sniffing, CsvFindings *findings)
 {
-	List	   *notes = sniffing->notes;
-
-	if (findings->any_joined)
-		notes = csv_note(notes,
-						 psprintf("a quoted value of \"%s\" has lines that would be records without quotes",
-								  findings->table->filename),
-						 NULL,
-						 "If quotes do not enclose values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.");
-	csv_tell_notes(notes);
+	csv_tell_dialect(findings, &sniffing->guess);
 	csv_tell_header(findings, &sniffing->guess);
 	csv_files_tell(&sniffing->files, findings, sniffing->may_choose);
 	if (sniffing->guess.first_comment != NULL)
@@ -327,6 +317,7 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 		.options = options,
 		.given = what_is_given(options)
 	};
+	CsvEscapes	escapes = {0};
 	CsvFindings *findings;
 	CsvReadingRules rules;
 
@@ -334,21 +325,14 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 	find_format(&sniffing);
 	if (sniffing.table->reader.dialect.quoting == CSV_QUOTING_TEXT && !sniffing.given.format)
 	{
-		CsvEscapes	escapes = csv_look_for_escapes(sniffing.table);
-
+		escapes = csv_look_for_escapes(sniffing.table);
 		if (escapes.odd)
 			return sniff_again(&sniffing, import, "format", "csv");
-		if (escapes.letters && !escapes.doubled)
-			sniffing.notes =
-				csv_note(sniffing.notes,
-						 psprintf("assuming that backslashes in \"%s\" begin escapes, as in COPY's text format",
-								  filename),
-						 NULL,
-						 "If they are parts of values, add OPTIONS (format 'csv') to IMPORT FOREIGN SCHEMA.");
 	}
 	if (sniffing.guess.nfields > 0)
 		look_at_files(&sniffing);
 	findings = begin_findings(&sniffing);
+	findings->any_escape = escapes.letters && !escapes.doubled;
 	if (findings->ncolumns == 0)
 		return findings;
 	make_columns(&sniffing, findings);

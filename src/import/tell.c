@@ -23,7 +23,7 @@ csv_tell_encoding(const char *filename, const char *encoding)
 			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
 }
 
-/* ---- notes on the dialect ---- */
+/* ---- the dialect ---- */
 
 /* the line on which a record begins, from 1; 0: there is no record */
 static uint64
@@ -100,145 +100,114 @@ is_first_padded(const CsvGrid *grid)
 	return found;
 }
 
-/* a NOTICE that is given when all is known; detail and hint may be NULL */
-typedef struct LaterNotice
-{
-	const char *message;
-	const char *detail;
-	const char *hint;
-} LaterNotice;
-
-List *
-csv_note(List *notes, const char *message, const char *detail, const char *hint)
-{
-	LaterNotice *note = palloc(sizeof(LaterNotice));
-
-	*note = (LaterNotice) {message, detail, hint};
-	return lappend(notes, note);
-}
-
-void
-csv_tell_notes(const List *notes)
-{
-	ListCell   *cell;
-
-	foreach(cell, notes)
-	{
-		const LaterNotice *note = lfirst(cell);
-
-		ereport(NOTICE,
-				(errmsg_internal("%s", note->message),
-				 note->detail != NULL ? errdetail_internal("%s", note->detail) : 0,
-				 note->hint != NULL ? errhint("%s", note->hint) : 0));
-	}
-}
-
 /* line breaks */
-static List *
-note_breaks(List *notes, const CsvTable *table, const CsvGrid *grid)
+static void
+tell_breaks(const char *filename, const CsvGrid *grid)
 {
-	const char *filename = table->filename;
 	CsvOddCrs	odd = csv_find_odd_crs(&grid->options, grid->sample);
 
 	if (odd.lone_line != 0)
-		notes = csv_note(notes,
-						 psprintf("\"%s\" has a carriage return inside line " UINT64_FORMAT,
-								  filename, odd.lone_line),
-						 "It is part of a value, because line feeds end the records.",
-						 "If carriage returns end the records, add OPTIONS (record_boundary 'cr') to IMPORT FOREIGN SCHEMA.");
+		ereport(NOTICE,
+				(errmsg("\"%s\" has a carriage return inside line " UINT64_FORMAT,
+						filename, odd.lone_line),
+				 errdetail("It is part of a value, because line feeds end the records."),
+				 errhint("If carriage returns end the records, add OPTIONS (record_boundary 'cr') to IMPORT FOREIGN SCHEMA.")));
 	if (odd.doubled_line != 0)
-		notes = csv_note(notes,
-						 psprintf("line " UINT64_FORMAT " of \"%s\" ends with two carriage returns and a line feed, unlike other lines",
-								  odd.doubled_line, filename),
-						 "Neither carriage return is part of a value.", NULL);
-	return notes;
+		ereport(NOTICE,
+				(errmsg("line " UINT64_FORMAT " of \"%s\" ends with two carriage returns and a line feed, unlike other lines",
+						odd.doubled_line, filename),
+				 errdetail("Neither carriage return is part of a value.")));
 }
 
 /* the delimiter */
-static List *
-note_delimiter(List *notes, const CsvTable *table, const CsvGiven *given,
-			   const CsvGuess *guess)
+static void
+tell_delimiter(const CsvFindings *findings, const CsvGuess *guess)
 {
+	const CsvTable *table = findings->table;
 	const CsvGrid *grid = guess->grid;
 	const char *delimiter = quote_literal_cstr(table->delimiter);
 	const char *rival = quote_literal_cstr(grid->rival);
 	const bool	any_names = guess->header.names != NULL;
 
 	if (*grid->rival != '\0' && (!grid->rival_is_part || !any_names))
-		notes = csv_note(notes,
-						 guess->nfields == 1 ?
-						 psprintf("assuming that \"%s\" has one column", table->filename) :
-						 psprintf("assuming that %s delimits the fields of \"%s\"",
-								  delimiter, table->filename),
-						 psprintf("All records have as many %s.", rival),
-						 psprintf("If that is the delimiter, add OPTIONS (delimiter %s) to IMPORT FOREIGN SCHEMA.",
-								  rival));
-	else if (!given->delimiter && grid->is_table && !any_names &&
+		ereport(NOTICE,
+				(grid->is_table ?
+				 errmsg("assuming that %s delimits the fields of \"%s\"",
+						delimiter, table->filename) :
+				 errmsg("assuming that \"%s\" has one column", table->filename),
+				 errdetail("All records have as many %s.", rival),
+				 errhint("If that is the delimiter, add OPTIONS (delimiter %s) to IMPORT FOREIGN SCHEMA.",
+						 rival)));
+	else if (!findings->given.delimiter && grid->is_table && !any_names &&
 			 strchr(" ^~", grid->options.delimiter) != NULL &&
 			 grid->options.delimiter_rest_length == 0)
-		notes = csv_note(notes,
-						 psprintf("assuming that %s delimits the fields of \"%s\"",
-								  delimiter, table->filename),
-						 "It may as well be a part of values.",
-						 "If the file has one column, add OPTIONS (delimiter ',') to IMPORT FOREIGN SCHEMA.");
-	return notes;
+		ereport(NOTICE,
+				(errmsg("assuming that %s delimits the fields of \"%s\"",
+						delimiter, table->filename),
+				 errdetail("It may as well be a part of values."),
+				 errhint("If the file has one column, add OPTIONS (delimiter ',') to IMPORT FOREIGN SCHEMA.")));
 }
 
 /* quotes and escapes */
-static List *
-note_quotes(List *notes, const CsvTable *table, const CsvGrid *grid, const CsvGiven *given,
-			uint32 first)
+static void
+tell_quotes(const CsvFindings *findings, const CsvGuess *guess)
 {
-	const char *filename = table->filename;
+	const char *filename = findings->table->filename;
+	const CsvGrid *grid = guess->grid;
 	uint64		stray = csv_find_sign(grid, CSV_SIGN_QUOTED) == NULL ? 0 :
 		line_of(grid, csv_find_sign(grid, CSV_SIGN_STRAY));
-	uint64		needless = find_needless(grid, first);
+	uint64		needless = find_needless(grid, guess->header.first);
 	uint64		escaped = line_of(grid, csv_find_sign(grid, CSV_SIGN_ESCAPED));
 
 	if (grid->options.quote == 0 &&
 		csv_find_sign(grid, CSV_SIGN_OPENED | CSV_SIGN_CLOSED) != NULL)
-		notes = csv_note(notes,
-						 psprintf("assuming that quotes in \"%s\" are parts of values", filename),
-						 NULL,
-						 "If they enclose values, add OPTIONS (quote '\"') to IMPORT FOREIGN SCHEMA.");
+		ereport(NOTICE,
+				(errmsg("assuming that quotes in \"%s\" are parts of values", filename),
+				 errhint("If they enclose values, add OPTIONS (quote '\"') to IMPORT FOREIGN SCHEMA.")));
 	if (stray != 0 || needless != 0)
-		notes = csv_note(notes,
-						 psprintf("assuming that quotes in \"%s\" enclose values", filename),
-						 stray != 0 ?
-						 psprintf("Line " UINT64_FORMAT " has a quote inside an unquoted value.", stray) :
-						 psprintf("Line " UINT64_FORMAT " has quotes that its value does not need, unlike other values of the column.",
-								  needless),
-						 "If they are parts of values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.");
-	if (escaped != 0 && !given->escape)
-		notes = csv_note(notes,
-						 psprintf("line " UINT64_FORMAT " of \"%s\" has a backslash before a quote outside of quotes",
-								  escaped, filename),
-						 "Both stay in the value.",
-						 "If a backslash escapes what follows it, add OPTIONS (format 'text', delimiter '...') to IMPORT FOREIGN SCHEMA.");
-	return notes;
+		ereport(NOTICE,
+				(errmsg("assuming that quotes in \"%s\" enclose values", filename),
+				 stray != 0 ?
+				 errdetail("Line " UINT64_FORMAT " has a quote inside an unquoted value.", stray) :
+				 errdetail("Line " UINT64_FORMAT " has quotes that its value does not need, unlike other values of the column.",
+						   needless),
+				 errhint("If they are parts of values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.")));
+	if (escaped != 0 && !findings->given.escape)
+		ereport(NOTICE,
+				(errmsg("line " UINT64_FORMAT " of \"%s\" has a backslash before a quote outside of quotes",
+						escaped, filename),
+				 errdetail("Both stay in the value."),
+				 errhint("If a backslash escapes what follows it, add OPTIONS (format 'text', delimiter '...') to IMPORT FOREIGN SCHEMA.")));
 }
 
-List *
-csv_dialect_notes(const CsvTable *table, const CsvGiven *given, const CsvGuess *guess)
+void
+csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess)
 {
+	const char *filename = findings->table->filename;
 	const CsvGrid *grid = guess->grid;
-	const CsvHeader *header = &guess->header;
-	List	   *notes = NIL;
+	const CsvGiven *given = &findings->given;
 
-	if (grid == NULL)
-		return NIL;
 	if (!given->boundary)
-		notes = note_breaks(notes, table, grid);
-	notes = note_delimiter(notes, table, given, guess);
-	if (grid->options.trim && !given->trim && !(header->found && is_first_padded(grid)))
-		notes = csv_note(notes,
-						 psprintf("assuming that blanks around the values of \"%s\" do not count",
-								  table->filename),
-						 NULL,
-						 "If they do, add OPTIONS (trim 'false') to IMPORT FOREIGN SCHEMA.");
+		tell_breaks(filename, grid);
+	tell_delimiter(findings, guess);
+	if (grid->options.trim && !given->trim &&
+		!(guess->header.found && is_first_padded(grid)))
+		ereport(NOTICE,
+				(errmsg("assuming that blanks around the values of \"%s\" do not count",
+						filename),
+				 errhint("If they do, add OPTIONS (trim 'false') to IMPORT FOREIGN SCHEMA.")));
 	if (!given->quote && grid->options.quoting != CSV_QUOTING_TEXT)
-		notes = note_quotes(notes, table, grid, given, header->first);
-	return notes;
+		tell_quotes(findings, guess);
+	if (findings->any_escape)
+		ereport(NOTICE,
+				(errmsg("assuming that backslashes in \"%s\" begin escapes, as in COPY's text format",
+						filename),
+				 errhint("If they are parts of values, add OPTIONS (format 'csv') to IMPORT FOREIGN SCHEMA.")));
+	if (findings->any_joined)
+		ereport(NOTICE,
+				(errmsg("a quoted value of \"%s\" has lines that would be records without quotes",
+						filename),
+				 errhint("If quotes do not enclose values, add OPTIONS (quote '') to IMPORT FOREIGN SCHEMA.")));
 }
 
 /* ---- the header ---- */

@@ -11,16 +11,8 @@
 /* an encoding that no option gives */
 extern void csv_tell_encoding(const char *filename, const char *encoding);
 
-/*
- * NOTICEs that are not given before all is known.  Adds one to the list, which it returns;
- * detail and hint may be NULL.  In the current memory context, without copies of the texts.
- */
-extern List *csv_note(List *notes, const char *message, const char *detail, const char *hint);
-extern void csv_tell_notes(const List *notes);
-
-/* notes on line breaks, a delimiter, quotes that may be wrong */
-extern List *csv_dialect_notes(const CsvTable *table, const CsvGiven *given,
-							   const CsvGuess *guess);
+/* line breaks, a delimiter, quotes that may be wrong */
+extern void csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess);
 
 /* names in the header that nothing has, or columns that have none */
 extern void csv_tell_header(const CsvFindings *findings, const CsvGuess *guess);

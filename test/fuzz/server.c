@@ -104,9 +104,17 @@ palloc0(Size nbytes)
 }
 
 void *
+MemoryContextAllocExtended(MemoryContext context, Size nbytes, int flags)
+{
+	void	   *pointer = MemoryContextAlloc(context, nbytes);
+
+	return (flags & MCXT_ALLOC_ZERO) != 0 ? memset(pointer, 0, nbytes) : pointer;
+}
+
+void *
 palloc_extended(Size nbytes, int flags)
 {
-	return (flags & MCXT_ALLOC_ZERO) != 0 ? palloc0(nbytes) : palloc(nbytes);
+	return MemoryContextAllocExtended(CurrentMemoryContext, nbytes, flags);
 }
 
 void
