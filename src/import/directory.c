@@ -18,6 +18,7 @@
 
 #include "import/directory.h"
 #include "table/decompress.h"
+#include "table/option_value.h"
 #include "table/path.h"
 #include "table/source.h"
 
@@ -37,10 +38,9 @@ csv_suffixes(const char *value)
 	ListCell   *cell;
 
 	if (!SplitGUCList(pstrdup(value), ',', &suffixes) || suffixes == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"", "suffixes", value),
-				 errdetail("The value must be a comma-separated list of suffixes such as \"csv,tsv,txt\".")));
+		csv_refuse_value("suffixes", value,
+						 "The value must be a comma-separated list of suffixes such as \"csv,tsv,txt\".",
+						 NULL);
 	foreach(cell, suffixes)
 	{
 		const char *suffix = lfirst(cell);
@@ -49,8 +49,8 @@ csv_suffixes(const char *value)
 
 		for (const char *c = suffix; *c != '\0'; c++)
 			is_word &= IS_HIGHBIT_SET(*c) || isalnum((unsigned char) *c) || *c == '_' || *c == '-';
-		if (!is_word || csv_name_without_compression(name) < strlen(name) ||
-			csv_name_without_unread(name) < strlen(name))
+		if (!is_word || csv_name_without_compression(name, true) < strlen(name) ||
+			csv_name_without_compression(name, false) < strlen(name))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid suffix in option \"%s\": \"%s\"", "suffixes", suffix),
@@ -83,10 +83,10 @@ stem_length(const char *name, size_t nbytes, const List *suffixes)
 size_t
 csv_stem_length(const char *name, const List *suffixes)
 {
-	size_t		length = stem_length(name, csv_name_without_compression(name), suffixes);
+	size_t		length = stem_length(name, csv_name_without_compression(name, true), suffixes);
 
 	return length > 0 ? length :
-		stem_length(name, csv_name_without_unread(name), suffixes);
+		stem_length(name, csv_name_without_compression(name, false), suffixes);
 }
 
 static int
@@ -121,8 +121,7 @@ list_for(CsvListing *listing, const char *path, const char *name, const List *su
 
 	if (name[0] == '.' || (!is_file && equals == NULL))
 		return NULL;
-	if (is_file &&
-		csv_name_without_unread(name) < strlen(name))
+	if (is_file && csv_name_without_compression(name, false) < strlen(name))
 		return &listing->unread;
 	if (stat(path, &st) != 0)
 	{
@@ -260,7 +259,7 @@ walk(HiveSearch *search, const char *directory, int depth, bool are_named)
 		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
 
 		walk(search, path, depth + 1,
-			 are_named && strpbrk(csv_path_key(lfirst(cell)), "/=") == NULL);
+			 are_named && csv_is_path_key(csv_path_key(lfirst(cell))));
 		pfree(path);
 	}
 	list_free_deep(listing.files);

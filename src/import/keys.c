@@ -33,9 +33,8 @@ find_keys(char **names, int nnames, size_t nfixed)
 			const char *equals = memchr(name, '=', end - name);
 			char	   *key;
 
-			if (equals == NULL || equals == name)
+			if (equals == NULL)
 				continue;
-
 			key = csv_path_key(name);
 			if (csv_is_path_key(key))
 				keys = list_append_unique(keys, makeString(key));

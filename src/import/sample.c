@@ -28,7 +28,7 @@ csv_sample_read(const CsvTable *table, CsvSource *source, uint64 capacity,
 				CsvSample *sample)
 {
 	const char *name = csv_source_name(source);
-	size_t		length = csv_name_without_compression(name);
+	size_t		length = csv_name_without_compression(name, true);
 	uint8_t    *bytes = palloc_extended(capacity, MCXT_ALLOC_HUGE);
 
 	memset(sample, 0, sizeof(*sample));

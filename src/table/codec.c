@@ -9,9 +9,6 @@
 
 #include "table/codec.h"
 
-/* flags that must be zero in the header of a member */
-#define GZIP_RESERVED_FLAGS	0xe0
-
 struct CsvCodec
 {
 	CsvCompression compression;
@@ -207,7 +204,7 @@ step_isal(CsvCodec *codec, const uint8_t *input, size_t ninput,
 	{
 		result = csv_library.isal_read_gzip_header(isal, &codec->header);
 		codec->in_header = result == ISAL_END_INPUT;
-		if ((codec->header.flags & GZIP_RESERVED_FLAGS) != 0)
+		if ((codec->header.flags & CSV_GZIP_RESERVED_FLAGS) != 0)
 			result = ISAL_INVALID_WRAPPER;
 	}
 	if (result == ISAL_DECOMP_OK)

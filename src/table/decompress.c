@@ -74,43 +74,34 @@ struct CsvDecompressor
 static const struct
 {
 	const char *suffix;
-	CsvCompression compression;
+	CsvCompression compression; /* AUTO: recognized, but not read */
 	const char *name;			/* as in the option */
-	const char *magic;			/* first bytes of such files */
-	const char *package;		/* Debian's, with the library's headers */
-}			suffixes[] =
-{
-	{".gz", CSV_COMPRESSION_GZIP, "gzip", "\x1f\x8b", "zlib1g-dev"},
-	{".zst", CSV_COMPRESSION_ZSTD, "zstd", "\x28\xb5\x2f\xfd", "libzstd-dev"},
-	{".lz4", CSV_COMPRESSION_LZ4, "lz4", "\x04\x22\x4d\x18", "liblz4-dev"}
-};
-
-/* compressions that are recognized, but not read */
-static const struct
-{
-	const char *suffix;
-	const char *name;
 	size_t		at;
 	const char *magic;			/* bytes of such files at offset `at` */
-}			unread[] =
+	const char *package;		/* Debian's, with the library's headers */
+}			formats[] =
 {
-	{".bz2", "bzip2", 4, "1AY&SY"},
-	{".xz", "xz", 0, "\xfd" "7zXZ"},
-	{".zip", "zip", 0, "PK\x03\x04"}
+	{".gz", CSV_COMPRESSION_GZIP, "gzip", 0, "\x1f\x8b", "zlib1g-dev"},
+	{".zst", CSV_COMPRESSION_ZSTD, "zstd", 0, "\x28\xb5\x2f\xfd", "libzstd-dev"},
+	{".lz4", CSV_COMPRESSION_LZ4, "lz4", 0, "\x04\x22\x4d\x18", "liblz4-dev"},
+	{".bz2", CSV_COMPRESSION_AUTO, "bzip2", 4, "1AY&SY", NULL},
+	{".xz", CSV_COMPRESSION_AUTO, "xz", 0, "\xfd" "7zXZ", NULL},
+	{".zip", CSV_COMPRESSION_AUTO, "zip", 0, "PK\x03\x04", NULL}
 };
 
-/* the index in suffixes; -1: no suffix matches */
+/* the index in formats of a format that is read, or not; -1: no suffix matches */
 static int
-find_suffix(const char *filename)
+find_suffix(const char *filename, bool is_read)
 {
 	size_t		length = strlen(filename);
 
-	for (int i = 0; i < (int) lengthof(suffixes); i++)
+	for (int i = 0; i < (int) lengthof(formats); i++)
 	{
-		size_t		nbytes = strlen(suffixes[i].suffix);
+		size_t		nbytes = strlen(formats[i].suffix);
 
-		if (length > nbytes &&
-			pg_strcasecmp(filename + length - nbytes, suffixes[i].suffix) == 0)
+		if ((formats[i].compression != CSV_COMPRESSION_AUTO) == is_read &&
+			length > nbytes &&
+			pg_strcasecmp(filename + length - nbytes, formats[i].suffix) == 0)
 			return i;
 	}
 	return -1;
@@ -123,70 +114,43 @@ csv_compression_of(const char *filename, CsvCompression choice)
 
 	if (choice != CSV_COMPRESSION_AUTO)
 		return choice;
-	found = find_suffix(filename);
-	return found < 0 ? CSV_COMPRESSION_NONE : suffixes[found].compression;
+	found = find_suffix(filename, true);
+	return found < 0 ? CSV_COMPRESSION_NONE : formats[found].compression;
 }
 
 size_t
-csv_name_without_compression(const char *filename)
+csv_name_without_compression(const char *filename, bool is_read)
 {
-	int			found = find_suffix(filename);
+	int			found = find_suffix(filename, is_read);
 
-	return strlen(filename) -
-		(found < 0 ? 0 : strlen(suffixes[found].suffix));
-}
-
-static bool
-begins_with(const uint8_t *bytes, size_t nbytes, const char *magic)
-{
-	return nbytes >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
+	return strlen(filename) - (found < 0 ? 0 : strlen(formats[found].suffix));
 }
 
 void
 csv_check_not_compressed(const char *name, const uint8_t *bytes, size_t nbytes)
 {
-	for (int i = 0; i < (int) lengthof(suffixes); i++)
-		if (begins_with(bytes, nbytes, suffixes[i].magic))
-			ereport(ERROR,
-					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("\"%s\" is compressed by %s",
-							name, suffixes[i].name),
-					 errhint("Set the option \"compression\" of the table to \"%s\", or give the file the suffix \"%s\".",
-							 suffixes[i].name, suffixes[i].suffix)));
-	for (int i = 0; i < (int) lengthof(unread); i++)
+	for (int i = 0; i < (int) lengthof(formats); i++)
 	{
-		size_t		at = unread[i].at;
+		size_t		at = formats[i].at;
+		size_t		length = strlen(formats[i].magic);
 
-		if (at > nbytes || !begins_with(bytes + at, nbytes - at, unread[i].magic) ||
+		if (at + length > nbytes || memcmp(bytes + at, formats[i].magic, length) != 0 ||
 			(at > 0 && memcmp(bytes, "BZh", 3) != 0))
 			continue;
-		if (strcmp(unread[i].name, "zip") == 0)
+		if (strcmp(formats[i].name, "zip") == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 					 errmsg("\"%s\" is a zip archive or a spreadsheet", name),
 					 errhint("Unpack the archive, or save the sheet as CSV.")));
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("\"%s\" is compressed by %s", name, unread[i].name),
+				 errmsg("\"%s\" is compressed by %s", name, formats[i].name),
+				 formats[i].compression != CSV_COMPRESSION_AUTO ?
+				 errhint("Set the option \"compression\" of the table to \"%s\", or give the file the suffix \"%s\".",
+						 formats[i].name, formats[i].suffix) :
 				 errhint("Decompress the file, or set the option \"program\" of the table instead of \"filename\": '%s -dc ...'.",
-						 unread[i].name)));
+						 formats[i].name)));
 	}
-}
-
-size_t
-csv_name_without_unread(const char *filename)
-{
-	size_t		length = strlen(filename);
-
-	for (int i = 0; i < (int) lengthof(unread); i++)
-	{
-		size_t		nbytes = strlen(unread[i].suffix);
-
-		if (length > nbytes &&
-			pg_strcasecmp(filename + length - nbytes, unread[i].suffix) == 0)
-			return length - nbytes;
-	}
-	return length;
 }
 
 /* ---- begin and end ---- */
@@ -251,16 +215,16 @@ csv_decompressor_begin(CsvDecompressor *decompressor,
 	int			row = 0;
 
 	csv_decompressor_end(decompressor);
-	while (suffixes[row].compression != compression)
+	while (formats[row].compression != compression)
 		row++;
 	good = csv_codec_prepare(compression, &failure);
 	if (!good && failure.name == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("could not decompress \"%s\": this build of csv_gpu_fdw has no %s",
-						name, suffixes[row].name),
+						name, formats[row].name),
 				 errhint("Install its headers (on Debian, %s), then run \"make\" and \"make install\" again. PostgreSQL must have been built with it, too.",
-						 suffixes[row].package)));
+						 formats[row].package)));
 	if (!good)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),

@@ -29,11 +29,11 @@ extern CsvCompression csv_compression_of(const char *filename,
 extern void csv_check_not_compressed(const char *name, const uint8_t *bytes,
 									 size_t nbytes);
 
-/* the length of a name without the suffix of its compression */
-extern size_t csv_name_without_compression(const char *filename);
-
-/* the length without the suffix of a compression that is not read: bzip2, xz, zip */
-extern size_t csv_name_without_unread(const char *filename);
+/*
+ * The length of a name without the suffix of a compression that is read, or otherwise
+ * of a compression that is not read: bzip2, xz, zip.
+ */
+extern size_t csv_name_without_compression(const char *filename, bool is_read);
 
 /*
  * Creates a decompressor, in the current memory context, for any number of files in

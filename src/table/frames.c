@@ -271,16 +271,13 @@ csv_cut(CsvCutter *cutter, CsvCut *cut)
 
 #define GZIP_HEADER_BYTES	10
 
-/* flags that must be zero */
-#define GZIP_RESERVED_FLAGS	0xe0
-
 static bool
 is_member(const uint8_t *header)
 {
 	uint8_t		level = header[8];
 
 	return header[0] == 0x1f && header[1] == 0x8b && header[2] == 8 &&
-		(header[3] & GZIP_RESERVED_FLAGS) == 0 &&
+		(header[3] & CSV_GZIP_RESERVED_FLAGS) == 0 &&
 		(level == 0 || level == 2 || level == 4);
 }
 

@@ -44,6 +44,9 @@
 #define CSV_LZ4_FUNCTIONS(F)
 #endif
 
+/* flags that must be zero in the header of a member of gzip */
+#define CSV_GZIP_RESERVED_FLAGS	0xe0
+
 typedef enum CsvLibrary
 {
 	CSV_LIBRARY_ZLIB,

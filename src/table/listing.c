@@ -166,32 +166,25 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 						csv_shown_filename(path))));
 	}
 
-	/* no ERROR may be raised between glob() and globfree() */
 	*nnames = 0;
-	*names = palloc_extended(sizeof(char *) * Max(matches.gl_pathc, 1),
-							 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-	for (size_t i = 0; *names != NULL && i < matches.gl_pathc; i++)
+	PG_TRY();
 	{
-		const char *match = matches.gl_pathv[i];
-		size_t		length = strlen(match);
-		char	   *name;
-
-		if (length == 0 || match[length - 1] == '/')
-			continue;
-		name = palloc_extended(length + 1, MCXT_ALLOC_NO_OOM);
-		if (name == NULL)
+		*names = palloc_extended(sizeof(char *) * Max(matches.gl_pathc, 1),
+								 MCXT_ALLOC_HUGE);
+		for (size_t i = 0; i < matches.gl_pathc; i++)
 		{
-			*names = NULL;
-			break;
+			const char *match = matches.gl_pathv[i];
+			size_t		length = strlen(match);
+
+			if (length > 0 && match[length - 1] != '/')
+				(*names)[(*nnames)++] = pstrdup(match);
 		}
-		memcpy(name, match, length + 1);
-		(*names)[(*nnames)++] = name;
 	}
-	globfree(&matches);
-	if (*names == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
+	PG_FINALLY();
+	{
+		globfree(&matches);
+	}
+	PG_END_TRY();
 	qsort(*names, *nnames, sizeof(char *), compare_names);
 	return *nnames > 0;
 }

@@ -35,8 +35,11 @@
 /* engines count their input bytes in 31 bits, and a chunk may grow */
 #define MAX_CHUNK_BYTES		((int64) 1024 * 1024 * 1024)
 
-/* no value is longer than its record; widths are multiples of 4 */
-#define MAX_BYTE_WIDTH		(MAX_RECORD_BYTES / 4 * 4)
+/* widths of an array's entries, which keep the next one aligned */
+#define BYTE_WIDTH_STEP		4
+
+/* no value is longer than its record */
+#define MAX_BYTE_WIDTH		(MAX_RECORD_BYTES / BYTE_WIDTH_STEP * BYTE_WIDTH_STEP)
 
 /* so that the byte_width that follows from it, 4 bytes each, is in bounds */
 #define MAX_CHARS			(MAX_BYTE_WIDTH / 4)
@@ -152,11 +155,9 @@ parse_reject_limit(void *target, DefElem *def)
 			 table->reject_count > 0)
 		return;
 
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid value for option \"%s\": \"%s\"",
-					def->defname, value),
-			 errdetail("The value must be a count above 0, or a percentage such as \"5%%\", above 0 and up to 100.")));
+	csv_refuse_value(def->defname, value,
+					 "The value must be a count above 0, or a percentage such as \"5%\", above 0 and up to 100.",
+					 NULL);
 }
 
 static void
@@ -256,14 +257,6 @@ parse_virtual(void *target, DefElem *def)
 				 errhint("The key of a directory \"year=2024\" is \"year\".")));
 }
 
-/* the width of an array's entry, which keeps the next one aligned */
-static void
-parse_byte_width(void *target, DefElem *def)
-{
-	((CsvTableColumn *) target)->byte_width =
-		csv_option_multiple(def, 4, 4, MAX_BYTE_WIDTH);
-}
-
 static void
 parse_column_pattern(void *target, DefElem *def)
 {
@@ -360,7 +353,8 @@ static const CsvOption valid_options[] = {
 	GIVEN(CsvTableColumn, field_given)},
 	{"header_name", CSV_OF_COLUMN, CSV_OPTION_STRING, COLUMN(header_name)},
 	{"virtual", CSV_OF_COLUMN, .parse = parse_virtual},
-	{"byte_width", CSV_OF_COLUMN, .parse = parse_byte_width},
+	{"byte_width", CSV_OF_COLUMN, CSV_OPTION_COUNT, COLUMN(byte_width),
+	.step = BYTE_WIDTH_STEP, .least = BYTE_WIDTH_STEP, .most = MAX_BYTE_WIDTH},
 	{"max_chars", CSV_OF_COLUMN, CSV_OPTION_COUNT, COLUMN(max_chars), .least = 1,
 	.most = MAX_CHARS},
 	{"force_null", CSV_OF_COLUMN, CSV_OPTION_BOOL, COLUMN(force_null)},
@@ -428,7 +422,8 @@ csv_option_parse(const CsvOption *option, void *target, DefElem *def)
 			break;
 		case CSV_OPTION_COUNT:
 			store(member, option->nbytes,
-				  csv_option_count(def, option->least, option->most));
+				  csv_option_count(def, Max(option->step, 1), option->least,
+								   option->most));
 			break;
 		case CSV_OPTION_SIZE:
 			store(member, option->nbytes, csv_option_size(def, option->most));

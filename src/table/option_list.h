@@ -57,6 +57,7 @@ typedef struct CsvOption
 	size_t		nbytes;			/* ... and its size */
 	size_t		given;			/* offset of a bool, not the first member; 0: none */
 	const CsvWord *words;
+	int			step;			/* of a count; 0: 1 */
 	int64		least;
 	int64		most;
 	char	   *(*check) (DefElem *def);

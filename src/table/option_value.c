@@ -23,6 +23,17 @@
 /* the values are searched one after the other */
 #define MAX_NULL_VALUES		100
 
+void
+csv_refuse_value(const char *option, const char *value, const char *detail,
+				 const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for option \"%s\": \"%s\"", option, value),
+			 detail != NULL ? errdetail_internal("%s", detail) : 0,
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
 /* One of the words, in any case.  The error message follows COPY's for ON_ERROR. */
 int
 csv_option_word(DefElem *def, const CsvWord *words)
@@ -71,30 +82,20 @@ csv_option_digits(const char *value, int64 *result)
 	return true;
 }
 
-/* a multiple of `step` */
 int64
-csv_option_multiple(DefElem *def, int step, int64 min, int64 max)
+csv_option_count(DefElem *def, int step, int64 min, int64 max)
 {
 	char	   *value = defGetString(def);
 	int64		result;
 
 	if (!csv_option_digits(value, &result) || result < min || result > max ||
 		result % step != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"",
-						def->defname, value),
-				 errdetail("The value must be %s between %lld and %lld.",
-						   step == 1 ? "an integer" :
-						   psprintf("a multiple of %d", step),
-						   (long long) min, (long long) max)));
+		csv_refuse_value(def->defname, value,
+						 psprintf("The value must be %s between %lld and %lld.",
+								  step == 1 ? "an integer" :
+								  psprintf("a multiple of %d", step),
+								  (long long) min, (long long) max), NULL);
 	return result;
-}
-
-int64
-csv_option_count(DefElem *def, int64 min, int64 max)
-{
-	return csv_option_multiple(def, 1, min, max);
 }
 
 /* a number of bytes, with units as in postgresql.conf */
@@ -108,13 +109,9 @@ csv_option_size(DefElem *def, int64 max)
 	/* parse_int() would report its own limit as the cause */
 	if (!parse_real(value, &result, GUC_UNIT_BYTE, &hint) ||
 		(result = rint(result)) < 1 || result > (double) max)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"",
-						def->defname, value),
-				 errdetail("The value must be between 1 and %lld bytes.",
-						   (long long) max),
-				 hint != NULL ? errhint("%s", _(hint)) : 0));
+		csv_refuse_value(def->defname, value,
+						 psprintf("The value must be between 1 and %lld bytes.",
+								  (long long) max), hint == NULL ? NULL : _(hint));
 	return (int64) result;
 }
 
@@ -158,11 +155,9 @@ short_string(DefElem *def, int most)
 	char	   *value = defGetString(def);
 
 	if (*value == '\0' || strlen(value) > most || strpbrk(value, "\r\n") != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
-				 errdetail("The value must have 1 to %d bytes, and no line breaks.",
-						   most)));
+		csv_refuse_value(def->defname, value,
+						 psprintf("The value must have 1 to %d bytes, and no line breaks.",
+								  most), NULL);
 	return value;
 }
 
@@ -173,10 +168,7 @@ csv_option_delimiter(DefElem *def)
 
 	refuse_breaks(def, value);
 	if (strcmp(value, "\\t") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
-				 errhint("Write a tab as E'\\t'.")));
+		csv_refuse_value(def->defname, value, NULL, "Write a tab as E'\\t'.");
 	return short_string(def, CSV_DELIMITER_BYTES);
 }
 
@@ -223,13 +215,10 @@ csv_option_strings(DefElem *def)
 
 		if (isnull[i] || strpbrk(value, "\r\n") != NULL ||
 			strlen(value) > CSV_MAX_NULL_VALUE_BYTES)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid value for option \"%s\": \"%s\"",
-							def->defname, defGetString(def)),
-					 errdetail("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
-							   CSV_MAX_NULL_VALUE_BYTES),
-					 isnull[i] ? errhint("Write the word itself in quotes: {\"NULL\"}.") : 0));
+			csv_refuse_value(def->defname, defGetString(def),
+							 psprintf("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
+									  CSV_MAX_NULL_VALUE_BYTES),
+							 isnull[i] ? "Write the word itself in quotes: {\"NULL\"}." : NULL);
 		values = lappend(values, value);
 	}
 	return values;
@@ -244,10 +233,9 @@ csv_option_thousands(DefElem *def)
 	if (*value == '\0' || pg_mblen(value) != (int) strlen(value) ||
 		(!IS_HIGHBIT_SET(*value) && isalnum((unsigned char) *value)) ||
 		strchr("+-\r\n", *value) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
-				 errdetail("The value must be one character that is no letter, digit, sign or line break.")));
+		csv_refuse_value(def->defname, value,
+						 "The value must be one character that is no letter, digit, sign or line break.",
+						 NULL);
 	return value;
 }
 
@@ -257,10 +245,9 @@ csv_option_pattern(DefElem *def)
 	char	   *value = defGetString(def);
 
 	if (*value == '\0' || *value == '/')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\": \"%s\"", def->defname, value),
-				 errdetail("The value must be a pattern of files in the directory, such as \"*.csv\".")));
+		csv_refuse_value(def->defname, value,
+						 "The value must be a pattern of files in the directory, such as \"*.csv\".",
+						 NULL);
 	return value;
 }
 

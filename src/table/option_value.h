@@ -7,6 +7,11 @@
 
 #include "nodes/parsenodes.h"
 
+/* ERROR: the value of an option is wrong; detail and hint may be NULL */
+extern void csv_refuse_value(const char *option, const char *value, const char *detail,
+							 const char *hint)
+	__attribute__((noreturn));
+
 /* a word that may be an option's value */
 typedef struct CsvWord
 {
@@ -20,9 +25,8 @@ extern int	csv_option_word(DefElem *def, const CsvWord *words);
 /* a number without sign, fraction or unit; false if the value is not such a number */
 extern bool csv_option_digits(const char *value, int64 *result);
 
-/* such a number within bounds; for csv_option_multiple(), a multiple of `step` */
-extern int64 csv_option_count(DefElem *def, int64 min, int64 max);
-extern int64 csv_option_multiple(DefElem *def, int step, int64 min, int64 max);
+/* such a number within bounds, and a multiple of `step` */
+extern int64 csv_option_count(DefElem *def, int step, int64 min, int64 max);
 
 /* a number of bytes, with units as in postgresql.conf */
 extern int64 csv_option_size(DefElem *def, int64 max);

@@ -13,6 +13,7 @@
 
 #include "mb/pg_wchar.h"
 
+#include "table/option_value.h"
 #include "table/pattern.h"
 
 typedef struct Keyword
@@ -91,17 +92,6 @@ find_keyword(const char *text)
 		if (is_spelt(text, keywords[i].name, strlen(keywords[i].name)))
 			return &keywords[i];
 	return NULL;
-}
-
-static void
-refuse_pattern(const char *option, const char *text, const char *detail,
-			   const char *hint)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid value for option \"%s\": \"%s\"", option, text),
-			 errdetail_internal("%s", detail),
-			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
 /* the elements of a pattern, by their steps, and whether any occurs twice */
@@ -213,7 +203,7 @@ csv_pattern_parse(const char *option, const char *text)
 		const Keyword *keyword = quoted ? NULL : find_keyword(p);
 
 		if (*p == '\\')
-			refuse_pattern(option, text, "A backslash cannot stand in a pattern.", NULL);
+			csv_refuse_value(option, text, "A backslash cannot stand in a pattern.", NULL);
 		if (*p == '"')
 		{
 			quoted = !quoted;
@@ -224,23 +214,23 @@ csv_pattern_parse(const char *option, const char *text)
 			if (pattern->nnodes > 0 && keyword->element == CSV_ELEMENT_NUMBER)
 				pattern->nodes[pattern->nnodes - 1].digits_follow = true;
 			if (keyword->step == CSV_STEP_MONTH && any_month)
-				refuse_pattern(option, text, "\"MM\" stands twice in it.",
-							   "Minutes are \"MI\".");
+				csv_refuse_value(option, text, "\"MM\" stands twice in it.",
+								 "Minutes are \"MI\".");
 			any_month |= keyword->step == CSV_STEP_MONTH;
 			add_keyword(pattern, &elements, keyword);
 			p += strlen(keyword->name);
 		}
 		else if (!quoted && isalpha((unsigned char) *p))
-			refuse_pattern(option, text,
-						   psprintf("\"%s\" is no element of it.", p),
-						   "Elements are those of to_timestamp(): YYYY, YY, MM, Mon, Month, DD, DDD, HH24, HH12, MI, SS, SSSS, MS, US, FF1 to FF6, AM, PM, TZH and TZM; or it is epoch, epoch_ms or epoch_us. Other letters have to stand in double quotes.");
+			csv_refuse_value(option, text,
+							 psprintf("\"%s\" is no element of it.", p),
+							 "Elements are those of to_timestamp(): YYYY, YY, MM, Mon, Month, DD, DDD, HH24, HH12, MI, SS, SSSS, MS, US, FF1 to FF6, AM, PM, TZH and TZM; or it is epoch, epoch_ms or epoch_us. Other letters have to stand in double quotes.");
 		else
 			p += add_character(pattern, &elements, p, quoted);
 	}
 	if (quoted)
-		refuse_pattern(option, text, "A double quote is not closed.", NULL);
+		csv_refuse_value(option, text, "A double quote is not closed.", NULL);
 	if (!elements.seen[CSV_STEP_YEAR])
-		refuse_pattern(option, text, "It has no year.", NULL);
+		csv_refuse_value(option, text, "It has no year.", NULL);
 	pattern->has_zone = elements.seen[CSV_STEP_ZONE_HOUR] ||
 		elements.seen[CSV_STEP_ZONE_MINUTE];
 	if (!is_for_engines(&elements))

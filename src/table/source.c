@@ -98,16 +98,68 @@ struct CsvSource
 	MemoryContextCallback callback;
 };
 
-static bool find_files(const CsvTable *table, bool quiet, char ***names,
-					   int *nnames);
-static bool open_file(CsvSource *source, int number, const CsvFileIdentity *as);
-static void open_program(CsvSource *source, const char *command);
-static void close_checked(CsvSource *source);
-static int	close_descriptor(CsvSource *source);
-static void release_source(void *arg);
-static size_t read_descriptor(void *arg, uint8_t *buffer, size_t nbytes);
+/* ---- close ---- */
+
+/*
+ * Closes the open file, if any.  Returns a program's wait status, or -1 with errno if
+ * that could not be determined.  Returns 0 for files.
+ */
+static int
+close_descriptor(CsvSource *source)
+{
+	FILE	   *pipe = source->pipe;
+	int			fd = source->fd;
+
+	if (fd < 0)
+		return 0;
+	source->fd = -1;
+	source->pipe = NULL;
+	ReleaseExternalFD();
+	if (pipe != NULL)
+		return pclose(pipe);
+	close(fd);
+	return 0;
+}
+
+/* the reset callback */
+static void
+release_source(void *arg)
+{
+	(void) close_descriptor((CsvSource *) arg);
+}
+
+/* closes the open file, if any; ERROR if a program failed */
+static void
+close_checked(CsvSource *source)
+{
+	bool		at_end = source->at_end;
+	int			status = close_descriptor(source);
+
+	if (status == -1)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not close pipe to external command: %m")));
+
+	/* A program that was not read to its end is expected to die by SIGPIPE. */
+	if (status != 0 && (at_end || !wait_result_is_signal(status, SIGPIPE)))
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("program \"%s\" failed", source->name),
+				 errdetail_internal("%s", wait_result_to_str(status))));
+}
 
 /* ---- which files ---- */
+
+/* the files listed for the table; if none were listed, csv_expand_pattern() */
+static bool
+find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
+{
+	if (table->files == NULL)
+		return csv_expand_pattern(table, quiet, names, nnames);
+	*names = table->files;
+	*nnames = table->nfiles;
+	return true;
+}
 
 static void
 check_reads_files(const CsvTable *table)
@@ -164,27 +216,6 @@ csv_source_choose_file(CsvTable *table, const char *filename)
 	table->prefers_pattern = false;
 }
 
-/*
- * ERROR if a file is not a regular file.  A user who names a FIFO or a device wants to
- * wait for it; a user who names a pattern does not.  If a file cannot be examined,
- * opening it will fail and say why.
- */
-static void
-check_matches(char **names, int nnames)
-{
-	for (int i = 0; i < nnames; i++)
-	{
-		struct stat st;
-
-		CHECK_FOR_INTERRUPTS();
-		if (stat(names[i], &st) == 0 && !S_ISREG(st.st_mode))
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not a regular file",
-							csv_shown_filename(names[i]))));
-	}
-}
-
 int
 csv_hint_relative(const char *path)
 {
@@ -196,17 +227,15 @@ csv_hint_relative(const char *path)
 		errhint("A relative path begins at the server's data directory.");
 }
 
-/* lists the files; ERROR if there are none, or if a match is not a regular file */
+/* lists the files; ERROR if there are none */
 static void
-find_readable_files(const CsvTable *table, char ***names, int *nnames)
+find_some_files(const CsvTable *table, char ***names, int *nnames)
 {
 	if (!find_files(table, false, names, nnames))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename),
 				 csv_hint_relative(table->filename)));
-	if (table->files == NULL && csv_is_pattern(table))
-		check_matches(*names, *nnames);
 }
 
 bool
@@ -217,7 +246,7 @@ csv_source_list(CsvTable *table, bool quiet)
 
 	check_reads_files(table);
 	if (!quiet)
-		find_readable_files(table, &names, &nnames);
+		find_some_files(table, &names, &nnames);
 	else if (!find_files(table, true, &names, &nnames))
 		return false;
 	table->files = names;
@@ -225,6 +254,16 @@ csv_source_list(CsvTable *table, bool quiet)
 	table->left_out = palloc_extended(sizeof(bool) * nnames,
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	return true;
+}
+
+/* ERROR if a file is not a regular file */
+static void
+check_regular(const struct stat *st, const char *name)
+{
+	if (!S_ISREG(st->st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a regular file", name)));
 }
 
 /* is it an error if a listed file is missing? */
@@ -236,7 +275,9 @@ needs_all(const CsvTable *table)
 
 /*
  * Lists the files with their identities.  If no file may be missing, and a file of a
- * pattern vanishes meanwhile, lists them again.
+ * pattern vanishes meanwhile, lists them again.  A user who names a FIFO or a device
+ * wants to wait for it; a user who names a pattern does not.  If a file cannot be
+ * examined, opening it will fail and say why.
  */
 static void
 list_files(CsvSource *source)
@@ -246,7 +287,7 @@ list_files(CsvSource *source)
 
 	for (int tries = 0; !all_there && tries < MOST_LISTINGS; tries++)
 	{
-		find_readable_files(table, &source->names, &source->nnames);
+		find_some_files(table, &source->names, &source->nnames);
 		/* a name that is not a pattern is the only name */
 		source->of_pattern = source->nnames > 1 ||
 			strcmp(source->names[0], table->filename) != 0;
@@ -257,11 +298,16 @@ list_files(CsvSource *source)
 		{
 			struct stat st;
 
-			if (stat(source->names[i], &st) == 0)
-				source->listed[i] = csv_file_identity(&st);
-			else
+			CHECK_FOR_INTERRUPTS();
+			if (stat(source->names[i], &st) != 0)
+			{
 				all_there = !source->of_pattern || table->files != NULL ||
 					!needs_all(table);
+				continue;
+			}
+			if (source->of_pattern)
+				check_regular(&st, csv_shown_filename(source->names[i]));
+			source->listed[i] = csv_file_identity(&st);
 		}
 	}
 }
@@ -297,17 +343,6 @@ csv_source_create(const CsvTable *table)
 	MemoryContextRegisterResetCallback(CurrentMemoryContext,
 									   &source->callback);
 	return source;
-}
-
-/* the files listed for the table; if none were listed, csv_expand_pattern() */
-static bool
-find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
-{
-	if (table->files == NULL)
-		return csv_expand_pattern(table, quiet, names, nnames);
-	*names = table->files;
-	*nnames = table->nfiles;
-	return true;
 }
 
 /* is the file with this number left out? */
@@ -593,7 +628,7 @@ csv_source_name(const CsvSource *source)
 	return source->name;
 }
 
-/* ---- open and close ---- */
+/* ---- open ---- */
 
 /* continues reading at an offset */
 static void
@@ -604,75 +639,6 @@ seek(void *arg, uint64_t offset)
 	source->position = (off_t) offset;
 	source->nhead = source->head_at = 0;
 	source->at_end = false;
-}
-
-/* begins to decompress the open file, if it is compressed */
-static void
-begin_decompression(CsvSource *source)
-{
-	CsvCompression compression = file_compression(source->table, source->name);
-
-	source->is_compressed = compression != CSV_COMPRESSION_NONE;
-	if (!source->is_compressed)
-		return;
-	if (source->decompressor == NULL)
-	{
-		MemoryContext outer =
-			MemoryContextSwitchTo(GetMemoryChunkContext(source));
-
-		source->decompressor = csv_decompressor_create(read_descriptor, seek,
-													   source);
-		MemoryContextSwitchTo(outer);
-	}
-	csv_decompressor_begin(source->decompressor, compression, source->name,
-						   source->is_regular ? source->fd : -1,
-						   csv_stream_threads(source->table->settings.cpu_threads));
-}
-
-bool
-csv_source_open(CsvSource *source, int number, const CsvFileIdentity *as)
-{
-	csv_source_close(source);
-	source->next = number + 1;
-	source->name = source->shown_names[number];
-	source->at_start = true;
-	source->at_end = false;
-	source->wait_for_writer = false;
-	source->is_regular = false;
-	source->nhead = source->head_at = 0;
-	source->conversion = NULL;
-	if (source->table->program == NULL)
-	{
-		if (!open_file(source, number, as))
-			return false;
-	}
-	else if (source->table->read == NULL)
-		open_program(source, source->names[number]);
-	begin_decompression(source);
-	return true;
-}
-
-bool
-csv_source_open_next(CsvSource *source, bool *gone)
-{
-	bool		is_open = false;
-
-	csv_source_close(source);
-	while (!is_open)
-	{
-		while (source->next < source->nnames &&
-			   is_left_out(source->table, source->next))
-			source->next++;
-		if (source->next >= source->nnames)
-			return false;
-		is_open = csv_source_open(source, source->next, NULL);
-		if (gone != NULL)
-		{
-			*gone = !is_open;
-			return true;
-		}
-	}
-	return true;
 }
 
 int
@@ -695,54 +661,6 @@ csv_source_close(CsvSource *source)
 	if (source->decompressor != NULL)
 		csv_decompressor_end(source->decompressor);
 	close_checked(source);
-}
-
-/* closes the open file, if any; ERROR if a program failed */
-static void
-close_checked(CsvSource *source)
-{
-	bool		at_end = source->at_end;
-	int			status = close_descriptor(source);
-
-	if (status == -1)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not close pipe to external command: %m")));
-
-	/* A program that was not read to its end is expected to die by SIGPIPE. */
-	if (status != 0 && (at_end || !wait_result_is_signal(status, SIGPIPE)))
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("program \"%s\" failed", source->name),
-				 errdetail_internal("%s", wait_result_to_str(status))));
-}
-
-/*
- * Closes the open file, if any.  Returns a program's wait status, or -1 with errno if
- * that could not be determined.  Returns 0 for files.
- */
-static int
-close_descriptor(CsvSource *source)
-{
-	FILE	   *pipe = source->pipe;
-	int			fd = source->fd;
-
-	if (fd < 0)
-		return 0;
-	source->fd = -1;
-	source->pipe = NULL;
-	ReleaseExternalFD();
-	if (pipe != NULL)
-		return pclose(pipe);
-	close(fd);
-	return 0;
-}
-
-/* the reset callback */
-static void
-release_source(void *arg)
-{
-	(void) close_descriptor((CsvSource *) arg);
 }
 
 /* lets fd.c count a descriptor; fd.c may close one of its own to make room */
@@ -882,10 +800,8 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a directory", source->name),
 				 errhint("A pattern such as \"directory/*.csv\" reads the files of a directory.")));
-	if (source->of_pattern && !S_ISREG(st.st_mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a regular file", source->name)));
+	if (source->of_pattern)
+		check_regular(&st, source->name);
 	source->wait_for_writer = S_ISFIFO(st.st_mode);
 	source->is_regular = S_ISREG(st.st_mode);
 	source->position = 0;
@@ -1128,4 +1044,75 @@ csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
 		return csv_conversion_read(source->conversion, read_bytes, source,
 								   buffer, nbytes);
 	return read_bytes(source, buffer, nbytes);
+}
+
+/* ---- the next file ---- */
+
+/* begins to decompress the open file, if it is compressed */
+static void
+begin_decompression(CsvSource *source)
+{
+	CsvCompression compression = file_compression(source->table, source->name);
+
+	source->is_compressed = compression != CSV_COMPRESSION_NONE;
+	if (!source->is_compressed)
+		return;
+	if (source->decompressor == NULL)
+	{
+		MemoryContext outer =
+			MemoryContextSwitchTo(GetMemoryChunkContext(source));
+
+		source->decompressor = csv_decompressor_create(read_descriptor, seek,
+													   source);
+		MemoryContextSwitchTo(outer);
+	}
+	csv_decompressor_begin(source->decompressor, compression, source->name,
+						   source->is_regular ? source->fd : -1,
+						   csv_stream_threads(source->table->settings.cpu_threads));
+}
+
+bool
+csv_source_open(CsvSource *source, int number, const CsvFileIdentity *as)
+{
+	csv_source_close(source);
+	source->next = number + 1;
+	source->name = source->shown_names[number];
+	source->at_start = true;
+	source->at_end = false;
+	source->wait_for_writer = false;
+	source->is_regular = false;
+	source->nhead = source->head_at = 0;
+	source->conversion = NULL;
+	if (source->table->program == NULL)
+	{
+		if (!open_file(source, number, as))
+			return false;
+	}
+	else if (source->table->read == NULL)
+		open_program(source, source->names[number]);
+	begin_decompression(source);
+	return true;
+}
+
+bool
+csv_source_open_next(CsvSource *source, bool *gone)
+{
+	bool		is_open = false;
+
+	csv_source_close(source);
+	while (!is_open)
+	{
+		while (source->next < source->nnames &&
+			   is_left_out(source->table, source->next))
+			source->next++;
+		if (source->next >= source->nnames)
+			return false;
+		is_open = csv_source_open(source, source->next, NULL);
+		if (gone != NULL)
+		{
+			*gone = !is_open;
+			return true;
+		}
+	}
+	return true;
 }

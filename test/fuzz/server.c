@@ -921,7 +921,7 @@ csv_source_close(CsvSource *source)
 }
 
 size_t
-csv_name_without_compression(const char *filename)
+csv_name_without_compression(const char *filename, bool is_read)
 {
 	return strlen(filename);
 }
