@@ -3,7 +3,8 @@
  *		The settings of this extension.
  *
  * csv_table_get() copies the settings into the CsvTable, once for each scan.  All
- * other code reads that copy, so a setting does not change during a scan.
+ * other code reads that copy, so a setting does not change during a scan.  Rows and
+ * errors must be the same with any value: only options of tables may change them.
  */
 #ifndef CSV_SETTINGS_H
 #define CSV_SETTINGS_H

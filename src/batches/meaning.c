@@ -19,23 +19,6 @@
 #include "table/option_list.h"
 #include "wire/message.h"
 
-/* settings by which the work is done: the batches are the same with any value */
-static const char *const without_meaning[] = {
-	"csv_gpu_fdw.engine", "csv_gpu_fdw.device", "csv_gpu_fdw.gpu_memory_limit",
-	"csv_gpu_fdw.io_threads", "csv_gpu_fdw.cpu_threads",
-	"csv_gpu_fdw.enable_pushdown", "csv_gpu_fdw.resident",
-	"csv_gpu_fdw.resident_memory", "csv_gpu_fdw.load_method"
-};
-
-static bool
-has_meaning(const char *setting)
-{
-	for (size_t i = 0; i < lengthof(without_meaning); i++)
-		if (strcmp(setting, without_meaning[i]) == 0)
-			return false;
-	return true;
-}
-
 /* adds the terminating zero, as a separator; a setting may be NULL */
 static void
 add_string(StringInfo meaning, const char *string)
@@ -63,8 +46,9 @@ add_options(StringInfo meaning, List *options, bool of_column)
 }
 
 /*
- * Adds PostgreSQL's settings of locale and formats, and settings of csv_gpu_fdw.
- * Other settings may affect input functions, but these are called anew in each query.
+ * Adds PostgreSQL's settings of locale and formats.  Other settings may affect input
+ * functions, but these are called anew in each query.  Settings of csv_gpu_fdw
+ * change no values (settings.h).
  */
 static void
 add_settings(StringInfo meaning)
@@ -80,9 +64,7 @@ add_settings(StringInfo meaning)
 		MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
 
 		for (int i = 0; i < nsettings; i++)
-			if ((settings[i]->group == CLIENT_CONN_LOCALE ||
-				 strncmp(settings[i]->name, "csv_gpu_fdw.", 12) == 0) &&
-				has_meaning(settings[i]->name))
+			if (settings[i]->group == CLIENT_CONN_LOCALE)
 				found = lappend(found, pstrdup(settings[i]->name));
 		names = found;
 		MemoryContextSwitchTo(outer);

@@ -26,8 +26,7 @@ my $elsewhere = new_session($node);	# reads files with the other engine
 my $query = 'SELECT t FROM t';	# as rows, in which NULL is no empty text
 
 # reading again would be of no use
-my %without_meaning = map { $_ => 1 } qw(reject_limit log_verbosity notice_limit), map { "csv_gpu_fdw.$_" }
-  qw(engine device gpu_memory_limit io_threads cpu_threads enable_pushdown resident resident_memory load_method);
+my $without_meaning = qr/^(?:reject_limit|log_verbosity|notice_limit|csv_gpu_fdw\..*)$/;
 
 write_file("$directory/a.csv", "a,d,s\n1,01/02/2003,x\n\n2,2003-04-05,\"y, \xc3\xa4\"\n3,04/05/2006,'z;' \r\n4;5,6\n4,,\"\"\n7,,\n8\n" .
 	"10,,\"more\nlines\"\n11,,in\"side\"\n1_000,,\n\"1,5\",,\n13,,\"a\\\"b\"\n");
@@ -74,7 +73,7 @@ sub try_change
 
 	like(held(), qr/^(\d+) of \1$/, "before $what: all is held");
 	$change->();
-	if ($without_meaning{$what =~ s/ .*//r})
+	if ($what =~ s/ .*//r =~ $without_meaning)
 	{
 		like(held(), qr/^(\d+) of \1$/, "$what: what is held will do");
 	}
