@@ -306,38 +306,18 @@ template <int kind>
 static __device__ __forceinline__ void
 store_entry(uint8_t *entry, uint32_t stride, const uint32_t *words)
 {
-	switch (kind)
-	{
-		case CSV_KIND_BOOL:
-			*entry = (uint8_t) words[0];
-			break;
-		case CSV_KIND_INT2:
-			*(uint16_t *) entry = (uint16_t) words[0];
-			break;
-		case CSV_KIND_INT4:
-		case CSV_KIND_FLOAT4:
-		case CSV_KIND_DATE:
-			*(uint32_t *) entry = words[0];
-			break;
-		case CSV_KIND_UUID:
-		case CSV_KIND_DECIMAL128:
-		case CSV_KIND_SCALED:
-			*(uint4 *) entry = make_uint4(words[0], words[1], words[2],
-										  words[3]);
-			break;
-		case CSV_KIND_NUMERIC:
-			if (stride == 16)
-			{
-				*(uint4 *) entry = make_uint4(words[0], words[1], words[2],
-											  words[3]);
-				break;
-			}
-			csv_store_words(entry, stride, words);
-			break;
-		default:
-			*(uint2 *) entry = make_uint2(words[0], words[1]);
-			break;
-	}
+	if (stride == 16)
+		*(uint4 *) entry = make_uint4(words[0], words[1], words[2], words[3]);
+	else if (kind == CSV_KIND_NUMERIC)
+		csv_store_words(entry, stride, words);
+	else if (stride == 8)
+		*(uint2 *) entry = make_uint2(words[0], words[1]);
+	else if (stride == 4)
+		*(uint32_t *) entry = words[0];
+	else if (stride == 2)
+		*(uint16_t *) entry = (uint16_t) words[0];
+	else
+		*entry = (uint8_t) words[0];
 }
 
 /*

@@ -26,25 +26,6 @@
 /* ---- plans that fit ---- */
 
 static bool
-is_narrow_kind(uint8_t kind)
-{
-	switch (kind)
-	{
-		case CSV_KIND_BOOL:
-		case CSV_KIND_INT2:
-		case CSV_KIND_INT4:
-		case CSV_KIND_INT8:
-		case CSV_KIND_DATE:
-		case CSV_KIND_TIMESTAMP:
-		case CSV_KIND_TIMESTAMPTZ:
-		case CSV_KIND_DECIMAL64:
-			return true;
-		default:
-			return false;
-	}
-}
-
-static bool
 is_narrow_operand(const CsvPlan *plan, int32_t operand)
 {
 	const CsvConstant *constant;
@@ -65,7 +46,8 @@ is_narrow_step(const CsvPlan *plan, const CsvStep *step,
 	switch (step->operation)
 	{
 		case CSV_OP_COLUMN:
-			return is_narrow_kind(columns[step->operand].kind);
+			return columns[step->operand].kind == CSV_KIND_DECIMAL64 ||
+				csv_lane_of_kind(columns[step->operand].kind) == CSV_LANE_INT;
 		case CSV_OP_RESCALE:
 			if (step->operand > 18)
 				return false;
