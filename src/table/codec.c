@@ -9,152 +9,59 @@
 
 #include "table/codec.h"
 
+typedef void (*Step) (CsvCodec *codec, const uint8_t *input, size_t ninput,
+					  uint8_t *output, size_t noutput, CsvDecoded *decoded);
+
+/* what a library does; a step begins a member or frame if the codec is complete */
+typedef struct Decoder
+{
+	CsvLibrary	library;
+	void	   *(*open) (void); /* makes a stream; NULL: no memory */
+	void		(*close) (void *stream);
+	Step		step;			/* as csv_codec_step() */
+} Decoder;
+
 struct CsvCodec
 {
-	CsvCompression compression;
+	const Decoder *decoder;
+	void	   *stream;
 	bool		complete;		/* the next call begins a member or frame */
 
-#ifdef CSV_WITH_GZIP
-	z_stream	gzip;
-#endif
 #ifdef CSV_WITH_ISAL
 	bool		in_header;		/* of a member; parsing it is not complete */
 	struct isal_gzip_header header;
-	struct inflate_state *isal; /* NULL: zlib is used */
-#endif
-#ifdef CSV_WITH_ZSTD
-	ZSTD_DStream *zstd;
-#endif
-#ifdef CSV_WITH_LZ4
-	LZ4F_dctx  *lz4;
 #endif
 };
 
-#ifdef CSV_WITH_ISAL
-/* csv_codec_prepare() has opened ISA-L; otherwise zlib is used */
-static bool has_isal;
-#endif
-
-bool
-csv_codec_prepare(CsvCompression compression, CsvLibraryFailure *failure)
-{
-	static const CsvLibrary libraries[] = {
-		[CSV_COMPRESSION_GZIP] = CSV_LIBRARY_ZLIB,
-		[CSV_COMPRESSION_ZSTD] = CSV_LIBRARY_ZSTD,
-		[CSV_COMPRESSION_LZ4] = CSV_LIBRARY_LZ4
-	};
-
-#ifdef CSV_WITH_ISAL
-	if (compression == CSV_COMPRESSION_GZIP)
-		has_isal = csv_library_open(CSV_LIBRARY_ISAL, failure);
-#endif
-	return csv_library_open(libraries[compression], failure);
-}
-
 const char	csv_codec_no_memory[] = "out of memory";
 
-/* false: out of memory */
-static bool
-open_library(CsvCodec *codec, bool fast)
-{
-#ifdef CSV_WITH_LZ4
-	size_t		result;
-#endif
+/* ---- the libraries ---- */
 
-	switch (codec->compression)
-	{
 #ifdef CSV_WITH_GZIP
-		case CSV_COMPRESSION_GZIP:
-#ifdef CSV_WITH_ISAL
-			if (fast && has_isal)
-			{
-				codec->isal = malloc(sizeof(*codec->isal));
-				if (codec->isal != NULL)
-					csv_library.isal_inflate_init(codec->isal);
-				return codec->isal != NULL;
-			}
-#endif
-			/* the largest window; adding 16 selects gzip's header and trailer */
-			return csv_library.inflateInit2(&codec->gzip,
-											MAX_WBITS + 16) == Z_OK;
-#endif
-#ifdef CSV_WITH_ZSTD
-		case CSV_COMPRESSION_ZSTD:
-			codec->zstd = csv_library.ZSTD_createDStream();
-			return codec->zstd != NULL;
-#endif
-#ifdef CSV_WITH_LZ4
-		case CSV_COMPRESSION_LZ4:
-			result = csv_library.LZ4F_createDecompressionContext(&codec->lz4,
-																 LZ4F_VERSION);
-			return !csv_library.LZ4F_isError(result);
-#endif
-		default:
-			return true;
-	}
-}
-
-CsvCodec *
-csv_codec_open(CsvCompression compression, bool fast)
+static void *
+open_zlib(void)
 {
-	CsvCodec   *codec = calloc(1, sizeof(CsvCodec));
+	z_stream   *gzip = calloc(1, sizeof(z_stream));
 
-	if (codec == NULL)
-		return NULL;
-	codec->compression = compression;
-	codec->complete = true;
-	if (open_library(codec, fast))
-		return codec;
-	csv_codec_close(codec);
+	/* the largest window; adding 16 selects gzip's header and trailer */
+	if (gzip != NULL && csv_library.inflateInit2(gzip, MAX_WBITS + 16) == Z_OK)
+		return gzip;
+	free(gzip);
 	return NULL;
 }
 
-void
-csv_codec_close(CsvCodec *codec)
+static void
+close_zlib(void *gzip)
 {
-	if (codec == NULL)
-		return;
-#ifdef CSV_WITH_GZIP
-	/* if the stream was not opened, this only returns an error */
-	if (codec->compression == CSV_COMPRESSION_GZIP)
-		csv_library.inflateEnd(&codec->gzip);
-#endif
-#ifdef CSV_WITH_ISAL
-	free(codec->isal);
-#endif
-#ifdef CSV_WITH_ZSTD
-	if (codec->zstd != NULL)
-		csv_library.ZSTD_freeDStream(codec->zstd);
-#endif
-#ifdef CSV_WITH_LZ4
-	if (codec->lz4 != NULL)
-		csv_library.LZ4F_freeDecompressionContext(codec->lz4);
-#endif
-	free(codec);
+	csv_library.inflateEnd(gzip);
+	free(gzip);
 }
 
-void
-csv_codec_restart(CsvCodec *codec)
-{
-	/* a member of gzip begins with a reset anyway */
-	codec->complete = true;
-#ifdef CSV_WITH_ZSTD
-	if (codec->zstd != NULL)
-		csv_library.ZSTD_DCtx_reset(codec->zstd,
-									ZSTD_reset_session_only);
-#endif
-#ifdef CSV_WITH_LZ4
-	if (codec->lz4 != NULL)
-		csv_library.LZ4F_resetDecompressionContext(codec->lz4);
-#endif
-}
-
-#ifdef CSV_WITH_GZIP
 static void
 step_zlib(CsvCodec *codec, const uint8_t *input, size_t ninput,
 		  uint8_t *output, size_t noutput, CsvDecoded *decoded)
 {
-	z_stream   *gzip = &codec->gzip;
+	z_stream   *gzip = codec->stream;
 	int			result;
 
 	if (codec->complete)
@@ -178,6 +85,16 @@ step_zlib(CsvCodec *codec, const uint8_t *input, size_t ninput,
 #endif
 
 #ifdef CSV_WITH_ISAL
+static void *
+open_isal(void)
+{
+	struct inflate_state *isal = malloc(sizeof(*isal));
+
+	if (isal != NULL)
+		csv_library.isal_inflate_init(isal);
+	return isal;
+}
+
 /*
  * Reads the header by a separate call.  isal_inflate() forgets its flags if the input
  * ends within the header, and ignores reserved flags.
@@ -186,7 +103,7 @@ static void
 step_isal(CsvCodec *codec, const uint8_t *input, size_t ninput,
 		  uint8_t *output, size_t noutput, CsvDecoded *decoded)
 {
-	struct inflate_state *isal = codec->isal;
+	struct inflate_state *isal = codec->stream;
 	int			result = ISAL_DECOMP_OK;
 
 	if (codec->complete)
@@ -218,15 +135,29 @@ step_isal(CsvCodec *codec, const uint8_t *input, size_t ninput,
 #endif
 
 #ifdef CSV_WITH_ZSTD
+static void *
+open_zstd(void)
+{
+	return csv_library.ZSTD_createDStream();
+}
+
+static void
+close_zstd(void *zstd)
+{
+	csv_library.ZSTD_freeDStream(zstd);
+}
+
 static void
 step_zstd(CsvCodec *codec, const uint8_t *input, size_t ninput,
 		  uint8_t *output, size_t noutput, CsvDecoded *decoded)
 {
 	ZSTD_inBuffer in = {input, ninput, 0};
 	ZSTD_outBuffer out = {output, noutput, 0};
-	size_t		result = csv_library.ZSTD_decompressStream(codec->zstd, &out,
-														   &in);
+	size_t		result;
 
+	if (codec->complete)
+		csv_library.ZSTD_DCtx_reset(codec->stream, ZSTD_reset_session_only);
+	result = csv_library.ZSTD_decompressStream(codec->stream, &out, &in);
 	decoded->consumed = in.pos;
 	decoded->produced = out.pos;
 	decoded->complete = result == 0;
@@ -238,15 +169,33 @@ step_zstd(CsvCodec *codec, const uint8_t *input, size_t ninput,
 #endif
 
 #ifdef CSV_WITH_LZ4
+static void *
+open_lz4(void)
+{
+	LZ4F_dctx  *lz4;
+	size_t		result =
+		csv_library.LZ4F_createDecompressionContext(&lz4, LZ4F_VERSION);
+
+	return csv_library.LZ4F_isError(result) ? NULL : lz4;
+}
+
+static void
+close_lz4(void *lz4)
+{
+	csv_library.LZ4F_freeDecompressionContext(lz4);
+}
+
 static void
 step_lz4(CsvCodec *codec, const uint8_t *input, size_t ninput,
 		 uint8_t *output, size_t noutput, CsvDecoded *decoded)
 {
 	size_t		result;
 
+	if (codec->complete)
+		csv_library.LZ4F_resetDecompressionContext(codec->stream);
 	decoded->consumed = ninput;
 	decoded->produced = noutput;
-	result = csv_library.LZ4F_decompress(codec->lz4, output, &decoded->produced,
+	result = csv_library.LZ4F_decompress(codec->stream, output, &decoded->produced,
 										 input, &decoded->consumed, NULL);
 	decoded->complete = result == 0;
 	if (csv_library.LZ4F_isError(result))
@@ -261,6 +210,74 @@ step_lz4(CsvCodec *codec, const uint8_t *input, size_t ninput,
 }
 #endif
 
+static const Decoder decoders[CSV_NUM_COMPRESSIONS] = {
+#ifdef CSV_WITH_GZIP
+	[CSV_COMPRESSION_GZIP] = {CSV_LIBRARY_ZLIB, open_zlib, close_zlib, step_zlib},
+#endif
+#ifdef CSV_WITH_ZSTD
+	[CSV_COMPRESSION_ZSTD] = {CSV_LIBRARY_ZSTD, open_zstd, close_zstd, step_zstd},
+#endif
+#ifdef CSV_WITH_LZ4
+	[CSV_COMPRESSION_LZ4] = {CSV_LIBRARY_LZ4, open_lz4, close_lz4, step_lz4},
+#endif
+};
+
+#ifdef CSV_WITH_ISAL
+static const Decoder fast_gzip = {CSV_LIBRARY_ISAL, open_isal, free, step_isal};
+
+/* csv_codec_prepare() has opened ISA-L; otherwise zlib is used */
+static bool has_isal;
+#endif
+
+/* ---- codecs ---- */
+
+bool
+csv_codec_prepare(CsvCompression compression, CsvLibraryFailure *failure)
+{
+	failure->name = NULL;
+	if (decoders[compression].open == NULL)
+		return false;
+#ifdef CSV_WITH_ISAL
+	if (compression == CSV_COMPRESSION_GZIP)
+		has_isal = csv_library_open(CSV_LIBRARY_ISAL, failure);
+#endif
+	return csv_library_open(decoders[compression].library, failure);
+}
+
+CsvCodec *
+csv_codec_open(CsvCompression compression, bool fast)
+{
+	CsvCodec   *codec = calloc(1, sizeof(CsvCodec));
+
+	if (codec == NULL)
+		return NULL;
+	codec->decoder = &decoders[compression];
+#ifdef CSV_WITH_ISAL
+	if (fast && has_isal && compression == CSV_COMPRESSION_GZIP)
+		codec->decoder = &fast_gzip;
+#endif
+	codec->complete = true;
+	codec->stream = codec->decoder->open();
+	if (codec->stream != NULL)
+		return codec;
+	free(codec);
+	return NULL;
+}
+
+void
+csv_codec_close(CsvCodec *codec)
+{
+	if (codec != NULL)
+		codec->decoder->close(codec->stream);
+	free(codec);
+}
+
+void
+csv_codec_restart(CsvCodec *codec)
+{
+	codec->complete = true;
+}
+
 void
 csv_codec_step(CsvCodec *codec, const uint8_t *input, size_t ninput,
 			   uint8_t *output, size_t noutput, CsvDecoded *decoded)
@@ -268,32 +285,6 @@ csv_codec_step(CsvCodec *codec, const uint8_t *input, size_t ninput,
 	decoded->consumed = decoded->produced = 0;
 	decoded->complete = false;
 	decoded->failure = NULL;
-	switch (codec->compression)
-	{
-#ifdef CSV_WITH_GZIP
-		case CSV_COMPRESSION_GZIP:
-#ifdef CSV_WITH_ISAL
-			if (codec->isal != NULL)
-			{
-				step_isal(codec, input, ninput, output, noutput, decoded);
-				break;
-			}
-#endif
-			step_zlib(codec, input, ninput, output, noutput, decoded);
-			break;
-#endif
-#ifdef CSV_WITH_ZSTD
-		case CSV_COMPRESSION_ZSTD:
-			step_zstd(codec, input, ninput, output, noutput, decoded);
-			break;
-#endif
-#ifdef CSV_WITH_LZ4
-		case CSV_COMPRESSION_LZ4:
-			step_lz4(codec, input, ninput, output, noutput, decoded);
-			break;
-#endif
-		default:
-			decoded->failure = "unexpected compression";
-	}
+	codec->decoder->step(codec, input, ninput, output, noutput, decoded);
 	codec->complete = decoded->complete;
 }

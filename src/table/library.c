@@ -28,7 +28,7 @@ typedef struct Library
 #define FUNCTION(name) {#name, offsetof(CsvLibraryFunctions, name)},
 #define FUNCTIONS(list) (const LibraryFunction[]) {list(FUNCTION) {NULL, 0}}
 
-static const Library libraries[CSV_LIBRARY_LZ4 + 1] = {
+static const Library libraries[CSV_NUM_LIBRARIES] = {
 #ifdef CSV_WITH_GZIP
 	[CSV_LIBRARY_ZLIB] = {CSV_SONAME_z, "zlib1g", FUNCTIONS(CSV_ZLIB_FUNCTIONS)},
 #endif

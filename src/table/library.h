@@ -52,7 +52,8 @@ typedef enum CsvLibrary
 	CSV_LIBRARY_ZLIB,
 	CSV_LIBRARY_ISAL,
 	CSV_LIBRARY_ZSTD,
-	CSV_LIBRARY_LZ4
+	CSV_LIBRARY_LZ4,
+	CSV_NUM_LIBRARIES
 } CsvLibrary;
 
 /* a function is NULL until its library is open */
