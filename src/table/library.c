@@ -12,10 +12,12 @@
 #include "sonames.h"			/* the Makefile makes it */
 #include "table/library.h"
 
+CsvLibraryFunctions csv_library;
+
 typedef struct LibraryFunction
 {
 	const char *name;			/* NULL: the end of the list */
-	size_t		offset;			/* in csv_library */
+	void	   *place;			/* in csv_library */
 } LibraryFunction;
 
 typedef struct Library
@@ -25,8 +27,8 @@ typedef struct Library
 	const LibraryFunction *functions;
 } Library;
 
-#define FUNCTION(name) {#name, offsetof(CsvLibraryFunctions, name)},
-#define FUNCTIONS(list) (const LibraryFunction[]) {list(FUNCTION) {NULL, 0}}
+#define FUNCTION(name) {#name, &csv_library.name},
+#define FUNCTIONS(list) (const LibraryFunction[]) {list(FUNCTION) {NULL, NULL}}
 
 static const Library libraries[CSV_NUM_LIBRARIES] = {
 #ifdef CSV_WITH_GZIP
@@ -43,8 +45,6 @@ static const Library libraries[CSV_NUM_LIBRARIES] = {
 #endif
 };
 
-CsvLibraryFunctions csv_library;
-
 bool
 csv_library_open(CsvLibrary library, CsvLibraryFailure *failure)
 {
@@ -56,8 +56,6 @@ csv_library_open(CsvLibrary library, CsvLibraryFailure *failure)
 		return true;
 	failure->name = opened->name;
 	failure->package = opened->package;
-	if (opened->name == NULL)
-		return false;
 	handle = dlopen(opened->name, RTLD_NOW | RTLD_LOCAL);
 	for (const LibraryFunction *function = opened->functions;
 		 handle != NULL && function->name != NULL; function++)
@@ -67,8 +65,7 @@ csv_library_open(CsvLibrary library, CsvLibraryFailure *failure)
 		if (address == NULL)
 			handle = NULL;
 		else
-			memcpy((char *) &csv_library + function->offset, &address,
-				   sizeof(address));
+			memcpy(function->place, &address, sizeof(address));
 	}
 	if (handle == NULL)
 		failure->reason = dlerror();

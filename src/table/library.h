@@ -78,7 +78,7 @@ typedef struct CsvLibraryFailure
 } CsvLibraryFailure;
 
 /*
- * Opens a library, unless it is open already.  A library stays open until the process
+ * Opens a library of this build, unless it is open.  A library stays open until the process
  * ends.  Returns false on failure; the caller may try again.
  * The main thread must call this before it starts threads that use the library.
  */
