@@ -20,7 +20,6 @@
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "utils/acl.h"
 #include "utils/memutils.h"
 
@@ -243,7 +242,7 @@ tell_missing(const Import *import)
 	{
 		const char *name = ((RangeVar *) lfirst(cell))->relname;
 
-		if (!csv_name_is_taken(import->names, name) &&
+		if (hash_search(import->names, name, HASH_FIND, NULL) == NULL &&
 			(import->options.table == NULL || strcmp(name, import->options.table) != 0))
 			ereport(NOTICE,
 					(errmsg("there is no file for table \"%s\"", name),
@@ -296,17 +295,6 @@ import_files(Import *import)
 		tell_none(import);
 }
 
-/* faults of options are not a file's */
-static void
-check_options(const Import *import)
-{
-	DefElem    *filename = makeDefElem("filename",
-									   (Node *) makeString(import->directory), -1);
-
-	(void) csv_table_make(import->server->options,
-						  lappend(list_copy(import->options.table_options), filename));
-}
-
 List *
 csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 {
@@ -320,7 +308,11 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 							   statement->remote_schema);
 	for (size_t i = strlen(import.directory); i > 1 && import.directory[i - 1] == '/'; i--)
 		import.directory[i - 1] = '\0';
-	check_options(&import);
+
+	/* faults of options are not a file's */
+	(void) csv_table_make(import.server->options,
+						  csv_with_option(options->table_options, "filename",
+										  import.directory));
 	import.suffixes = csv_suffixes(options->suffixes != NULL ? options->suffixes : "csv,tsv");
 	import.names = csv_names_create();
 	if (options->pattern == NULL)

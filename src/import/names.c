@@ -146,12 +146,6 @@ csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 	}
 }
 
-bool
-csv_name_is_taken(HTAB *names, const char *name)
-{
-	return hash_search(names, name, HASH_FIND, NULL) != NULL;
-}
-
 void
 csv_name_columns(CsvFindings *findings, const List *header)
 {

@@ -22,9 +22,6 @@ extern char *csv_plain_name(const char *raw, size_t nbytes, const char *fallback
 extern char *csv_make_name(HTAB *names, const char *raw, size_t nbytes,
 						   const char *fallback);
 
-/* is that name taken? */
-extern bool csv_name_is_taken(HTAB *names, const char *name);
-
 /*
  * Name the columns by the header, a list of String nodes in the server's encoding, which may
  * have fewer names than there are columns.  With by_name, columns find their fields by it.

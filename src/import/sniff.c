@@ -112,10 +112,9 @@ make_table(List *server_options, List *options, const char *encoding)
 static CsvTable *
 begin_table(Sniffing *sniffing, uint64 sample_bytes)
 {
-	DefElem    *name = makeDefElem("filename",
-								   (Node *) makeString(pstrdup(sniffing->filename)), -1);
 	List	   *server_options = sniffing->server_options;
-	List	   *options = lappend(list_copy(sniffing->options), name);
+	List	   *options = csv_with_option(sniffing->options, "filename",
+										  sniffing->filename);
 	CsvSample  *sample = &sniffing->sample;
 	CsvTable   *table = csv_table_make(server_options, options);
 

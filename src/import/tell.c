@@ -249,13 +249,20 @@ csv_tell_header(const CsvFindings *findings, const CsvGuess *guess)
 			 errhint("If records may be shorter than the header, give OPTIONS (ragged 'pad').") : 0));
 }
 
+/* a line for a message */
+static char *
+shown_line(const CsvTable *table, const char *line)
+{
+	return csv_quoted_text(csv_valid_text(table->encoding, line, strlen(line),
+										  CSV_SHOWN_LINE_BYTES));
+}
+
 /* some lines that are left out, and the first of them */
 static void
 add_part(StringInfo parts, const CsvTable *table, const char *what, const char *line)
 {
 	appendStringInfo(parts, "%s%s (%s)", parts->len > 0 ? ", " : "", what,
-					 csv_quoted_text(csv_valid_text(table->encoding, line, strlen(line),
-													CSV_SHOWN_LINE_BYTES)));
+					 shown_line(table, line));
 }
 
 void
@@ -266,9 +273,7 @@ csv_tell_comment_row(const CsvFindings *findings, const char *line)
 	if (line != NULL)
 		ereport(NOTICE,
 				(errmsg("a line that begins with \"%s\" has as many fields as a record of \"%s\": %s",
-						table->comment, table->filename,
-						csv_quoted_text(csv_valid_text(table->encoding, line, strlen(line),
-													   CSV_SHOWN_LINE_BYTES))),
+						table->comment, table->filename, shown_line(table, line)),
 				 errhint("If it is a record, add OPTIONS (comment '') to IMPORT FOREIGN SCHEMA.")));
 }
 

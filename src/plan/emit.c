@@ -276,9 +276,8 @@ csv_lacks_collation(Node *node, void *context)
 	return expression_tree_walker(node, csv_lacks_collation, context);
 }
 
-/* may it raise an ERROR?  The subquery behind a Param does not count. */
-static bool
-raises_walker(Node *node, void *context)
+bool
+csv_may_raise(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
@@ -300,24 +299,16 @@ raises_walker(Node *node, void *context)
 	if (check_functions_in_node(node, raises_function, NULL) ||
 		csv_lacks_collation(node, NULL))
 		return true;
-	return expression_tree_walker(node, raises_walker, context);
-}
-
-bool
-csv_may_raise(Node *node)
-{
-	return raises_walker(node, NULL);
+	return expression_tree_walker(node, csv_may_raise, context);
 }
 
 bool
 csv_is_constant_node(const CsvProgram *program, Node *node)
 {
-	Index		relid = program->relid;
-
 	return IsA(node, Const) || IsA(node, Param) ||
-		(!holds_row_walker(node, &relid) && !contain_volatile_functions(node) &&
+		(!csv_holds_row(program, (Expr *) node) && !contain_volatile_functions(node) &&
 		 !expression_returns_set(node) && !speaks_walker(node, NULL) &&
-		 (program->nconditions == 0 || !raises_walker(node, NULL)));
+		 (program->nconditions == 0 || !csv_may_raise(node, NULL)));
 }
 
 uint32_t

@@ -73,12 +73,6 @@ is_postponed(PlannerInfo *root, const TargetEntry *entry)
 	return cost.per_tuple > 10 * cpu_operator_cost;
 }
 
-static Expr *
-for_relation(PlannerInfo *root, RelOptInfo *baserel, Expr *expr)
-{
-	return (Expr *) csv_adjust_to_child(root, (Node *) expr, baserel);
-}
-
 bool
 csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 {
@@ -108,7 +102,7 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 												   root->processed_tlist);
 		CsvOrderKey *added;
 
-		key = (Node *) for_relation(root, baserel, (Expr *) key);
+		key = csv_adjust_to_child(root, key, baserel);
 		if (!csv_program_add_order(program, (Expr *) key, clause->sortop,
 								   clause->nulls_first))
 			return false;
@@ -124,7 +118,8 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 
 		if (!is_postponed(root, entry) &&
 			!csv_program_check(program,
-							   for_relation(root, baserel, entry->expr)))
+							   (Expr *) csv_adjust_to_child(root, (Node *) entry->expr,
+															baserel)))
 			return false;
 	}
 

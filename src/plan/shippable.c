@@ -909,7 +909,7 @@ csv_program_check(CsvProgram *program, Expr *expr)
 {
 	int			result;
 
-	if (!csv_may_raise((Node *) expr))
+	if (!csv_may_raise((Node *) expr, NULL))
 		return true;
 	if (program->query.nchecked >= CSV_MAX_REGISTERS ||
 		(result = translate_whole(program, (Node *) expr, false)) < 0)

@@ -123,8 +123,11 @@ extern bool csv_is_constant_node(const CsvProgram *program, Node *node);
  */
 extern bool csv_lacks_collation(Node *node, void *context);
 
-/* may it raise an ERROR? */
-extern bool csv_may_raise(Node *node);
+/*
+ * May it raise an ERROR?  The subquery behind a Param does not count.  An
+ * expression_tree_walker, too.
+ */
+extern bool csv_may_raise(Node *node, void *context);
 
 /* members of the CsvProgramConstant; returns its number */
 extern uint32_t csv_add_constant(CsvProgram *program, Node *node, Oid type,

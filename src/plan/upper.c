@@ -85,15 +85,6 @@ aggregate_kind(const Aggref *aggref, AggregateKind *kind)
 	return false;
 }
 
-static void
-add_result(CsvPlanState *state, CsvResultKind kind, int argument, int first,
-		   int second, int shown)
-{
-	state->results = lappend(state->results,
-							 list_make5_int(kind, argument, first, second,
-											shown));
-}
-
 /* add an aggregate of the program for the next result */
 static int
 add_aggregate(CsvPlanState *state, int kind, int argument, int filter)
@@ -189,7 +180,9 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 	if (kind.second >= 0 &&
 		(second = add_aggregate(state, kind.second, argument, filter)) < 0)
 		return false;
-	add_result(state, kind.result, argument, first, second, shown);
+	state->results = lappend(state->results,
+							 list_make5_int(kind.result, argument, first, second,
+											shown));
 	return true;
 }
 
@@ -209,8 +202,10 @@ push_expression(CsvPlanState *state, Expr *expr, bool is_key)
 			(state->program->registers[argument].scaled &&
 			 (shown = add_shown(state, expr, -1)) < 0))
 			return false;
-		add_result(state, CSV_RESULT_KEY, argument,
-				   (int) state->program->query.nkeys - 1, -1, shown);
+		state->results = lappend(state->results,
+								 list_make5_int(CSV_RESULT_KEY, argument,
+												(int) state->program->query.nkeys - 1,
+												-1, shown));
 	}
 	else if (!IsA(expr, Aggref) || !push_aggregate(state, (Aggref *) expr))
 		return false;

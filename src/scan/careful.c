@@ -282,10 +282,9 @@ csv_careful_dialect(const CsvCareful *careful)
 	return careful->fields.lenient ? &careful->lenient : careful->batch->dialect;
 }
 
-/* the content of a field; false if the record has none (ragged 'pad') */
-static bool
-field_content(CsvCareful *careful, uint32_t field, const uint8_t **content,
-			  uint64_t *length)
+bool
+csv_careful_field(CsvCareful *careful, uint32_t field, const uint8_t **content,
+				  uint64_t *length)
 {
 	const CsvFileBatch *batch = careful->batch;
 	CsvSpan		span;
@@ -304,13 +303,6 @@ csv_careful_nfields(CsvCareful *careful, uint32_t entry)
 {
 	find_fields(careful, careful->batch->batch.row_offsets[entry]);
 	return careful->fields.nfields;
-}
-
-void
-csv_careful_field(CsvCareful *careful, uint32_t field, const uint8_t **content,
-				  uint64_t *length)
-{
-	(void) field_content(careful, field, content, length);
 }
 
 uint64_t
@@ -345,7 +337,7 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 			continue;
 		careful->at_column = column;
 		refusal->column = column;
-		if (field_content(careful, column->input.spec.field, &content, &length) &&
+		if (csv_careful_field(careful, column->input.spec.field, &content, &length) &&
 			!csv_value_from_field(&column->input, dialect, content, length,
 								  &value, &isnull, &refusal->error))
 			break;
@@ -436,7 +428,7 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 		uint64_t	length = 0;
 
 		find_fields(careful, batch->batch.row_offsets[entry]);
-		field_content(careful, column->input.spec.field, &content, &length);
+		csv_careful_field(careful, column->input.spec.field, &content, &length);
 		return csv_value_from_field(&column->input, csv_careful_dialect(careful),
 									content, length, value, isnull, error);
 	}

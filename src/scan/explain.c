@@ -153,12 +153,6 @@ explain_files(const CsvScanState *state, ForeignScan *plan,
 									 state->table->nfiles), es);
 }
 
-static bool
-has_engine_filter(const ForeignScan *plan)
-{
-	return engine_quals(plan) != NIL;
-}
-
 /*
  * EXPLAIN does not name the relation of an aggregate's scan: do as postgres_fdw does
  */
@@ -196,7 +190,7 @@ explain_pushdown(ForeignScanState *node, ExplainState *es)
 	List	   *aggregates = NIL;
 	ListCell   *cell;
 
-	if (has_engine_filter(plan))
+	if (engine_quals(plan) != NIL)
 		ExplainPropertyText("Engine Filter",
 							quals_text(engine_quals(plan), plan, es), es);
 	if (csv_plan_has_order(plan))
@@ -294,7 +288,7 @@ explain_execution(const CsvScanState *state, const ForeignScan *plan,
 	show_number("Records with Surplus Fields", statistics.surplus,
 				state->scan->batches->layout->wants_surplus, es);
 	show_number("Rows Removed by Engine Filter", batches->filtered,
-				has_engine_filter(plan), es);
+				engine_quals(plan) != NIL, es);
 	show_number("Rows Removed by Engine Limit", batches->beyond,
 				csv_plan_has_order(plan), es);
 	show_number("Chunks", batches->chunks, true, es);

@@ -142,9 +142,12 @@ extern bool csv_careful_set_null(CsvCareful *careful, CsvScanColumn *column,
  */
 extern List *csv_careful_take_nulls(CsvCareful *careful);
 
-/* The number of fields in the record of an entry, and the content of a field. */
+/*
+ * The number of fields in the record of an entry, and the content of a field; false if
+ * the record does not have it (ragged 'pad').
+ */
 extern uint32_t csv_careful_nfields(CsvCareful *careful, uint32_t entry);
-extern void csv_careful_field(CsvCareful *careful, uint32_t field,
+extern bool csv_careful_field(CsvCareful *careful, uint32_t field,
 							  const uint8_t **content, uint64_t *length);
 
 /* the dialect of that content, which differs for lines that are read leniently */

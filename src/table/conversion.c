@@ -28,9 +28,8 @@ StaticAssertDecl(CSV_UTF16_GROWTH(RAW_BYTES) <= CONVERTED_BYTES,
 
 struct CsvConversion
 {
-	bool		is_utf16;		/* from UTF-16 to UTF-8 ... */
 	bool		big_endian;
-	Oid			function;		/* ... otherwise by this function of the server */
+	Oid			function;		/* of the server; not for UTF-16 */
 	int			from;
 	int			to;
 	size_t		raw_start;		/* raw bytes not converted yet */
@@ -47,19 +46,10 @@ csv_conversion_create(int from, int to)
 {
 	CsvConversion *conversion = palloc(sizeof(CsvConversion));
 
-	conversion->is_utf16 = false;
 	conversion->from = from;
 	conversion->to = to;
-	conversion->function = csv_find_conversion(from, to);
-	return conversion;
-}
-
-CsvConversion *
-csv_conversion_create_utf16(void)
-{
-	CsvConversion *conversion = palloc(sizeof(CsvConversion));
-
-	conversion->is_utf16 = true;
+	conversion->function = from == CSV_FROM_UTF16 ? InvalidOid :
+		csv_find_conversion(from, to);
 	return conversion;
 }
 
@@ -144,7 +134,7 @@ convert(CsvConversion *conversion)
 {
 	size_t		produced;
 
-	if (!conversion->is_utf16)
+	if (conversion->from != CSV_FROM_UTF16)
 	{
 		convert_by_function(conversion);
 		return;

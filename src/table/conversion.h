@@ -10,12 +10,11 @@
 
 typedef struct CsvConversion CsvConversion;
 
-/*
- * In the current memory context; from an encoding by the server's function, or from
- * UTF-16 to UTF-8.
- */
+/* in place of an encoding: from UTF-16 to UTF-8 */
+#define CSV_FROM_UTF16	(-1)
+
+/* in the current memory context; by the server's function, except from UTF-16 */
 extern CsvConversion *csv_conversion_create(int from, int to);
-extern CsvConversion *csv_conversion_create_utf16(void);
 
 /* begins a file; big_endian is for UTF-16 */
 extern void csv_conversion_begin(CsvConversion *conversion, bool big_endian);

@@ -555,7 +555,7 @@ begin_utf16(CsvSource *source, bool big_endian)
 		MemoryContext outer =
 			MemoryContextSwitchTo(GetMemoryChunkContext(source));
 
-		source->from_utf16 = csv_conversion_create_utf16();
+		source->from_utf16 = csv_conversion_create(CSV_FROM_UTF16, PG_UTF8);
 		MemoryContextSwitchTo(outer);
 	}
 	csv_conversion_begin(source->from_utf16, big_endian);
