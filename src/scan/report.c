@@ -209,45 +209,6 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 				 errdetail_internal("%s", skipped_detail(skipped))));
 }
 
-int
-csv_change_level(const CsvTable *table, CsvFileChange change)
-{
-	if (change != CSV_FILE_SHORTER)
-		return NOTICE;
-	return table->stop && OidIsValid(table->relid) ? ERROR : WARNING;
-}
-
-char *
-csv_change_message(const char *file, CsvFileChange change)
-{
-	switch (change)
-	{
-		case CSV_FILE_SHORTER:
-			return psprintf("file \"%s\" became shorter while it was read", file);
-		case CSV_FILE_LONGER:
-			return psprintf("file \"%s\" became longer while it was read", file);
-		case CSV_FILE_GONE:
-			return psprintf("left out file \"%s\", which no longer exists", file);
-		default:
-			return pstrdup("");
-	}
-}
-
-void
-csv_report_changed(const CsvTable *table, const char *file,
-				   CsvFileChange change)
-{
-	int			elevel = csv_change_level(table, change);
-
-	if (elevel >= ERROR)
-		ereport(ERROR,
-				(errcode(CSV_ERRCODE_CHANGED),
-				 errmsg_internal("%s", csv_change_message(file, change))));
-	if (OidIsValid(table->relid) && table->verbosity != CSV_VERBOSITY_SILENT)
-		ereport(elevel,
-				(errmsg_internal("%s", csv_change_message(file, change))));
-}
-
 /* skipped records first, then values set to NULL */
 static char *
 summary(const CsvReportCounts *counts, const char *file)

@@ -89,19 +89,6 @@ extern void csv_report_skipped(CsvReport *report, const CsvSkipped *skipped);
 extern void csv_report_log(const CsvReport *report);
 
 /*
- * The message and its level for a file that changed while it was read: an ERROR if it
- * became shorter under on_error 'stop'.
- */
-#define CSV_ERRCODE_CHANGED	ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
-
-extern int	csv_change_level(const CsvTable *table, CsvFileChange change);
-extern char *csv_change_message(const char *file, CsvFileChange change);
-
-/* send that message, unless the table is in no catalog: COPY sends none */
-extern void csv_report_changed(const CsvTable *table, const char *file,
-							   CsvFileChange change);
-
-/*
  * End the scan after nrecords records in all: send the summary, and check a reject
  * limit that is a percentage (if the scan was complete).
  */

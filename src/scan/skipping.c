@@ -32,25 +32,18 @@ typedef struct ScanPoint
 	int64		record;
 } ScanPoint;
 
-typedef enum NoteKind
-{
-	NOTE_SKIPPED,				/* a skipped record, or a value that is NULL */
-	NOTE_CHANGED,				/* a file that has changed */
-	NOTE_FAILURE				/* an ERROR that ends the scan */
-} NoteKind;
-
 #define NOTE_STRINGS	3
 
 /*
- * A note has up to three strings, one after another in `text`.  NOTE_SKIPPED: file,
- * message, detail.  NOTE_CHANGED: file.  NOTE_FAILURE: message, detail, hint.
+ * A note of a skipped record, or of a value that is NULL; or a message of this level.
+ * It has up to three strings, one after another in `text`: file, message, detail; or
+ * message, detail, hint.
  */
 typedef struct ReportNote
 {
 	dsa_pointer next;
-	NoteKind	kind;
-	CsvFileChange change;
-	CsvSkipped	skipped;		/* without its strings; of an ERROR: sqlerrcode */
+	int			level;			/* 0: not a message */
+	CsvSkipped	skipped;		/* without its strings; of a message: sqlerrcode */
 	bool		has_string[NOTE_STRINGS];
 	char		text[FLEXIBLE_ARRAY_MEMBER];
 } ReportNote;
@@ -231,9 +224,9 @@ append_notes(dsa_area *dsa, PieceInterval *interval, dsa_pointer first,
 	interval->tail = last;
 }
 
-/* note something in the current piece; skipped may be NULL */
-static ReportNote *
-add_note(CsvSkipping *skipping, NoteKind kind, const CsvSkipped *skipped,
+/* note something in the current piece */
+static void
+add_note(CsvSkipping *skipping, int level, const CsvSkipped *skipped,
 		 const char *const strings[NOTE_STRINGS])
 {
 	Size		nbytes = offsetof(ReportNote, text);
@@ -245,9 +238,8 @@ add_note(CsvSkipping *skipping, NoteKind kind, const CsvSkipped *skipped,
 		nbytes += strings[i] == NULL ? 0 : strlen(strings[i]) + 1;
 	pointer = dsa_allocate0(skipping->dsa, nbytes);
 	note = dsa_get_address(skipping->dsa, pointer);
-	note->kind = kind;
-	if (skipped != NULL)
-		note->skipped = *skipped;
+	note->level = level;
+	note->skipped = *skipped;
 	place = note->text;
 	for (int i = 0; i < NOTE_STRINGS; i++)
 	{
@@ -256,7 +248,6 @@ add_note(CsvSkipping *skipping, NoteKind kind, const CsvSkipped *skipped,
 			place = stpcpy(place, strings[i]) + 1;
 	}
 	append_notes(skipping->dsa, &skipping->piece, pointer, pointer);
-	return note;
 }
 
 static const char *
@@ -282,7 +273,7 @@ drop_notes(dsa_area *dsa, dsa_pointer pointer, PieceInterval *interval)
 		dsa_pointer next = note->next;
 
 		note->next = InvalidDsaPointer;
-		if (interval != NULL && note->kind != NOTE_SKIPPED)
+		if (interval != NULL && note->level > 0)
 			append_notes(dsa, interval, pointer, pointer);
 		else
 			dsa_free(dsa, pointer);
@@ -349,7 +340,7 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 	}
 	if (needs_note(skipping, set_null))
 	{
-		add_note(skipping, NOTE_SKIPPED, skipped, (const char *const[]) {
+		add_note(skipping, 0, skipped, (const char *const[]) {
 			skipped->file, skipped->message, skipped->detail
 		});
 		piece->nnotes++;
@@ -360,18 +351,54 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 	return !skipping->table->stop;
 }
 
+static void
+send(int level, int sqlerrcode, const char *message, const char *detail,
+	 const char *hint)
+{
+	ereport(level,
+			(level >= ERROR ? errcode(sqlerrcode) : 0,
+			 errmsg_internal("%s", message),
+			 detail != NULL ? errdetail_internal("%s", detail) : 0,
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
+/* send a message, or note it */
+static void
+add_message(CsvSkipping *skipping, int level, int sqlerrcode, const char *message,
+			const char *detail, const char *hint)
+{
+	CsvSkipped	skipped = {.sqlerrcode = sqlerrcode};
+
+	if (skipping->shared == NULL)
+		send(level, sqlerrcode, message, detail, hint);
+	else if (!skipping->piece.failed)
+		add_note(skipping, level, &skipped, (const char *const[]) {
+			message, detail, hint
+		});
+	skipping->piece.failed |= level >= ERROR;
+}
+
 void
 csv_skipping_fail(void *arg, const ErrorData *error)
 {
-	CsvSkipping *skipping = arg;
-	CsvSkipped	skipped = {.sqlerrcode = error->sqlerrcode};
+	add_message(arg, ERROR, error->sqlerrcode, error->message, error->detail,
+				error->hint);
+}
 
-	if (skipping->piece.failed)
-		return;
-	add_note(skipping, NOTE_FAILURE, &skipped, (const char *const[]) {
-		error->message, error->detail, error->hint
-	});
-	skipping->piece.failed = true;
+static char *
+change_message(const char *file, CsvFileChange change)
+{
+	switch (change)
+	{
+		case CSV_FILE_SHORTER:
+			return psprintf("file \"%s\" became shorter while it was read", file);
+		case CSV_FILE_LONGER:
+			return psprintf("file \"%s\" became longer while it was read", file);
+		case CSV_FILE_GONE:
+			return psprintf("left out file \"%s\", which no longer exists", file);
+		default:
+			return pstrdup("");
+	}
 }
 
 void
@@ -379,6 +406,9 @@ csv_skipping_changed(void *arg, int file_number, const char *filename,
 					 CsvFileChange change)
 {
 	CsvSkipping *skipping = arg;
+	const CsvTable *table = skipping->table;
+	int			level = change != CSV_FILE_SHORTER ? NOTICE :
+		table->stop ? ERROR : WARNING;
 	MemoryContext outer;
 
 	if (skipping->looks_ahead || bms_is_member(file_number, skipping->changed))
@@ -386,17 +416,12 @@ csv_skipping_changed(void *arg, int file_number, const char *filename,
 	outer = MemoryContextSwitchTo(GetMemoryChunkContext(skipping));
 	skipping->changed = bms_add_member(skipping->changed, file_number);
 	MemoryContextSwitchTo(outer);
-	if (skipping->shared == NULL)
-		csv_report_changed(skipping->table, filename, change);
-	else if (csv_change_level(skipping->table, change) >= ERROR)
-		csv_skipping_fail(skipping, &(ErrorData) {
-			.sqlerrcode = CSV_ERRCODE_CHANGED,
-			.message = csv_change_message(filename, change)
-		});
-	else
-		add_note(skipping, NOTE_CHANGED, NULL, (const char *const[]) {
-			filename, NULL, NULL
-		})->change = change;
+
+	/* the table of a COPY is in no catalog, and COPY tells nothing */
+	if (OidIsValid(table->relid) &&
+		(level >= ERROR || table->verbosity != CSV_VERBOSITY_SILENT))
+		add_message(skipping, level, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					change_message(filename, change), NULL, NULL);
 }
 
 /* ---- the order ---- */
@@ -481,29 +506,18 @@ say_note(CsvSkipping *skipping, const ReportNote *note, CsvReportCounts *rest)
 {
 	CsvSkipped	skipped = note->skipped;
 
-	switch (note->kind)
+	if (note->level > 0)
 	{
-		case NOTE_SKIPPED:
-			skipped.file = note_string(note, 0);
-			skipped.message = note_string(note, 1);
-			skipped.detail = note_string(note, 2);
-			csv_report_skipped(&skipping->report, &skipped);
-			rest->nskipped -= skipped.code != CSV_ERROR_SET_NULL;
-			rest->by_code[skipped.code]--;
-			break;
-		case NOTE_CHANGED:
-			csv_report_changed(skipping->table, note_string(note, 0),
-							   note->change);
-			break;
-		case NOTE_FAILURE:
-			ereport(ERROR,
-					(errcode(skipped.sqlerrcode),
-					 errmsg_internal("%s", note_string(note, 0)),
-					 note->has_string[1] ?
-					 errdetail_internal("%s", note_string(note, 1)) : 0,
-					 note->has_string[2] ?
-					 errhint("%s", note_string(note, 2)) : 0));
+		send(note->level, skipped.sqlerrcode, note_string(note, 0),
+			 note_string(note, 1), note_string(note, 2));
+		return;
 	}
+	skipped.file = note_string(note, 0);
+	skipped.message = note_string(note, 1);
+	skipped.detail = note_string(note, 2);
+	csv_report_skipped(&skipping->report, &skipped);
+	rest->nskipped -= skipped.code != CSV_ERROR_SET_NULL;
+	rest->by_code[skipped.code]--;
 }
 
 /*
