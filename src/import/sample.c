@@ -229,16 +229,7 @@ csv_sample_has_at(const CsvSample *sample, uint64 pos, const char *bytes)
 bool
 csv_sample_has(const CsvSample *sample, const char *bytes)
 {
-	const uint8_t *at = sample->bytes;
-	const uint8_t *end = sample->bytes + sample->nbytes;
-
-	while ((at = memchr(at, (uint8_t) *bytes, (size_t) (end - at))) != NULL)
-	{
-		if (csv_sample_has_at(sample, (uint64) (at - sample->bytes), bytes))
-			return true;
-		at++;
-	}
-	return false;
+	return memmem(sample->bytes, sample->nbytes, bytes, strlen(bytes)) != NULL;
 }
 
 uint64

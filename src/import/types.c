@@ -22,7 +22,9 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/numeric.h"
 
 #include "import/recognize.h"
@@ -374,27 +376,15 @@ settle_missing_numbers(const CsvReadingRules *rules, CsvFoundColumn *column)
 static char *
 words_literal(uint32 words)
 {
-	StringInfoData literal;
+	Datum		elements[CSV_MISSING_WORDS];
+	int			n = 0;
 
-	initStringInfo(&literal);
-	appendStringInfoChar(&literal, '{');
 	for (int i = 0; i < CSV_MISSING_WORDS; i++)
-	{
-		const char *word = csv_missing_words[i];
-
-		if ((words & (UINT32_C(1) << i)) == 0)
-			continue;
-		if (literal.len > 1)
-			appendStringInfoChar(&literal, ',');
-		if (pg_strcasecmp(word, "null") == 0)
-			appendStringInfo(&literal, "\"%s\"", word);
-		else if (word[0] == '\\')
-			appendStringInfo(&literal, "\"\\%s\"", word);
-		else
-			appendStringInfoString(&literal, word);
-	}
-	appendStringInfoChar(&literal, '}');
-	return literal.data;
+		if ((words & (UINT32_C(1) << i)) != 0)
+			elements[n++] = CStringGetTextDatum(csv_missing_words[i]);
+	return OidOutputFunctionCall(F_ARRAY_OUT,
+								 PointerGetDatum(construct_array(elements, n, TEXTOID, -1,
+																 false, TYPALIGN_INT)));
 }
 
 /*

@@ -13,6 +13,7 @@
 
 #include "mb/pg_wchar.h"
 
+#include "reader/patterns.h"
 #include "table/option_value.h"
 #include "table/pattern.h"
 
@@ -54,11 +55,6 @@ static const Keyword keywords[] = {
 	{"US", CSV_ELEMENT_NUMBER, 6, CSV_STEP_FRACTION_6},
 	{"YYYY", CSV_ELEMENT_NUMBER, 4, CSV_STEP_YEAR},
 	{"YY", CSV_ELEMENT_NUMBER, 2, CSV_STEP_SHORT_YEAR}
-};
-
-static const char *const months[] = {
-	"january", "february", "march", "april", "may", "june", "july", "august",
-	"september", "october", "november", "december"
 };
 
 static const char *const words[] = {"epoch", "epoch_ms", "epoch_us"};
@@ -240,13 +236,6 @@ csv_pattern_parse(const char *option, const char *text)
 
 /* ---- where to_timestamp() stops ---- */
 
-/* does the text begin with the first `length` letters of a word, in any case? */
-static bool
-begins_with(const char *text, const char *word, size_t length)
-{
-	return pg_strncasecmp(text, word, length) == 0;
-}
-
 static const char *
 skip_blanks(const char *text, int *nskipped)
 {
@@ -274,15 +263,15 @@ static const char *
 skip_name(const CsvPatternNode *node, const char *text)
 {
 	size_t		length = 3;
+	uint32_t	month;
 
 	if (node->element == CSV_ELEMENT_AM_PM)
 		length = 2;
 	else if (node->element == CSV_ELEMENT_AM_PM_DOTS)
 		length = 4;
 	else if (node->element == CSV_ELEMENT_MONTH)
-		for (size_t i = 0; i < lengthof(months); i++)
-			if (begins_with(text, months[i], strlen(months[i])))
-				length = strlen(months[i]);
+		length = Max(csv_scan_month((const uint8_t *) text, (uint32_t) strlen(text), true,
+									&month), 3);
 	return text + strnlen(text, length);
 }
 
