@@ -207,7 +207,7 @@ build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
 		test/fuzz/server.h $(wildcard src/*.h src/*/*.h) $(LIBRARY_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -Wno-unused-parameter -Wno-sign-compare \
-		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS \
+		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS -D_GNU_SOURCE \
 		-o $@ $(filter %.c,$^) \
 		-L'$(shell $(PG_CONFIG) --pkglibdir)' -L'$(shell $(PG_CONFIG) --libdir)' \
 		-lpgcommon -lpgport -lm
