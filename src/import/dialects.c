@@ -281,14 +281,13 @@ static void
 add_trial(Search *search, const CsvGrid *grid)
 {
 	Trial	   *trial = &search->trials[search->ntrials];
-	uint32		nothers;
 
 	if (!csv_grid_is_regular(grid))
 		return;
 	csv_dialect_delimiter(&grid->options, trial->delimiter);
 	trial->from = grid->records[grid->from].start;
 	trial->to = grid->records[grid->to - 1].start;
-	trial->nrows = csv_count_rows(grid, grid->from, grid->to, &nothers);
+	trial->nrows = grid->nrows;
 	trial->nfields = grid->nfields;
 	trial->quality = grid->quality;
 	search->ntrials++;
@@ -303,8 +302,6 @@ static void
 find_rival(const Search *search, CsvGrid *grid)
 {
 	char		delimiter[CSV_DELIMITER_BYTES + 1];
-	uint32		nothers;
-	uint32		nrows = csv_count_rows(grid, grid->from, grid->to, &nothers);
 	double		least = grid->quality * RIVAL_QUALITY;
 
 	if (!grid->is_table && grid->is_single)
@@ -317,7 +314,7 @@ find_rival(const Search *search, CsvGrid *grid)
 			strstr(trial->delimiter, delimiter) != NULL;
 
 		if (strcmp(trial->delimiter, delimiter) == 0 || trial->quality < least ||
-			trial->nrows < nrows || trial->from > grid->records[grid->from].start ||
+			trial->nrows < grid->nrows || trial->from > grid->records[grid->from].start ||
 			trial->to < grid->records[grid->to - 1].start ||
 			(is_part && Min(trial->nfields, grid->nfields) > 2))
 			continue;
@@ -365,18 +362,14 @@ static bool
 outdoes(const CsvGrid *grid, const CsvGrid *other)
 {
 	const bool	is_comma = grid->options.delimiter == ',';
-	uint32		nothers;
-	uint32		nothers_of_other;
-	uint32		nrows = csv_count_rows(grid, grid->from, grid->to, &nothers);
-	uint32		nrows_of_other = csv_count_rows(other, other->from, other->to, &nothers_of_other);
+	uint32		nrows = grid->nrows + (first_of(grid) < &grid->records[grid->from]);
 
 	/* tabs are hardly in values, and blanks in all texts */
 	if (grid->options.delimiter == ' ' || (is_comma && other->options.delimiter == '\t'))
 		return false;
-	nrows += first_of(grid) < &grid->records[grid->from];
-	return csv_grid_is_regular(grid) && nothers <= nothers_of_other &&
+	return csv_grid_is_regular(grid) && grid->nothers <= other->nothers &&
 		covers(grid, other, other->options.delimiter == ',' && !is_comma) &&
-		nrows > nrows_of_other;
+		nrows > other->nrows;
 }
 
 /* is the grid better than the best so far, whose delimiter comes first in preference? */
@@ -757,12 +750,7 @@ is_repetition(const char *text)
 static bool
 may_contain(const char *wide, const CsvGrid *grid, const CsvGrid *best)
 {
-	uint32		nothers;
-	uint32		nothers_of_best;
-
-	(void) csv_count_rows(grid, grid->from, grid->to, &nothers);
-	(void) csv_count_rows(best, best->from, best->to, &nothers_of_best);
-	if (best->is_table && (nothers > nothers_of_best || grid->from > best->from))
+	if (best->is_table && (grid->nothers > best->nothers || grid->from > best->from))
 		return false;
 	return strspn(wide, "|~^;:") == strlen(wide) || wide[0] == wide[strlen(wide) - 1] ||
 		grid->nfields != best->nfields;

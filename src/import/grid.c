@@ -641,6 +641,20 @@ compare_stretches_by_rows(const CsvGrid *grid, GridStretch *stretches, uint32 n)
 	MemoryContextDelete(scratch);
 }
 
+uint32
+csv_count_rows(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers)
+{
+	uint32		nrows = 0;
+
+	*nothers = 0;
+	for (uint32 i = from; i < to; i++)
+		if (csv_is_row(&grid->records[i], grid->nfields))
+			nrows++;
+		else
+			*nothers += csv_is_counted(&grid->records[i]);
+	return nrows;
+}
+
 void
 csv_grid_place(CsvGrid *grid)
 {
@@ -657,28 +671,13 @@ csv_grid_place(CsvGrid *grid)
 			take_stretch(grid, &stretches[i]);
 			grid->is_table = true;
 		}
+	grid->nrows = csv_count_rows(grid, grid->from, grid->to, &grid->nothers);
 	pfree(stretches);
-}
-
-uint32
-csv_count_rows(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers)
-{
-	uint32		nrows = 0;
-
-	*nothers = 0;
-	for (uint32 i = from; i < to; i++)
-		if (csv_is_row(&grid->records[i], grid->nfields))
-			nrows++;
-		else
-			*nothers += csv_is_counted(&grid->records[i]);
-	return nrows;
 }
 
 bool
 csv_grid_is_regular(const CsvGrid *grid)
 {
-	uint32		nothers;
-	uint32		nrows = csv_count_rows(grid, grid->from, grid->to, &nothers);
-
-	return grid->is_table && nrows >= 2 && nothers <= nrows * MOST_OTHERS;
+	return grid->is_table && grid->nrows >= 2 &&
+		grid->nothers <= grid->nrows * MOST_OTHERS;
 }

@@ -71,6 +71,8 @@ typedef struct CsvGrid
 	uint32		nfields;
 	uint32		from;			/* the first record of the table ... */
 	uint32		to;				/* ... and the record behind its last */
+	uint32		nrows;			/* rows among these records ... */
+	uint32		nothers;		/* ... and others that count */
 	bool		is_table;		/* there is enough of it, of several fields */
 	double		typed;			/* columns with a type, each by how sure it is */
 	double		quality;		/* to be compared with other dialects' */

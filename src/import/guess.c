@@ -16,13 +16,10 @@
 
 /* ---- the number of fields ---- */
 
-static int
-compare_counts(const void *a, const void *b)
+static bool
+has_fields(const CsvGridRecord *record)
 {
-	uint32		left = *(const uint32 *) a;
-	uint32		right = *(const uint32 *) b;
-
-	return left < right ? -1 : left > right;
+	return !record->bad && (record->nfields > 1 || !record->blank);
 }
 
 /*
@@ -33,8 +30,6 @@ compare_counts(const void *a, const void *b)
 static uint32
 count_fields(const CsvGrid *grid, uint32 first, uint32 nheader, uint32 nfooter)
 {
-	uint32		counts[CSV_GRID_RECORDS];
-	uint32		ncounts = 0;
 	uint32		most = 0;
 	uint32		nfields = nheader;
 	uint32		last = grid->nrecords;
@@ -43,16 +38,19 @@ count_fields(const CsvGrid *grid, uint32 first, uint32 nheader, uint32 nfooter)
 	while (grid->sample->at_end && nfooter > 0 && last > first)
 		nfooter -= !grid->records[--last].blank;
 	for (uint32 i = first; i < last; i++)
-		if (!grid->records[i].bad && (grid->records[i].nfields > 1 || !grid->records[i].blank))
-			counts[ncounts++] = grid->records[i].nfields;
-	qsort(counts, ncounts, sizeof(uint32), compare_counts);
-	for (uint32 i = 0, run = 0; i < ncounts; i++)
 	{
-		run = i > 0 && counts[i] == counts[i - 1] ? run + 1 : 1;
-		if (run > most || (run == most && nfields != nheader))
+		uint32		candidate = grid->records[i].nfields;
+		uint32		n = 0;
+
+		if (!has_fields(&grid->records[i]))
+			continue;
+		for (uint32 j = first; j < last; j++)
+			n += has_fields(&grid->records[j]) && grid->records[j].nfields == candidate;
+		if (n > most || (n == most && nfields != nheader &&
+						 (candidate == nheader || candidate > nfields)))
 		{
-			most = run;
-			nfields = counts[i];
+			most = n;
+			nfields = candidate;
 		}
 	}
 	return nfields;

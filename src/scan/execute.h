@@ -32,7 +32,7 @@ typedef enum CsvPlanItem
 								 * come last in fdw_exprs */
 	CSV_PLAN_EQUALITIES			/* equalities by which a repeated scan can look rows
 								 * up, as integers (lookup.h); numbers of
-								 * csv_plan_clauses() */
+								 * plan_clauses() */
 } CsvPlanItem;
 
 /* flags of a key of an order */

@@ -66,7 +66,7 @@ extern bool csv_skipping_needs_message(const CsvSkipping *skipping);
 extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
 
 /*
- * A CsvFileChangedFn: report that a file changed while it was read, after its records
+ * As CsvBatchesCallbacks: report that a file changed while it was read, after its records
  * are passed.  Reports each file once.  ERROR if it became shorter under on_error
  * 'stop'.
  */
@@ -93,7 +93,7 @@ extern void csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
 							   dsa_area *dsa);
 
 /*
- * As CsvPieceCallbacks: reading the current piece has failed with this ERROR; a piece
+ * As CsvBatchesCallbacks: reading the current piece has failed with this ERROR; a piece
  * is passed.  There are no more than npieces pieces.  The latter two may raise the
  * scan's ERROR.
  */

@@ -384,12 +384,19 @@ get_columns(CsvTable *table, TupleDesc descriptor, bool *by_option)
 	return position;
 }
 
-/* converts a dialect's string, of at most `most` bytes, to the reader's encoding */
+/* converts a string to the encoding of the reader's bytes */
+static char *
+encode(const CsvTable *table, char *string)
+{
+	return pg_is_ascii(string) ? string :
+		pg_server_to_any(string, (int) strlen(string), table->encoding);
+}
+
+/* the same for a dialect's string, of at most `most` bytes */
 static const char *
 encode_string(const CsvTable *table, const char *option, char *string, int most)
 {
-	const char *encoded = pg_is_ascii(string) ? string :
-		pg_server_to_any(string, (int) strlen(string), table->encoding);
+	const char *encoded = encode(table, string);
 
 	if (strlen(encoded) > most)
 		ereport(ERROR,
@@ -433,14 +440,13 @@ encode_dialect(CsvTable *table)
 }
 
 static void
-encode_values(List *values, int encoding)
+encode_values(const CsvTable *table, List *values)
 {
 	ListCell   *cell;
 
 	foreach(cell, values)
 	{
-		lfirst(cell) = pg_server_to_any(lfirst(cell), (int) strlen(lfirst(cell)),
-										encoding);
+		lfirst(cell) = encode(table, lfirst(cell));
 		if (strlen(lfirst(cell)) > CSV_MAX_NULL_VALUE_BYTES)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -478,18 +484,14 @@ set_encodings(CsvTable *table)
 	else
 		table->engine_encoding = CSV_ENCODING_OTHER;
 
-	table->null_string = pg_server_to_any(table->null_string,
-										  strlen(table->null_string),
-										  table->encoding);
+	table->null_string = encode(table, table->null_string);
 	encode_dialect(table);
-	encode_values(table->null_values, table->encoding);
+	encode_values(table, table->null_values);
 	for (int i = 0; i < table->natts; i++)
 		if (table->columns[i].null_values_given)
-			encode_values(table->columns[i].null_values, table->encoding);
+			encode_values(table, table->columns[i].null_values);
 	if (table->default_string != NULL)
-		table->default_string = pg_server_to_any(table->default_string,
-												 strlen(table->default_string),
-												 table->encoding);
+		table->default_string = encode(table, table->default_string);
 }
 
 CsvTable *

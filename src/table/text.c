@@ -12,6 +12,23 @@
 #include "table/text.h"
 
 /*
+ * Converts a character from one encoding to another, with a zero byte behind it; false
+ * if there is no function for this, or the other encoding does not have the character.
+ */
+static bool
+convert_character(int from, int to, const char *character, int length, char *converted,
+				  int room)
+{
+	Oid			proc = FindDefaultConversionProc(from, to);
+	unsigned char copy[MAX_MULTIBYTE_CHAR_LEN];
+
+	memcpy(copy, character, length);
+	return OidIsValid(proc) &&
+		pg_do_encoding_conversion_buf(proc, from, to, copy, length,
+									  (unsigned char *) converted, room, true) == length;
+}
+
+/*
  * Converts the first character of nbytes bytes to the server's encoding, and stores it
  * in `shown`, with a zero byte behind it.  Returns its length in `bytes`, or 0 if text
  * cannot hold the character.
@@ -22,8 +39,6 @@ show_character(int encoding, const char *bytes, int nbytes, char *shown,
 {
 	int			to = GetDatabaseEncoding();
 	int			length = 1;
-	unsigned char character[MAX_MULTIBYTE_CHAR_LEN];
-	Oid			proc;
 
 	if (encoding == PG_SQL_ASCII)
 		encoding = to;
@@ -41,14 +56,7 @@ show_character(int encoding, const char *bytes, int nbytes, char *shown,
 		shown[length] = '\0';
 		return length;
 	}
-	memcpy(character, bytes, length);
-	proc = FindDefaultConversionProc(encoding, to);
-	if (!OidIsValid(proc) ||
-		pg_do_encoding_conversion_buf(proc, encoding, to, character, length,
-									  (unsigned char *) shown, room,
-									  true) != length)
-		return 0;
-	return length;
+	return convert_character(encoding, to, bytes, length, shown, room) ? length : 0;
 }
 
 char *
@@ -114,20 +122,13 @@ static uint32
 code_point(const char *character, int length)
 {
 	int			encoding = GetDatabaseEncoding();
-	unsigned char utf8[MAX_MULTIBYTE_CHAR_LEN * MAX_CONVERSION_GROWTH + 1];
-	unsigned char copy[MAX_MULTIBYTE_CHAR_LEN];
-	Oid			proc;
+	char		utf8[MAX_MULTIBYTE_CHAR_LEN * MAX_CONVERSION_GROWTH + 1];
 
 	if (encoding == PG_UTF8)
 		return utf8_to_unicode((const unsigned char *) character);
-	proc = encoding == PG_SQL_ASCII ? InvalidOid :
-		FindDefaultConversionProc(encoding, PG_UTF8);
-	memcpy(copy, character, length);
-	if (!OidIsValid(proc) ||
-		pg_do_encoding_conversion_buf(proc, encoding, PG_UTF8, copy, length, utf8,
-									  sizeof(utf8), true) != length)
-		return 0;
-	return utf8_to_unicode(utf8);
+	return encoding != PG_SQL_ASCII &&
+		convert_character(encoding, PG_UTF8, character, length, utf8, sizeof(utf8)) ?
+		utf8_to_unicode((const unsigned char *) utf8) : 0;
 }
 
 CsvVisibility
