@@ -1,6 +1,6 @@
 /*
  * query.cuh
- *		Filters and groups a batch's rows on the device: query.cu, for evaluate.cu.
+ *		Filters and groups a batch's rows on the device: see query.cu.
  *
  * Everything is on the device, on one stream:
  *

@@ -43,7 +43,7 @@ extern uint64 csv_incoming_copy(CsvIncoming *incoming, ParseState *pstate,
 								Relation relation, const CopyStmt *stmt,
 								List *quals);
 
-/* call after csv_incoming_read() or _copy(); ERROR if the program has failed */
+/* call after csv_incoming_read() or csv_incoming_copy(); ERROR if the program has failed */
 extern void csv_incoming_end(CsvIncoming *incoming);
 
 #endif							/* CSV_INCOMING_H */

@@ -30,7 +30,7 @@ typedef struct Bound
 /* the query's constants, while they are made */
 typedef struct Constants
 {
-	StringInfoData constants;	/* CsvConstants */
+	StringInfoData constants;	/* of CsvConstant */
 	uint32_t	n;
 	StringInfoData text;
 } Constants;

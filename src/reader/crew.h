@@ -158,7 +158,7 @@ extern bool csv_crew_was_interrupted(const CsvCrew *crew);
 
 /*
  * The threads begin nothing new; returns when they have ended.  Their work must end
- * soon: is_closing() is true meanwhile.
+ * soon: csv_crew_is_closing() is true meanwhile.
  */
 extern void csv_crew_close(CsvCrew *crew);
 extern bool csv_crew_is_closing(void *crew);

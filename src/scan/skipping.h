@@ -66,8 +66,8 @@ extern bool csv_skipping_needs_message(const CsvSkipping *skipping);
 extern bool csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped);
 
 /*
- * As CsvBatchesCallbacks: report that a file changed while it was read, after its records
- * are passed.  Reports each file once.  ERROR if it became shorter under on_error
+ * CsvBatchesCallbacks.changed: report that a file changed while it was read, after its
+ * records are passed.  Reports each file once.  ERROR if it became shorter under on_error
  * 'stop'.
  */
 extern void csv_skipping_changed(void *skipping, int file_number,
@@ -93,9 +93,9 @@ extern void csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
 							   dsa_area *dsa);
 
 /*
- * As CsvBatchesCallbacks: reading the current piece has failed with this ERROR; a piece
- * is passed.  There are no more than npieces pieces.  The latter two may raise the
- * scan's ERROR.
+ * csv_skipping_fail(): CsvBatchesCallbacks.failed.  csv_skipping_hand_in(): .passed.
+ * csv_skipping_end_pieces(): there are no more than npieces pieces.  The last two may
+ * raise the scan's ERROR.
  */
 extern void csv_skipping_fail(void *skipping, const ErrorData *error);
 extern void csv_skipping_hand_in(void *skipping, uint64 piece);

@@ -144,7 +144,7 @@ struct CsvStoreWriter
 	CsvScan		record;
 	CsvArray   *arrays;
 	CsvPacked  *packed;
-	Buffer		records;		/* CsvKeptRecords */
+	Buffer		records;		/* of CsvKeptRecord */
 	Buffer		bytes;			/* of these records */
 	bool		is_writing;		/* otherwise only places for its parts are found */
 };
