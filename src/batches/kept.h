@@ -4,7 +4,7 @@
  *		sessions.
  *
  * The columns are in memory that processes share (wire/store.h).  csv_gpu_service has
- * the list of columns (service/register.h), and decides which processes may use how
+ * the list of columns (service/sets.h), and decides which processes may use how
  * much memory.  A query over kept batches proceeds like any other query: doubtful
  * values are made again by their input functions, and skipped records are reported
  * again.

@@ -56,7 +56,7 @@ void
 csv_service_set_limits(const CsvLimitsMessage *message)
 {
 	limits = *message;
-	csv_register_limit(limits.resident_bytes);
+	csv_sets_limit(limits.resident_bytes);
 	if (csv_gpus != NULL)
 		csv_gpus->set_limits(&limits);
 }
@@ -70,7 +70,7 @@ any_scan(void)
 bool
 csv_service_is_empty(void)
 {
-	return csv_register_bytes() == 0 && !any_scan();
+	return csv_sets_bytes() == 0 && !any_scan();
 }
 
 bool
@@ -90,7 +90,7 @@ csv_client_create(void)
 static void
 drop_pin(CsvClient *client, Pin *pin)
 {
-	csv_register_unpin(pin->set);
+	csv_set_unpin(pin->set);
 	LIST_REMOVE(pin, of_client);
 	client->npins--;
 	free(pin);
@@ -99,7 +99,7 @@ drop_pin(CsvClient *client, Pin *pin)
 static void
 give_back(CsvClient *client, uint64_t nbytes)
 {
-	csv_register_give_back(nbytes);
+	csv_sets_give_back(nbytes);
 	client->promised -= nbytes;
 }
 
@@ -213,7 +213,7 @@ handle_find(const Call *call)
 	call->reply->nbytes = sizeof(*answer);
 	pin = malloc(sizeof(Pin));
 	if (pin != NULL && is_that_file(&find->file, call->descriptors->files[0]))
-		set = csv_register_find(&find->file, &find->wanted, &find->user);
+		set = csv_sets_find(&find->file, &find->wanted, &find->user);
 	if (set == NULL)
 	{
 		free(pin);
@@ -254,7 +254,7 @@ handle_look(const Call *call)
 	call->reply->nbytes = sizeof(*answer);
 	for (uint32_t i = 0; i < look->nfiles && answer->found; i++)
 	{
-		const CsvSet *set = csv_register_look(&look->files[i], &look->wanted);
+		const CsvSet *set = csv_sets_look(&look->files[i], &look->wanted);
 
 		answer->found = set != NULL;
 		if (set != NULL)
@@ -277,7 +277,7 @@ handle_room(const Call *call)
 		give_back(client, room->before);
 		return true;
 	}
-	may = csv_register_promise(room);
+	may = csv_sets_promise(room);
 	if (may && room->nbytes > room->before)
 		client->promised += room->nbytes - room->before;
 	return csv_reply_done(call->reply, may);
@@ -294,7 +294,7 @@ handle_keep(const Call *call)
 		return false;
 	give_back(call->client, keep->promised);
 	kept = is_that_file(&keep->file, descriptors->files[0]) &&
-		csv_register_keep(keep, descriptors->files[1]);
+		csv_sets_keep(keep, descriptors->files[1]);
 	if (kept)
 		descriptors->n = 1;
 	return csv_reply_done(call->reply, kept);
@@ -329,7 +329,7 @@ handle_list(const Call *call)
 
 	if (file < 0)
 		return false;
-	n = csv_register_list(call->message->list.database, file);
+	n = csv_sets_list(call->message->list.database, file);
 	csv_reply_with_file(call->reply, file, true);
 	if (n < 0 || !csv_memory_file_seal(file, true))
 		return false;
@@ -342,7 +342,7 @@ static bool
 handle_forget(const Call *call)
 {
 	return csv_reply_done(call->reply,
-						  csv_register_forget(&call->message->forget));
+						  csv_sets_forget(&call->message->forget));
 }
 
 static bool
@@ -356,7 +356,7 @@ handle_statistics(const Call *call)
 	host->device = -1;
 	host->counts.resident_hits = hits;
 	host->counts.resident_misses = misses;
-	host->memory_held = csv_register_bytes();
+	host->memory_held = csv_sets_bytes();
 	host->memory_limit = limits.resident_bytes;
 	snprintf(host->name, sizeof(host->name), "host");
 	answer->n = 1;

@@ -8,7 +8,7 @@
 #ifndef CSV_SERVE_H
 #define CSV_SERVE_H
 
-#include "register.h"
+#include "sets.h"
 #include "reply.h"
 
 typedef struct CsvClient CsvClient;

@@ -1,10 +1,10 @@
 /*
- * register.h
+ * sets.h
  *		The columns of files that are kept, their memory files, and how long they stay.
  *
- * The columns of a file come as a sealed memory file (wire/store.h).  The register
+ * The columns of a file come as a sealed memory file (wire/store.h).  The list of sets
  * keeps its descriptor, and does not look into it.  All sets of columns, with
- * unfinished sets and the register's own data, take no more memory than the limit.
+ * unfinished sets and the list itself, take no more memory than the limit.
  * The set that was not used for longest goes first, but no set that a client has
  * pinned.
  *
@@ -12,8 +12,8 @@
  * columns that are read.  If no value was bad, any of the columns give the same rows
  * and errors as all of them.  Otherwise the query must read the same columns.
  */
-#ifndef CSV_REGISTER_H
-#define CSV_REGISTER_H
+#ifndef CSV_SETS_H
+#define CSV_SETS_H
 
 #include <sys/queue.h>
 #include <time.h>
@@ -28,7 +28,7 @@ typedef struct CsvGrouping
 	int			file;
 } CsvGrouping;
 
-/* only the register changes it */
+/* only sets.c changes it */
 typedef struct CsvSet
 {
 	TAILQ_ENTRY(CsvSet) by_use;
@@ -60,10 +60,10 @@ csv_now_microseconds(void)
 }
 
 /* bytes; frees sets beyond the limit at once, except pinned sets */
-extern void csv_register_limit(uint64_t nbytes);
+extern void csv_sets_limit(uint64_t nbytes);
 
 /* memory of sets, and promised memory; 0: there are no sets */
-extern uint64_t csv_register_bytes(void);
+extern uint64_t csv_sets_bytes(void);
 
 /*
  * A set, with a pin, that answers a query over a file just as the file would; NULL:
@@ -71,27 +71,27 @@ extern uint64_t csv_register_bytes(void);
  * another file under this name, drops that file's sets, unless another table uses
  * them.
  */
-extern CsvSet *csv_register_find(const CsvFileIdentity *file,
+extern CsvSet *csv_sets_find(const CsvFileIdentity *file,
 								 const CsvWanted *wanted,
 								 const CsvTableName *user);
-extern void csv_register_unpin(CsvSet *set);
+extern void csv_set_unpin(CsvSet *set);
 
 /* the same without any effect; NULL: there is none */
-extern CsvSet *csv_register_look(const CsvFileIdentity *file,
+extern CsvSet *csv_sets_look(const CsvFileIdentity *file,
 								 const CsvWanted *wanted);
 
 /*
  * May a client take this room for columns?  Then what is more than before is promised
  * to it.  If the whole will be too large anyway, no other set makes room.
  */
-extern bool csv_register_promise(const CsvRoomMessage *room);
-extern void csv_register_give_back(uint64_t nbytes);
+extern bool csv_sets_promise(const CsvRoomMessage *room);
+extern void csv_sets_give_back(uint64_t nbytes);
 
 /*
  * Keep columns, whose promise has been given back; owns the descriptor then.  False:
  * they are not valid, or have no room.
  */
-extern bool csv_register_keep(const CsvFindMessage *columns, int file);
+extern bool csv_sets_keep(const CsvFindMessage *columns, int file);
 
 /*
  * How the rows of a set fall into groups by some of its columns: a memory file, shared
@@ -103,9 +103,9 @@ extern bool csv_set_add_grouping(CsvSet *set, const CsvGroupingMessage *keys,
 								 int file);
 
 /* write to a file the sets that a database's tables use; their number; -1: failure */
-extern int	csv_register_list(uint32_t database, int file);
+extern int	csv_sets_list(uint32_t database, int file);
 
 /* returns how many sets were dropped */
-extern uint32_t csv_register_forget(const CsvForgetMessage *which);
+extern uint32_t csv_sets_forget(const CsvForgetMessage *which);
 
-#endif							/* CSV_REGISTER_H */
+#endif							/* CSV_SETS_H */

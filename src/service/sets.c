@@ -1,5 +1,5 @@
 /*
- * register.c
+ * sets.c
  *		Keeps descriptors of columns, and lists them.
  */
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "gpus.h"
-#include "register.h"
+#include "sets.h"
 #include "wire/store.h"
 
 #define MOST_USERS			16	/* of one set; the first is forgotten first */
@@ -76,7 +76,7 @@ is_same_name(const CsvTableName *a, const CsvTableName *b)
 }
 
 uint64_t
-csv_register_bytes(void)
+csv_sets_bytes(void)
 {
 	return held;
 }
@@ -150,7 +150,7 @@ shrink_to(uint64_t most_bytes, long most_files)
 
 /* a limit that was lowered while the set was pinned applies now */
 void
-csv_register_unpin(CsvSet *set)
+csv_set_unpin(CsvSet *set)
 {
 	set->npins--;
 	if (set->npins > 0)
@@ -162,7 +162,7 @@ csv_register_unpin(CsvSet *set)
 }
 
 void
-csv_register_limit(uint64_t nbytes)
+csv_sets_limit(uint64_t nbytes)
 {
 	struct rlimit files;
 
@@ -191,7 +191,7 @@ make_room(uint64_t nbytes)
 }
 
 bool
-csv_register_promise(const CsvRoomMessage *room)
+csv_sets_promise(const CsvRoomMessage *room)
 {
 	uint64_t	more = room->nbytes > room->before ?
 		room->nbytes - room->before : 0;
@@ -211,7 +211,7 @@ csv_register_promise(const CsvRoomMessage *room)
 }
 
 void
-csv_register_give_back(uint64_t nbytes)
+csv_sets_give_back(uint64_t nbytes)
 {
 	held -= nbytes;
 }
@@ -242,7 +242,7 @@ answers(const CsvWanted *has, bool has_bad_values, const CsvWanted *wanted)
 }
 
 CsvSet *
-csv_register_look(const CsvFileIdentity *file, const CsvWanted *wanted)
+csv_sets_look(const CsvFileIdentity *file, const CsvWanted *wanted)
 {
 	CsvSet	   *set;
 
@@ -321,14 +321,14 @@ add_user(CsvSet *set, const CsvTableName *name)
 }
 
 CsvSet *
-csv_register_find(const CsvFileIdentity *file,
+csv_sets_find(const CsvFileIdentity *file,
 				  const CsvWanted *wanted, const CsvTableName *user)
 {
 	CsvSet	   *set;
 
 	drop_changed(file);
 	leave_replaced(file, user);
-	set = csv_register_look(file, wanted);
+	set = csv_sets_look(file, wanted);
 	if (set == NULL)
 		return NULL;
 	set->npins++;
@@ -390,7 +390,7 @@ replace_others(CsvSet *set)
 }
 
 bool
-csv_register_keep(const CsvFindMessage *columns, int file)
+csv_sets_keep(const CsvFindMessage *columns, int file)
 {
 	int64_t		taken = csv_memory_file_held(file, true);
 	uint64_t	nbytes = (uint64_t) taken + sizeof(CsvSet) +
@@ -492,7 +492,7 @@ write_entry(const CsvSet *set, const CsvTableName *user, int file)
 }
 
 int
-csv_register_list(uint32_t database, int file)
+csv_sets_list(uint32_t database, int file)
 {
 	int			n = 0;
 	CsvSet	   *set;
@@ -530,7 +530,7 @@ leave_set(CsvSet *set, uint32_t database, uint32_t table)
 }
 
 uint32_t
-csv_register_forget(const CsvForgetMessage *which)
+csv_sets_forget(const CsvForgetMessage *which)
 {
 	uint32_t	n = 0;
 	CsvSet	   *set = TAILQ_FIRST(&sets);
