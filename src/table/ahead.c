@@ -13,13 +13,13 @@
  * there.  In a file of one large member, one thread makes the first piece, while the
  * others search the zones in vain.
  *
- *	1. slots	hold decompressed bytes, and belong to a piece; their number is
+ *	1. buffers	hold decompressed bytes, and belong to a piece; their number is
  *				fixed, and the piece that is read next always gets one
- *	2. reader	takes the slots of the first piece, also while a thread still makes
+ *	2. reader	takes the buffers of the first piece, also while a thread still makes
  *				it, and then of the next
  *
- * The crew's mutex protects all of this, except the contents of slots and open codecs.
- * A thread owns these while it works on a piece; the reader owns full slots.
+ * The crew's mutex protects all of this, except the contents of buffers and open
+ * codecs.  A thread owns these while it works on a piece; the reader owns full buffers.
  *
  * Errors in a file are not reported by threads: a thread stops at the piece with the
  * error, and the reader decompresses the piece again.  If an LZ4 frame is cut into
@@ -40,22 +40,22 @@
 #include "table/frames.h"
 #include "table/interrupts.h"
 
-/* slots of the first thread, so that thread and reader need not wait for each other */
-#define SLOT_BYTES	(1024 * 1024)
-#define NSLOTS		4
+/* buffers of the first thread: thread and reader need not wait for each other */
+#define BUFFER_BYTES	(1024 * 1024)
+#define NBUFFERS		4
 
-/* slots of each other thread; a thread whose piece needs more must wait */
-#define NSLOTS_OF_THREAD	16
+/* buffers of each other thread; a thread whose piece needs more must wait */
+#define NBUFFERS_OF_THREAD	16
 
-/* slots that are left for the piece that is read */
-#define NSLOTS_KEPT	3
+/* buffers that are left for the piece that is read */
+#define NBUFFERS_KEPT	3
 
-typedef struct AheadSlot
+typedef struct AheadBuffer
 {
-	struct AheadSlot *next;
+	struct AheadBuffer *next;
 	size_t		nbytes;
-	uint8_t		bytes[SLOT_BYTES];
-} AheadSlot;
+	uint8_t		bytes[BUFFER_BYTES];
+} AheadBuffer;
 
 typedef struct Piece
 {
@@ -65,8 +65,8 @@ typedef struct Piece
 	bool		failed;
 	bool		at_end;			/* nothing follows */
 	uint64_t	end;			/* of a piece that did not fail */
-	AheadSlot  *first;			/* full slots */
-	AheadSlot **last;			/* where the next full slot is linked */
+	AheadBuffer *first;			/* full buffers */
+	AheadBuffer **last;			/* where the next full buffer is linked */
 } Piece;
 
 /* what a thread needs to make a piece */
@@ -84,7 +84,7 @@ typedef struct Worker
 struct CsvAhead
 {
 	CsvCrew		crew;
-	pthread_cond_t for_slots;	/* a slot is free, or a piece is not wanted */
+	pthread_cond_t for_buffers;	/* a buffer is free, or a piece is not wanted */
 	atomic_bool stopping;
 	Piece		pieces[CSV_CREW_PARTS]; /* number n is at n % CSV_CREW_PARTS */
 	CsvCutter	cutter;
@@ -93,11 +93,11 @@ struct CsvAhead
 	uint64_t	end;			/* of the pieces that have joined */
 	bool		is_over;		/* no further piece joins */
 	Worker	   *workers;		/* that no thread uses */
-	AheadSlot  *free_slots;
-	int			nfree;			/* free slots, with slots not allocated yet */
+	AheadBuffer *free_buffers;
+	int			nfree;			/* free buffers, with buffers not allocated yet */
 
 	/* for the reader only */
-	size_t		position;		/* in the current slot */
+	size_t		position;		/* in the current buffer */
 	uint64_t	skip;			/* bytes still to leave out */
 	uint64_t	nbytes;			/* read from the first piece, or from its frame, with
 								 * left-out bytes */
@@ -118,54 +118,54 @@ first_piece(CsvAhead *ahead)
 	return piece_at(ahead, ahead->crew.ntaken);
 }
 
-/* ---- slots: caller must hold the mutex ---- */
+/* ---- buffers: caller must hold the mutex ---- */
 
-/* is a slot free for a piece?  A single thread need not leave any. */
+/* is a buffer free for a piece?  A single thread need not leave any. */
 static bool
-has_slot(const CsvAhead *ahead, const Piece *piece)
+has_buffer(const CsvAhead *ahead, const Piece *piece)
 {
 	return ahead->nfree > (piece->number == ahead->crew.ntaken ||
-						   ahead->crew.nhelpers == 1 ? 0 : NSLOTS_KEPT);
+						   ahead->crew.nhelpers == 1 ? 0 : NBUFFERS_KEPT);
 }
 
-/* takes a free slot; NULL if there is no memory */
-static AheadSlot *
-take_slot(CsvAhead *ahead)
+/* takes a free buffer; NULL if there is no memory */
+static AheadBuffer *
+take_buffer(CsvAhead *ahead)
 {
-	AheadSlot  *slot = ahead->free_slots;
+	AheadBuffer *buffer = ahead->free_buffers;
 
-	if (slot != NULL)
-		ahead->free_slots = slot->next;
+	if (buffer != NULL)
+		ahead->free_buffers = buffer->next;
 	else
-		slot = malloc(sizeof(AheadSlot));
-	if (slot != NULL)
+		buffer = malloc(sizeof(AheadBuffer));
+	if (buffer != NULL)
 	{
 		ahead->nfree--;
-		slot->next = NULL;
-		slot->nbytes = 0;
+		buffer->next = NULL;
+		buffer->nbytes = 0;
 	}
-	return slot;
+	return buffer;
 }
 
 static void
-free_slot(CsvAhead *ahead, AheadSlot *slot)
+free_buffer(CsvAhead *ahead, AheadBuffer *buffer)
 {
-	slot->next = ahead->free_slots;
-	ahead->free_slots = slot;
+	buffer->next = ahead->free_buffers;
+	ahead->free_buffers = buffer;
 	ahead->nfree++;
-	pthread_cond_broadcast(&ahead->for_slots);
+	pthread_cond_broadcast(&ahead->for_buffers);
 }
 
-/* frees the first full slot of a piece */
+/* frees the first full buffer of a piece */
 static void
-free_first_slot(CsvAhead *ahead, Piece *piece)
+free_first_buffer(CsvAhead *ahead, Piece *piece)
 {
-	AheadSlot  *slot = piece->first;
+	AheadBuffer *buffer = piece->first;
 
-	piece->first = slot->next;
+	piece->first = buffer->next;
 	if (piece->first == NULL)
 		piece->last = &piece->first;
-	free_slot(ahead, slot);
+	free_buffer(ahead, buffer);
 }
 
 /* ---- the threads: one piece ---- */
@@ -179,18 +179,18 @@ is_unwanted(const CsvAhead *ahead, const Piece *piece)
 }
 
 /*
- * Gives a full slot, if there is one, to its piece.  If `more`, takes another slot; it
- * is NULL if there is no memory, or if the piece is not wanted.
+ * Gives a full buffer, if there is one, to its piece.  If `more`, takes another buffer;
+ * it is NULL if there is no memory, or if the piece is not wanted.
  */
 static void
-exchange_slot(CsvAhead *ahead, Piece *piece, AheadSlot **slot, bool more)
+exchange_buffer(CsvAhead *ahead, Piece *piece, AheadBuffer **buffer, bool more)
 {
-	AheadSlot  *full = *slot;
+	AheadBuffer *full = *buffer;
 
-	*slot = NULL;
+	*buffer = NULL;
 	pthread_mutex_lock(&ahead->crew.mutex);
 	if (full != NULL && full->nbytes == 0)
-		free_slot(ahead, full);
+		free_buffer(ahead, full);
 	else if (full != NULL)
 	{
 		*piece->last = full;
@@ -199,10 +199,10 @@ exchange_slot(CsvAhead *ahead, Piece *piece, AheadSlot **slot, bool more)
 			pthread_cond_signal(&ahead->crew.for_taker);
 	}
 	while (more && !ahead->stopping && !is_unwanted(ahead, piece) &&
-		   !has_slot(ahead, piece))
-		pthread_cond_wait(&ahead->for_slots, &ahead->crew.mutex);
+		   !has_buffer(ahead, piece))
+		pthread_cond_wait(&ahead->for_buffers, &ahead->crew.mutex);
 	if (more && !ahead->stopping && !is_unwanted(ahead, piece))
-		*slot = take_slot(ahead);
+		*buffer = take_buffer(ahead);
 	pthread_mutex_unlock(&ahead->crew.mutex);
 }
 
@@ -255,7 +255,7 @@ go_to_start(CsvAhead *ahead, Worker *worker, Piece *piece)
 
 /* decompresses a cut; false on failure, or if the piece is not wanted */
 static bool
-decompress(CsvAhead *ahead, Worker *worker, Piece *piece, AheadSlot **slot)
+decompress(CsvAhead *ahead, Worker *worker, Piece *piece, AheadBuffer **buffer)
 {
 	const CsvCut *cut = &piece->cut;
 	bool		between = true;
@@ -269,23 +269,23 @@ decompress(CsvAhead *ahead, Worker *worker, Piece *piece, AheadSlot **slot)
 			return false;
 		if (between && worker->at_end)
 			return true;
-		if (*slot == NULL || (*slot)->nbytes == SLOT_BYTES)
-			exchange_slot(ahead, piece, slot, true);
-		if (*slot == NULL)
+		if (*buffer == NULL || (*buffer)->nbytes == BUFFER_BYTES)
+			exchange_buffer(ahead, piece, buffer, true);
+		if (*buffer == NULL)
 			return false;
 
 		/* call it even at the end of input: the library may hold output back */
 		csv_codec_step(worker->codec, worker->input + worker->position,
 					   worker->ninput - worker->position,
-					   (*slot)->bytes + (*slot)->nbytes,
-					   SLOT_BYTES - (*slot)->nbytes, &step);
+					   (*buffer)->bytes + (*buffer)->nbytes,
+					   BUFFER_BYTES - (*buffer)->nbytes, &step);
 		if (step.failure != NULL ||
 			(step.produced == 0 && worker->at_end && !step.complete))
 			return false;
 		worker->position += step.consumed;
 		worker->offset += step.consumed;
 		between = step.complete;
-		(*slot)->nbytes += step.produced;
+		(*buffer)->nbytes += step.produced;
 	}
 	/* if sizes in the file were wrong, the next piece is wrong, too */
 	return cut->kind != CSV_CUT_FRAMES || worker->offset == cut->end;
@@ -338,7 +338,7 @@ make_piece(void *arg, uint32_t part)
 {
 	CsvAhead   *ahead = arg;
 	Piece	   *piece = piece_at(ahead, part);
-	AheadSlot  *slot = NULL;
+	AheadBuffer *buffer = NULL;
 	Worker	   *worker = take_worker(ahead);
 	bool		done;
 
@@ -348,8 +348,8 @@ make_piece(void *arg, uint32_t part)
 	if (go_to_start(ahead, worker, piece) &&
 		piece->cut.kind != CSV_CUT_DAMAGED && worker->codec != NULL)
 	{
-		done = decompress(ahead, worker, piece, &slot);
-		exchange_slot(ahead, piece, &slot, false);
+		done = decompress(ahead, worker, piece, &buffer);
+		exchange_buffer(ahead, piece, &buffer, false);
 		piece->failed = !done;
 		piece->at_end = done && worker->at_end;
 		piece->end = piece->cut.kind == CSV_CUT_BLOCKS ?
@@ -381,7 +381,7 @@ begin_piece(void *arg, uint32_t part)
 	Piece	   *piece = piece_at(ahead, part);
 
 	if (part == 0)
-		ahead->nfree = NSLOTS + NSLOTS_OF_THREAD * ((int) ahead->crew.nhelpers - 1);
+		ahead->nfree = NBUFFERS + NBUFFERS_OF_THREAD * ((int) ahead->crew.nhelpers - 1);
 	piece->number = part;
 	piece->first = NULL;
 	piece->last = &piece->first;
@@ -409,8 +409,8 @@ join_piece(void *arg, uint32_t part)
 
 	if (ahead->is_over)
 		return CSV_JOIN_END;
-	/* threads that wait for slots look whether their pieces are wanted */
-	pthread_cond_broadcast(&ahead->for_slots);
+	/* threads that wait for buffers look whether their pieces are wanted */
+	pthread_cond_broadcast(&ahead->for_buffers);
 	if (fits)
 	{
 		ahead->is_over = piece->failed || piece->at_end;
@@ -423,7 +423,7 @@ join_piece(void *arg, uint32_t part)
 		return CSV_JOIN_DONE;
 	}
 	while (piece->first != NULL)
-		free_first_slot(ahead, piece);
+		free_first_buffer(ahead, piece);
 	piece->failed = piece->at_end = false;
 	if (ahead->end >= piece->cut.end)
 		return CSV_JOIN_DONE;
@@ -454,7 +454,7 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 	ahead->cutter.compression = compression;
 	ahead->cutter.offset = ahead->end = start;
 	ahead->skip = skip;
-	pthread_cond_init(&ahead->for_slots, NULL);
+	pthread_cond_init(&ahead->for_buffers, NULL);
 	csv_crew_init(&ahead->crew, (uint32_t) nthreads + 1);
 	if (csv_crew_start_work(&ahead->crew, &work) > 0)
 		return ahead;
@@ -463,14 +463,14 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 }
 
 static void
-free_slots(AheadSlot *slot)
+free_buffers(AheadBuffer *buffer)
 {
-	while (slot != NULL)
+	while (buffer != NULL)
 	{
-		AheadSlot  *next = slot->next;
+		AheadBuffer *next = buffer->next;
 
-		free(slot);
-		slot = next;
+		free(buffer);
+		buffer = next;
 	}
 }
 
@@ -479,12 +479,12 @@ csv_ahead_stop(CsvAhead *ahead)
 {
 	pthread_mutex_lock(&ahead->crew.mutex);
 	ahead->stopping = true;
-	pthread_cond_broadcast(&ahead->for_slots);
+	pthread_cond_broadcast(&ahead->for_buffers);
 	pthread_mutex_unlock(&ahead->crew.mutex);
 	csv_crew_close(&ahead->crew);
 	for (int i = 0; i < CSV_CREW_PARTS; i++)
-		free_slots(ahead->pieces[i].first);
-	free_slots(ahead->free_slots);
+		free_buffers(ahead->pieces[i].first);
+	free_buffers(ahead->free_buffers);
 	while (ahead->workers != NULL)
 	{
 		Worker	   *next = ahead->workers->next;
@@ -494,7 +494,7 @@ csv_ahead_stop(CsvAhead *ahead)
 		ahead->workers = next;
 	}
 	csv_codec_close(ahead->checker);
-	pthread_cond_destroy(&ahead->for_slots);
+	pthread_cond_destroy(&ahead->for_buffers);
 	free(ahead);
 }
 
@@ -539,11 +539,11 @@ begin_check(CsvAhead *ahead, const CsvCut *blocks)
 				 &none, 0);
 }
 
-/* a whole slot is a block that is not compressed */
+/* a whole buffer is a block that is not compressed */
 static bool
-begin_slot(CsvAhead *ahead, const CsvCut *blocks, const AheadSlot *slot)
+begin_buffer(CsvAhead *ahead, const CsvCut *blocks, const AheadBuffer *buffer)
 {
-	uint32_t	header = pg_hton32(pg_bswap32((uint32_t) slot->nbytes |
+	uint32_t	header = pg_hton32(pg_bswap32((uint32_t) buffer->nbytes |
 											  CSV_LZ4_UNCOMPRESSED));
 	uint8_t		none;
 
@@ -551,17 +551,17 @@ begin_slot(CsvAhead *ahead, const CsvCut *blocks, const AheadSlot *slot)
 		check(ahead, (uint8_t *) &header, sizeof(header), &none, 0);
 }
 
-/* copies bytes of the current slot; false if the checker finds an error */
+/* copies bytes of the current buffer; false if the checker finds an error */
 static bool
-copy(CsvAhead *ahead, const AheadSlot *slot, uint8_t *buffer, size_t nbytes)
+copy(CsvAhead *ahead, const AheadBuffer *buffer, uint8_t *to, size_t nbytes)
 {
 	const CsvCut *cut = &first_piece(ahead)->cut;
-	const uint8_t *bytes = slot->bytes + ahead->position;
+	const uint8_t *bytes = buffer->bytes + ahead->position;
 
 	if (cut->kind == CSV_CUT_BLOCKS)
-		return (ahead->position > 0 || begin_slot(ahead, cut, slot)) &&
-			check(ahead, bytes, nbytes, buffer, nbytes);
-	memcpy(buffer, bytes, nbytes);
+		return (ahead->position > 0 || begin_buffer(ahead, cut, buffer)) &&
+			check(ahead, bytes, nbytes, to, nbytes);
+	memcpy(to, bytes, nbytes);
 	return true;
 }
 
@@ -587,70 +587,70 @@ go_to_next_piece(CsvAhead *ahead)
 	}
 	csv_crew_take(&ahead->crew, &part);
 	csv_crew_call(&ahead->crew);
-	pthread_cond_broadcast(&ahead->for_slots);
+	pthread_cond_broadcast(&ahead->for_buffers);
 	return true;
 }
 
 /*
- * Returns the slot to read.  If it is not there yet, waits a moment for it, and returns
- * NULL; if the threads can do no more, *at_end is set.
+ * Returns the buffer to read.  If it is not there yet, waits a moment for it, and
+ * returns NULL; if the threads can do no more, *at_end is set.
  */
-static AheadSlot *
-wait_for_slot(CsvAhead *ahead, bool *at_end)
+static AheadBuffer *
+wait_for_buffer(CsvAhead *ahead, bool *at_end)
 {
 	CsvCrew    *crew = &ahead->crew;
-	AheadSlot  *slot = NULL;
+	AheadBuffer *buffer = NULL;
 
 	pthread_mutex_lock(&crew->mutex);
-	while (slot == NULL && !*at_end)
+	while (buffer == NULL && !*at_end)
 	{
 		const Piece *piece = first_piece(ahead);
 
 		if (crew->ntaken < crew->nbegun && piece->first != NULL &&
 			!is_unwanted(ahead, piece))
-			slot = piece->first;
+			buffer = piece->first;
 		else if (csv_crew_is_ready(crew))
 			*at_end = piece->failed || piece->at_end ||
 				!go_to_next_piece(ahead);
 		else
 			break;
 	}
-	if (slot == NULL && !*at_end)
+	if (buffer == NULL && !*at_end)
 	{
 		pgstat_report_wait_start(WAIT_EVENT_COPY_FILE_READ);
 		csv_nap(&crew->for_taker, &crew->mutex);
 		pgstat_report_wait_end();
 	}
 	pthread_mutex_unlock(&crew->mutex);
-	return slot;
+	return buffer;
 }
 
 size_t
-csv_ahead_read(CsvAhead *ahead, uint8_t *buffer, size_t nbytes)
+csv_ahead_read(CsvAhead *ahead, uint8_t *to, size_t nbytes)
 {
 	size_t		ncopied = 0;
 	bool		at_end = false;
 
 	while (ncopied == 0 && !at_end)
 	{
-		const AheadSlot *slot;
+		const AheadBuffer *buffer;
 
 		csv_check_interrupts();
-		slot = wait_for_slot(ahead, &at_end);
-		if (slot == NULL)
+		buffer = wait_for_buffer(ahead, &at_end);
+		if (buffer == NULL)
 			continue;
-		ncopied = Min(nbytes, slot->nbytes - ahead->position);
+		ncopied = Min(nbytes, buffer->nbytes - ahead->position);
 		if (ahead->skip > 0)
 			ncopied = Min(ncopied, ahead->skip);
-		if (!copy(ahead, slot, buffer, ncopied))
+		if (!copy(ahead, buffer, to, ncopied))
 			return 0;
 		ahead->nbytes += ncopied;
 		ahead->position += ncopied;
-		if (ahead->position == slot->nbytes)
+		if (ahead->position == buffer->nbytes)
 		{
 			ahead->position = 0;
 			pthread_mutex_lock(&ahead->crew.mutex);
-			free_first_slot(ahead, first_piece(ahead));
+			free_first_buffer(ahead, first_piece(ahead));
 			pthread_mutex_unlock(&ahead->crew.mutex);
 		}
 		if (ahead->skip > 0)
