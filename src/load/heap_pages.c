@@ -71,7 +71,6 @@ typedef struct CsvPageWindow
 	PageHeaderData empty;		/* header of an empty page */
 	int			npages;
 	BlockNumber block;			/* expected number of the first page */
-	int64		nrows;
 	struct
 	{
 		CsvTupleCursor from;
@@ -111,7 +110,6 @@ struct CsvHeapPages
 	bool		has_page;		/* the next page has been started */
 	BlockNumber room;			/* the page of the row inserted last */
 	bool		seeks_room;		/* pages that are there may have space */
-	int64		nrows;			/* in all of these pages */
 	MemoryContext context;
 	BlockNumber first_end;		/* of the relation, at the beginning */
 	BlockNumber end;			/* block after the page appended last */
@@ -224,7 +222,7 @@ pending_page(CsvHeapPages *pages, int i)
 	return page_of(pages->pages, i);
 }
 
-/* set the tuples' own addresses, and the page's checksum */
+/* set the tuples' own addresses, and the page's checksum, unless they are right */
 static void
 place_page(Page page, BlockNumber block)
 {
@@ -235,6 +233,9 @@ place_page(Page page, BlockNumber block)
 		HeapTupleHeader tuple = (HeapTupleHeader)
 			PageGetItem(page, PageGetItemId(page, offset));
 
+		if (ItemPointerGetOffsetNumberNoCheck(&tuple->t_ctid) == offset &&
+			ItemPointerGetBlockNumberNoCheck(&tuple->t_ctid) == block)
+			return;
 		ItemPointerSet(&tuple->t_ctid, block, offset);
 	}
 	PageSetChecksumInplace(page, block);
@@ -244,11 +245,10 @@ place_page(Page page, BlockNumber block)
  * Append pages in the way of all changes of a relation: a buffer holds each page,
  * locked, from the time that the file has its block until it is logged.  An ERROR is
  * possible only before the buffers are filled.  It leaves blocks of zeros, as any
- * failed extension does.  at: the tuples have addresses for blocks from this block on;
- * InvalidBlockNumber if they have none.
+ * failed extension does.
  */
 static void
-buffer_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
+buffer_pages(CsvHeapPages *to, char *pages, int npages)
 {
 	Relation	relation = to->relation;
 	bool		is_shared = !RELATION_IS_LOCAL(relation);
@@ -265,11 +265,8 @@ buffer_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
 		UnlockRelationForExtension(relation, ExclusiveLock);
 	for (int i = 0; i < npages; i++)
 	{
-		BlockNumber block = BufferGetBlockNumber(buffers[i]);
-
-		if (at == InvalidBlockNumber || block != at + i)
-			place_page(page_of(pages, i), block);
-		to->end = block + 1;
+		to->end = BufferGetBlockNumber(buffers[i]) + 1;
+		place_page(page_of(pages, i), to->end - 1);
 	}
 
 	XLogBeginInsert();
@@ -448,7 +445,7 @@ write_new_storage(CsvHeapPages *to, char *pages, int npages, BlockNumber first)
  * transaction commits, so the relation survives a crash.
  */
 static void
-write_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
+write_pages(CsvHeapPages *to, char *pages, int npages)
 {
 	Relation	relation = to->relation;
 	bool		is_shared = !RELATION_IS_LOCAL(relation);
@@ -462,7 +459,7 @@ write_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cannot extend relation \"%s\" beyond %u blocks",
 						RelationGetRelationName(relation), MaxBlockNumber)));
-	for (int i = 0; i < npages && at != first; i++)
+	for (int i = 0; i < npages; i++)
 		place_page(page_of(pages, i), first + i);
 	if (RelationNeedsWAL(relation))
 		write_new_storage(to, pages, npages, first);
@@ -473,32 +470,29 @@ write_pages(CsvHeapPages *to, char *pages, int npages, BlockNumber at)
 	to->end = first + npages;
 }
 
-/* append pages with nrows rows; at: as for buffer_pages() */
 static void
-append_pages(CsvHeapPages *to, char *pages, int npages, int64 nrows, BlockNumber at)
+append_pages(CsvHeapPages *to, char *pages, int npages)
 {
 	Relation	relation = to->relation;
+	int64		nrows = 0;
 
 	if (npages == 0)
 		return;
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
 	if (to->past_buffers)
-		write_pages(to, pages, npages, at);
+		write_pages(to, pages, npages);
 	else
 		for (int i = 0; i < npages; i += to->npages)
-			buffer_pages(to, page_of(pages, i), Min(npages - i, to->npages),
-						 at == InvalidBlockNumber ? at : at + i);
+			buffer_pages(to, page_of(pages, i), Min(npages - i, to->npages));
 	/* a transaction that has read the relation meanwhile has not seen these rows */
 	CheckForSerializableConflictIn(relation, NULL, InvalidBlockNumber);
-	for (int i = 0; i < npages && to->entries != NULL; i++)
-		csv_index_entries_add(to->entries, page_of(pages, i));
+	for (int i = 0; i < npages; i++)
+	{
+		nrows += PageGetMaxOffsetNumber(page_of(pages, i));
+		if (to->entries != NULL)
+			csv_index_entries_add(to->entries, page_of(pages, i));
+	}
 	pgstat_count_heap_insert(relation, nrows);
-}
-
-static void
-append_window(CsvHeapPages *to, const CsvPageWindow *window)
-{
-	append_pages(to, window->pages, window->npages, window->nrows, window->block);
 }
 
 static void
@@ -509,7 +503,7 @@ append_waiting(CsvHeapPages *pages)
 	if (window == NULL)
 		return;
 	pages->crew->waiting = NULL;
-	append_window(pages, window);
+	append_pages(pages, window->pages, window->npages);
 }
 
 /* append the full pages; the page that is being filled stays */
@@ -517,8 +511,7 @@ static void
 append_pending(CsvHeapPages *pages)
 {
 	append_waiting(pages);
-	append_pages(pages, pages->pages, pages->nfull, pages->nrows, InvalidBlockNumber);
-	pages->nrows = 0;
+	append_pages(pages, pages->pages, pages->nfull);
 	pages->nfull = 0;
 }
 
@@ -612,9 +605,6 @@ insert_page(CsvHeapPages *pages, Page page)
 			csv_index_entries_insert(pages->entries, pages->slots[i]);
 		ExecClearTuple(pages->slots[i]);
 	}
-
-	/* table_multi_insert() has counted them */
-	pages->nrows -= last;
 	pages->has_page = false;
 }
 
@@ -676,7 +666,6 @@ csv_heap_pages_add(CsvHeapPages *pages, const Datum *values,
 		return false;
 	memset(pages->tuple.bytes + length, 0, MAXALIGN(length) - length);
 	put_tuple(page_with_room(pages, length), pages->tuple.bytes, length);
-	pages->nrows++;
 	return true;
 }
 
@@ -709,7 +698,6 @@ make_crew(CsvHeapPages *pages, const CsvRowTemplate *template, int nthreads)
 static void
 plan_window(CsvPageWindow *window, Size kept_free, CsvTupleCursor *cursor)
 {
-	window->nrows = 0;
 	for (window->npages = 0; window->npages < CSV_WINDOW_PAGES; window->npages++)
 	{
 		CsvTupleCursor end = *cursor;
@@ -733,7 +721,6 @@ plan_window(CsvPageWindow *window, Size kept_free, CsvTupleCursor *cursor)
 		window->plan[window->npages].from = *cursor;
 		*cursor = end;
 		window->plan[window->npages].ntuples = ntuples;
-		window->nrows += ntuples;
 	}
 }
 
@@ -805,7 +792,7 @@ add_windows(CsvHeapPages *pages, CsvTupleCursor *cursor)
 			break;
 		}
 		CHECK_FOR_INTERRUPTS();
-		append_window(pages, window);
+		append_pages(pages, window->pages, window->npages);
 		filled = next;
 		next = window;
 	}
@@ -845,33 +832,34 @@ csv_heap_pages_add_run(CsvHeapPages *pages, const CsvRowRun *run,
 	Size		length;
 	uint32		nrows;
 
+	/* into older pages, rows go one by one */
+	*stopped = pages->seeks_room;
+	if (pages->seeks_room)
+		return 0;
 	if (pages->crew == NULL)
 		pages->crew = make_crew(pages, template, nthreads);
 	nrows = make_tuples(pages, run, stopped);
 
-	/* first fill older pages with space, and the page that has been started */
-	while (pages->has_page || pages->seeks_room)
+	/* first fill the page that has been started */
+	while (pages->has_page)
 	{
 		CsvTupleCursor next = cursor;
 
 		tuple = csv_tuples_next(pages->crew->tuples, &next, &length);
 		if (tuple == NULL)
 			return nrows;
-		if (pages->has_page && !has_room(pages, pending_page(pages, pages->nfull), length))
+		if (!has_room(pages, pending_page(pages, pages->nfull), length))
 			finish_page(pages);
-		if (!pages->has_page && !(pages->seeks_room && start_room(pages, length)))
-			break;
-		put_tuple(pending_page(pages, pages->nfull), tuple, length);
-		pages->nrows++;
-		cursor = next;
+		else
+		{
+			put_tuple(pending_page(pages, pages->nfull), tuple, length);
+			cursor = next;
+		}
 	}
 	append_pending(pages);
 	add_windows(pages, &cursor);
 	while ((tuple = csv_tuples_next(pages->crew->tuples, &cursor, &length)) != NULL)
-	{
 		put_tuple(page_with_room(pages, length), tuple, length);
-		pages->nrows++;
-	}
 	return nrows;
 }
 
@@ -881,12 +869,8 @@ void
 csv_heap_pages_end(CsvHeapPages *pages)
 {
 	Page		page = pending_page(pages, pages->nfull);
-	int64		nlast = pages->has_page ? PageGetMaxOffsetNumber(page) : 0;
 
-	/* insert_page() counts the last rows */
-	pages->nrows -= nlast;
 	append_pending(pages);
-	pages->nrows = nlast;
 	if (pages->has_page)
 		insert_page(pages, page);
 	for (int i = 0; i < MaxHeapTuplesPerPage && pages->slots[i] != NULL; i++)
