@@ -78,7 +78,6 @@ struct CsvPieces
 	uint64_t	next_offset;	/* of the next piece */
 	uint64_t	next_bytes;
 	bool		is_last;		/* begin no further piece */
-	bool		is_wound_up;
 	CsvStatus	why;			/* the reason why no further piece joins */
 	Hand	   *held;			/* the hand of the consumer's batch */
 	double		read_seconds;
@@ -134,7 +133,7 @@ is_short_of(const CsvPieces *pieces, uint32_t npieces)
 
 	if (!pieces->has_stock || stock->at_end)
 		return false;
-	return stock->nwaiting > 0 || (!pieces->is_wound_up && !pieces->crew.ended &&
+	return stock->nwaiting > 0 || (!pieces->crew.ended &&
 								   stock->end < pieces->next_offset +
 								   pieces->next_bytes * npieces +
 								   LOOKAHEAD_BYTES + footer_margin(pieces));
@@ -223,8 +222,7 @@ may_begin(void *arg)
 	bool		is_behind = pieces->next_offset >= file_bytes(pieces) &&
 		crew->njoined < crew->nbegun;
 
-	return !pieces->is_last && !pieces->is_wound_up && !is_behind &&
-		next_piece_is_there(pieces) &&
+	return !pieces->is_last && !is_behind && next_piece_is_there(pieces) &&
 		(pieces->nfree > 0 || pieces->nhands < pieces->most_hands);
 }
 
@@ -353,9 +351,6 @@ join_chain(void *arg, uint32_t number)
 		let_go(pieces, &entry->hand);
 	if (!pieces->crew.ended && entry->piece.is_last)
 		pieces->is_last = false;
-	if (!pieces->crew.ended && pieces->is_wound_up &&
-		number + 1 == (uint32_t) pieces->crew.nbegun)
-		end_chain(pieces, CSV_OK);
 	return must_finish ? CSV_JOIN_FINISH : CSV_JOIN_DONE;
 }
 
@@ -391,8 +386,7 @@ void
 csv_pieces_wind_up(CsvPieces *pieces)
 {
 	pthread_mutex_lock(&pieces->crew.mutex);
-	pieces->is_wound_up = true;
-	if (!pieces->crew.ended && pieces->crew.njoined == pieces->crew.nbegun)
+	if (!pieces->crew.ended)
 		end_chain(pieces, CSV_OK);
 	pthread_mutex_unlock(&pieces->crew.mutex);
 }

@@ -46,7 +46,7 @@ extern CsvPieces *csv_pieces_start(const CsvPiecesOptions *options);
 /* set the hook, for batches that threads have not finished yet */
 extern void csv_pieces_set_hook(CsvPieces *pieces, const CsvBatchHook *hook);
 
-/* begin no more pieces, but finish those that have begun */
+/* let no further piece join the chain */
 extern void csv_pieces_wind_up(CsvPieces *pieces);
 
 /*

@@ -241,6 +241,7 @@ typedef struct Trial
 	int			stop_after;		/* batches; 0: all */
 	int			switch_after;	/* batches, to the CPU engine; 0: never */
 	int			reopen_after;	/* batches, by another reader; 0: never */
+	int			settle_after;	/* batches; 0: never */
 	bool		fall_back;		/* to the CPU engine, where this one fails */
 	useconds_t	nap;			/* over each batch */
 
@@ -399,6 +400,9 @@ run(Trial *trial)
 				break;
 			if (trial->nbatches == trial->switch_after)
 				csv_reader_set_engine(reader, &csv_cpu_engine, cpu);
+			if (trial->settle_after > 0 && trial->nbatches >= trial->settle_after &&
+				csv_reader_settle(reader))
+				trial->settle_after = 0;
 			if (trial->nbatches == trial->reopen_after)
 				reader = reopen(trial, reader, &ahead, &layout);
 		}
@@ -798,6 +802,24 @@ another_reader_goes_on_anywhere(void **state)
 }
 
 static void
+threads_can_be_settled_anywhere(void **state)
+{
+	Trial		whole = expected(NULL);
+
+	(void) state;
+	for (int after = 1; after < 30; after += 2)
+	{
+		Trial		trial;
+
+		trial_init(&trial, 1 + after % 4);
+		trial.settle_after = after;
+		run(&trial);
+		assert_int_equal(trial.settle_after, 0);
+		expect_same(&trial, &whole);
+	}
+}
+
+static void
 a_failure_comes_after_the_batches_before_it(void **state)
 {
 	Trial		whole = expected(NULL);
@@ -853,6 +875,7 @@ main(void)
 		cmocka_unit_test(reading_can_end_anywhere),
 		cmocka_unit_test(another_engine_goes_on_anywhere),
 		cmocka_unit_test(another_reader_goes_on_anywhere),
+		cmocka_unit_test(threads_can_be_settled_anywhere),
 		cmocka_unit_test(a_failure_comes_after_the_batches_before_it),
 		cmocka_unit_test(even_records_take_no_other_way),
 	};
