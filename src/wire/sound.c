@@ -82,7 +82,9 @@ comment_is_sound(const CsvDialectOptions *options)
 bool
 csv_dialect_is_sound(const CsvDialectOptions *options)
 {
-	if (!delimiter_is_sound(options) || options->boundary > CSV_BOUNDARY_CR ||
+	if (!csv_is_bool(&options->multiline) || !csv_is_bool(&options->lenient) ||
+		!csv_is_bool(&options->blank_is_record) || !csv_is_bool(&options->trim) ||
+		!delimiter_is_sound(options) || options->boundary > CSV_BOUNDARY_CR ||
 		!comment_is_sound(options) || options->footer_rows > CSV_MAX_FOOTER_ROWS ||
 		(options->lenient && options->quoting != CSV_QUOTING_RFC4180))
 		return false;
@@ -158,7 +160,9 @@ column_is_sound(const CsvColumn *column)
 	int16_t		most_scale = csv_lane_of_kind(column->kind) !=
 		CSV_LANE_DECIMAL || column->precision < 0 ? 0 : column->precision;
 
-	return column->kind < CSV_NUM_KINDS &&
+	return csv_is_bool(&column->force_null) &&
+		csv_is_bool(&column->force_not_null) &&
+		csv_is_bool(&column->pad_blanks) && column->kind < CSV_NUM_KINDS &&
 		is_within(column->max_chars, -1, MOST_VALUE_BYTES) &&
 		is_within(column->byte_width, -1, MOST_VALUE_BYTES) &&
 		is_within(column->type_chars, column->pad_blanks ? 1 : -1,
@@ -180,7 +184,10 @@ csv_layout_is_sound(const CsvLayout *layout)
 {
 	const CsvColumn *columns = layout->columns;
 
-	if (layout->nfields < 1 || layout->nfields > CSV_MAX_FIELDS ||
+	if (!csv_is_bool(&layout->pad) || !csv_is_bool(&layout->has_default) ||
+		!csv_is_bool(&layout->want_positions) ||
+		!csv_is_bool(&layout->bad_is_doubtful) ||
+		layout->nfields < 1 || layout->nfields > CSV_MAX_FIELDS ||
 		layout->ncolumns > MOST_COLUMNS ||
 		layout->encoding > CSV_ENCODING_OTHER ||
 		(layout->decimal_separator != '.' &&
@@ -202,7 +209,8 @@ csv_layout_is_sound(const CsvLayout *layout)
 static bool
 counts_are_sound(const CsvQuery *query)
 {
-	return query->nregisters <= CSV_MAX_REGISTERS &&
+	return csv_is_bool(&query->aggregates) &&
+		query->nregisters <= CSV_MAX_REGISTERS &&
 		query->ninstructions <= query->nregisters &&
 		query->nfilter_instructions <= query->ninstructions &&
 		query->nfilters <= CSV_MAX_REGISTERS &&
@@ -224,7 +232,8 @@ constants_are_sound(const CsvQuery *query)
 	{
 		const CsvConstant *constant = &query->constants[i];
 
-		if (constant->lane > CSV_LANE_UUID ||
+		if (!csv_is_bool(&constant->isnull) || !csv_is_bool(&constant->undecided) ||
+			constant->lane > CSV_LANE_UUID ||
 			constant->offset > query->text_length ||
 			constant->length > query->text_length - constant->offset)
 			return false;
@@ -296,7 +305,9 @@ uses_are_sound(const CsvQuery *query)
 		if (!aggregate_is_sound(query, &query->aggregate[i]))
 			return false;
 	for (uint32_t i = 0; i < query->norder; i++)
-		if (query->order[i].value >= query->nregisters ||
+		if (!csv_is_bool(&query->order[i].descending) ||
+			!csv_is_bool(&query->order[i].nulls_first) ||
+			query->order[i].value >= query->nregisters ||
 			query->order[i].lane > CSV_LANE_UUID)
 			return false;
 	for (uint32_t i = 0; i < query->nchecked; i++)

@@ -7,7 +7,7 @@
  * length beyond its arrays.  That its operands suit their operations is not checked:
  * csv_gpu_service takes queries only from sessions of its own user and build.
  *
- * The functions trust counts and pointers, and expect each bool to be 0 or 1.
+ * The functions trust counts and pointers.
  */
 #ifndef CSV_WIRE_SOUND_H
 #define CSV_WIRE_SOUND_H

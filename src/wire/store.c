@@ -450,34 +450,13 @@ entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
 }
 
 static bool
-is_dialect(const CsvDialectOptions *options)
-{
-	return csv_is_bool(&options->multiline) && csv_is_bool(&options->lenient) &&
-		csv_is_bool(&options->blank_is_record) && csv_is_bool(&options->trim) &&
-		csv_dialect_is_sound(options);
-}
-
-static bool
-is_layout(const CsvLayout *layout)
-{
-	CsvLayout	whole = *layout;
-
-	for (uint32_t i = 0; i < layout->ncolumns; i++)
-		if (!csv_is_bool(&layout->columns[i].force_null) ||
-			!csv_is_bool(&layout->columns[i].force_not_null) ||
-			!csv_is_bool(&layout->columns[i].pad_blanks))
-			return false;
-	whole.decimal_separator = '.';
-	return csv_layout_is_sound(&whole);
-}
-
-static bool
 check_header(CsvStore *store)
 {
 	const StoredHeader *header = entries_at(store, 0, 1, sizeof(StoredHeader));
 
 	if (header == NULL || header->magic != STORE_MAGIC ||
-		header->nrows > CSV_MOST_KEPT_ROWS || !is_dialect(&header->dialect))
+		header->nrows > CSV_MOST_KEPT_ROWS ||
+		!csv_dialect_is_sound(&header->dialect))
 		return false;
 	store->header = header;
 	store->directory = entries_at(store, header->directory, header->nbatches,
@@ -488,7 +467,8 @@ check_header(CsvStore *store)
 		return false;
 	store->layout.nfields = header->nfields;
 	store->layout.ncolumns = header->ncolumns;
-	if (!is_layout(&store->layout))
+	store->layout.decimal_separator = '.';
+	if (!csv_layout_is_sound(&store->layout))
 		return false;
 	csv_dialect_compile(&store->dialect, &header->dialect);
 	return true;
