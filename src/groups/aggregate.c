@@ -18,7 +18,9 @@
  *	   was spilled, they come out as they are, except groups with keys that the
  *	   evaluator has, too: these are added to the evaluator's groups.  Otherwise all
  *	   held groups are added to the evaluator.
- *	5. At the end each group becomes a row of results (results.h).
+ *	5. At the end each group becomes a row of results (results.h).  Groups come as
+ *	   CsvPartialGroups, piece by piece, from a device, from threads that have merged
+ *	   them, and then from the evaluator.
  */
 #include "postgres.h"
 
@@ -49,7 +51,7 @@
 #define ROWS_PER_RESET	64
 
 /* groups whose rows are made at a time: these stay in the caches */
-#define ROOM_GROUPS		256
+#define ROOM_GROUPS		64
 
 /* a key, or an aggregate of the query, for single rows */
 typedef struct Source
@@ -66,20 +68,18 @@ struct CsvAggregation
 	MemoryContext context;
 	CsvEvaluation *evaluation;
 	CsvEvaluator *evaluator;	/* the scan's */
-	uint32_t	next;			/* the next group */
 	bool		has_held;		/* groups come from the device first */
 	bool		was_held;		/* some groups have come from there */
 	uint32_t	nevaluated;		/* groups in the evaluator, before held groups come */
-	uint32_t	piece_first;	/* of `piece`: number of its first group */
-	uint32_t	piece_next;		/* of `piece`: the next group to come */
-	CsvPartialGroups piece;
+	CsvPartialGroups piece;		/* groups from the device or the evaluator */
+	uint32_t	piece_first;	/* number of its first group there */
+	uint32_t	piece_next;		/* the next group to come */
 	const CsvGroupRows *made;	/* rows of the piece's groups from made_first to
 								 * made_end */
 	uint32_t	made_first;
 	uint32_t	made_end;
 	CsvGroupRows *room;			/* for some rows, if no thread has made them */
 	MemoryContext room_context; /* of values that are too large for it */
-	bool		at_piece;		/* the current row is of a group of `piece` */
 	uint32_t	nrows;			/* rows that were made */
 	CsvExtras	extras;
 
@@ -445,7 +445,6 @@ csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluator *evaluator)
 	csv_spill_drop(&aggregation->rows);
 	csv_spill_drop(&aggregation->values);
 	aggregation->evaluator = evaluator;
-	aggregation->next = 0;
 	aggregation->nbatches = 1;
 	csv_extras_drop(&aggregation->extras);
 	csv_partial_lay_out(csv_evaluator_query(evaluator), &aggregation->partial);
@@ -460,12 +459,23 @@ csv_aggregation_renew(CsvAggregation *aggregation, CsvEvaluator *evaluator)
 	csv_aggregation_attach(aggregation, evaluator);
 }
 
+/* begin with the evaluator's groups */
+static void
+begin_groups(CsvAggregation *aggregation)
+{
+	memset(&aggregation->piece, 0, sizeof(aggregation->piece));
+	aggregation->piece_first = 0;
+	aggregation->piece_next = 0;
+	aggregation->made_end = 0;
+}
+
 /* drop the groups that the device holds */
 static void
 drop_held(CsvAggregation *aggregation)
 {
 	aggregation->has_held = false;
 	csv_evaluation_drop_held(aggregation->evaluation);
+	begin_groups(aggregation);
 }
 
 /*
@@ -485,16 +495,11 @@ settle_held(CsvAggregation *aggregation)
 	csv_evaluation_gather(aggregation->evaluation,
 						  csv_spill_has_files(&aggregation->rows) ||
 						  csv_spill_has_files(&aggregation->values) ||
-						  aggregation->extras.table != NULL ||
-						  aggregation->extras.keys != NULL, &maker);
+						  csv_extras_exist(&aggregation->extras), &maker);
 	aggregation->nevaluated = csv_evaluator_ngroups(aggregation->evaluator);
-	aggregation->piece_first = 0;
-	aggregation->piece_next = 0;
-	aggregation->made_end = 0;
+	begin_groups(aggregation);
 	aggregation->has_held = csv_evaluation_held(aggregation->evaluation, 0, piece);
-	if (!aggregation->has_held)
-		return;
-	if (!csv_spill_has_files(&aggregation->rows))
+	if (!aggregation->has_held || !csv_spill_has_files(&aggregation->rows))
 		return;
 	do
 	{
@@ -559,7 +564,7 @@ next_batch(CsvAggregation *aggregation)
 
 	if (file == NULL)
 		return false;
-	aggregation->next = 0;
+	begin_groups(aggregation);
 	csv_extras_drop(&aggregation->extras);
 	aggregation->nbatches++;
 	if (!csv_evaluator_reset(aggregation->evaluator))
@@ -611,7 +616,8 @@ csv_aggregation_finish(CsvAggregation *aggregation, CsvEvaluation *evaluation)
 bool
 csv_aggregation_rewind(CsvAggregation *aggregation)
 {
-	aggregation->next = 0;
+	if (!aggregation->has_held)
+		begin_groups(aggregation);
 	return aggregation->rows.level == 0 && aggregation->rows.spilled == NIL &&
 		!aggregation->was_held;
 }
@@ -655,33 +661,44 @@ add_to_evaluator(CsvAggregation *aggregation, uint32_t group)
 	return true;
 }
 
-/* the next piece of groups that the device holds; false if there is none */
+/* the next piece of groups; false if there are no more */
 static bool
 next_piece(CsvAggregation *aggregation)
 {
+	CsvPartialGroups *piece = &aggregation->piece;
+
 	CHECK_FOR_INTERRUPTS();
-	aggregation->piece_first += aggregation->piece.ngroups;
+	aggregation->piece_first += piece->ngroups;
 	aggregation->piece_next = 0;
 	aggregation->made_end = 0;
-	if (csv_evaluation_held(aggregation->evaluation, aggregation->piece_first,
-							&aggregation->piece))
-		return true;
-	drop_held(aggregation);
-	return false;
+	if (aggregation->has_held)
+	{
+		if (csv_evaluation_held(aggregation->evaluation,
+								aggregation->piece_first, piece))
+			return true;
+		drop_held(aggregation);
+	}
+	do
+	{
+		if (csv_evaluator_groups(aggregation->evaluator, aggregation->piece_first,
+								 ROOM_GROUPS, piece) != CSV_OK)
+			out_of_memory();
+	} while (piece->ngroups == 0 && next_batch(aggregation));
+	return piece->ngroups > 0;
 }
 
-/* the next held group that the evaluator does not have; false if there are no more */
+/* the next group, except held groups that the evaluator has; false at the end */
 static bool
-next_held(CsvAggregation *aggregation, uint32_t *group)
+next_group(CsvAggregation *aggregation, uint32_t *group)
 {
-	aggregation->was_held = true;
 	do
 	{
 		if (aggregation->piece_next == aggregation->piece.ngroups &&
 			!next_piece(aggregation))
 			return false;
 		*group = aggregation->piece_next++;
-	} while (aggregation->nevaluated > 0 &&
+		aggregation->was_held |= aggregation->has_held;
+	} while (aggregation->has_held && aggregation->nevaluated > 0 &&
 			 add_to_evaluator(aggregation, *group));
 	return true;
 }
@@ -735,38 +752,32 @@ fill_row(CsvAggregation *aggregation, uint32_t group, Datum *values,
 bool
 csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 {
+	const CsvResults *results = aggregation->results;
 	MemoryContext outer;
 	CsvGroupPlace place;
-	uint32_t	group;
+	bool		has_extras;
 
-	aggregation->at_piece = aggregation->has_held &&
-		next_held(aggregation, &group);
-	if (aggregation->at_piece)
+	if (!next_group(aggregation, &place.group))
+		return false;
+	has_extras = !aggregation->has_held &&
+		csv_extras_exist(&aggregation->extras);
+	place.piece = &aggregation->piece;
+	place.number = aggregation->piece_first + place.group;
+	place.extras = has_extras ? &aggregation->extras : NULL;
+	if (!has_extras)
 	{
-		fill_row(aggregation, group, values, isnull);
-		if (aggregation->results->all_columns)
+		fill_row(aggregation, place.group, values, isnull);
+		if (results->all_columns)
 			return true;
 	}
-	else
-	{
-		while (aggregation->next >=
-			   csv_evaluator_ngroups(aggregation->evaluator))
-			if (!next_batch(aggregation))
-				return false;
-		group = aggregation->next++;
-	}
-	place.evaluator = aggregation->evaluator;
-	place.piece = aggregation->at_piece ? &aggregation->piece : NULL;
-	place.group = group;
-	place.extras = &aggregation->extras;
 	if (aggregation->nrows++ % aggregation->rows_per_reset == 0)
 		ResetExprContext(aggregation->econtext);
 	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
-	for (int i = 0; i < aggregation->results->n; i++)
+	for (int i = 0; i < results->n; i++)
 	{
-		const CsvResult *result = &aggregation->results->results[i];
+		const CsvResult *result = &results->results[i];
 
-		if (aggregation->at_piece && result->has_column)
+		if (!has_extras && result->has_column)
 			continue;
 		isnull[i] = true;
 		if (result->is_used)

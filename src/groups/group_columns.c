@@ -1,6 +1,6 @@
 /*
  * group_columns.c
- *		Rows of groups that come from a device or threads, many at a time.
+ *		Rows of many groups at a time.
  *
  * A query with millions of groups takes most of its time to hand them over, one by
  * one.  So rows are made before, column by column, in one loop for each kind of

@@ -121,37 +121,20 @@ csv_results_create(const CsvProgram *program, const ForeignScan *plan,
 
 /* ---- keys and aggregates of a group ---- */
 
-/* from the evaluator or from the device */
-static void
-get_key(const CsvResults *results, const CsvGroupPlace *place, int key,
-		CsvValue *value)
-{
-	if (place->piece != NULL)
-		csv_partial_key(results->query, place->piece, place->group,
-						(uint32_t) key, value);
-	else
-		csv_evaluator_key(place->evaluator, place->group, (uint32_t) key,
-						  value);
-}
-
 static void
 get_aggregate(const CsvResults *results, const CsvGroupPlace *place,
 			  int aggregate, CsvAggregateValue *value)
 {
-	if (place->piece != NULL)
-		csv_partial_aggregate(results->query, results->layout, place->piece,
-							  place->group, (uint32_t) aggregate, value);
-	else
-		csv_evaluator_aggregate(place->evaluator, place->group,
-								(uint32_t) aggregate, value);
+	csv_partial_aggregate(results->query, results->layout, place->piece,
+						  place->group, (uint32_t) aggregate, value);
 }
 
-/* values that no lane holds; a device has none */
+/* values that no lane holds */
 static const CsvExtra *
 find_extra(const CsvGroupPlace *place, int aggregate)
 {
-	return place->piece != NULL ? NULL :
-		csv_extras_find(place->extras, place->group, aggregate);
+	return place->extras == NULL ? NULL :
+		csv_extras_find(place->extras, place->number, aggregate);
 }
 
 /* a sum of a group */
@@ -355,13 +338,9 @@ float_spread(const CsvResults *results, const CsvGroupPlace *place,
 	spread = sum->count == 1 ? 0.0 :
 		find_extra(place, result->second) != NULL ?
 		get_float8_infinity() :
-		place->piece != NULL ?
 		csv_partial_spread(results->layout, place->piece, place->group,
 						   (uint32_t) result->first,
-						   (uint32_t) result->second, (uint64_t) sum->count) :
-		csv_evaluator_spread(place->evaluator, place->group,
-							 (uint32_t) result->first,
-							 (uint32_t) result->second, (uint64_t) sum->count);
+						   (uint32_t) result->second, (uint64_t) sum->count);
 	if (isinf(spread))
 		float_overflow_error();
 	return spread;
@@ -423,14 +402,14 @@ key_result(const CsvResults *results, const CsvGroupPlace *place,
 /* the extreme may be in the lane, or beside it, or both */
 static Datum
 extreme_result(const CsvResults *results, const CsvGroupPlace *place,
-			   CsvResult *result, CsvValue *value)
+			   CsvResult *result, int64 count, CsvValue *value)
 {
 	const CsvExtra *extra = find_extra(place, result->first);
 	bool		is_max = results->program->aggregate[result->first].kind ==
 		CSV_AGGREGATE_MAX;
 	Datum		datum;
 
-	if (value->state == CSV_LANE_NULL)
+	if (extra != NULL && extra->count == count)
 		return extra->value;
 	if (result->reg.lane == CSV_LANE_DECIMAL && result->reg.scaled)
 	{
@@ -464,7 +443,8 @@ csv_result(CsvResults *results, const CsvGroupPlace *place, int i,
 	switch (result->kind)
 	{
 		case CSV_RESULT_KEY:
-			get_key(results, place, result->first, &key);
+			csv_partial_key(results->query, place->piece, place->group,
+							(uint32_t) result->first, &key);
 			*isnull = key.state == CSV_LANE_NULL;
 			return *isnull ? (Datum) 0 : key_result(results, place, result, &key);
 		case CSV_RESULT_COUNT:
@@ -473,8 +453,8 @@ csv_result(CsvResults *results, const CsvGroupPlace *place, int i,
 		case CSV_RESULT_EXTREME:
 			get_aggregate(results, place, result->first, &value);
 			*isnull = value.count == 0;
-			return *isnull ? (Datum) 0 : extreme_result(results, place, result,
-														&value.extreme);
+			return *isnull ? (Datum) 0 :
+				extreme_result(results, place, result, value.count, &value.extreme);
 		default:
 			break;
 	}

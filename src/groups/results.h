@@ -71,6 +71,12 @@ extern Datum csv_numeric_extreme(bool is_max, Datum a, Datum b);
 /* scale(); 0 if the numeric is not finite */
 extern int	csv_numeric_scale(Datum value);
 
+static inline bool
+csv_extras_exist(const CsvExtras *extras)
+{
+	return extras->table != NULL || extras->keys != NULL;
+}
+
 /* drop all values and keys, and free their memory */
 extern void csv_extras_drop(CsvExtras *extras);
 
@@ -112,13 +118,13 @@ typedef struct CsvResult
 	char		room[CSV_SHORT_NUMERIC_BYTES];	/* for a numeric */
 } CsvResult;
 
-/* where a group is: in the evaluator, or in a piece that came from a device */
+/* a group, in a piece of groups */
 typedef struct CsvGroupPlace
 {
-	CsvEvaluator *evaluator;
-	const CsvPartialGroups *piece;	/* NULL: in the evaluator */
+	const CsvPartialGroups *piece;
 	uint32_t	group;
-	const CsvExtras *extras;	/* of groups in the evaluator */
+	uint32_t	number;			/* in the evaluator, for its */
+	const CsvExtras *extras;	/* NULL: none */
 } CsvGroupPlace;
 
 typedef struct CsvResults
@@ -148,7 +154,7 @@ extern CsvResults *csv_results_create(const CsvProgram *program,
 extern Datum csv_result(CsvResults *results, const CsvGroupPlace *place, int i,
 						bool *isnull);
 
-/* ---- group_columns.c: groups that come from a device or threads ---- */
+/* ---- group_columns.c: many groups at a time ---- */
 
 /* rows of groups, with a value for each column */
 typedef struct CsvGroupRows

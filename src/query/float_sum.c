@@ -19,6 +19,9 @@
 /* parts of an expansion stay below this, so that no sum of them overflows */
 #define MOST_OF_PARTS	0x1p1000
 
+/* if no higher word is set, words are below MOST_OF_PARTS: 32 x 64 + 32 - 1074 < 1000 */
+#define TOP_OF_PARTS	62
+
 #define NWORDS			CSV_FLOAT_SUM_WORDS
 #define LOWEST_EXPONENT	(-1074)
 
@@ -64,8 +67,9 @@ wide_make_positive(CsvWideFloat *wide)
 	return negative;
 }
 
+/* add a finite value to words without moving carries on */
 static void
-wide_add(CsvWideFloat *wide, double value)
+add_to_words(int64_t *words, double value)
 {
 	uint64_t	bits = csv_double_bits(value);
 	uint64_t	digits = bits & DIGITS_MASK;
@@ -85,8 +89,14 @@ wide_add(CsvWideFloat *wide, double value)
 	{
 		int64_t		word = (int64_t) (shifted >> 32 * i & 0xffffffff);
 
-		wide->words[place + i] += negative ? -word : word;
+		words[place + i] += negative ? -word : word;
 	}
+}
+
+static void
+wide_add(CsvWideFloat *wide, double value)
+{
+	add_to_words(wide->words, value);
 	if (++wide->nadditions == MOST_ADDITIONS)
 		wide_carry(wide);
 }
@@ -104,19 +114,28 @@ wide_bits(const CsvWideFloat *wide, int place)
 	return (uint64_t) (bits >> place % 32);
 }
 
+/* the highest word that is not 0; -1: all words are 0 */
+static int
+top_of(const int64_t *words)
+{
+	int			top = NWORDS - 1;
+
+	while (top >= 0 && words[top] == 0)
+		top--;
+	return top;
+}
+
 static double
 wide_round(const CsvWideFloat *wide, bool *overflow)
 {
 	CsvWideFloat sum = *wide;
 	bool		negative = wide_make_positive(&sum);
-	int			top = NWORDS - 1;
+	int			top = top_of(sum.words);
 	int			high;			/* place of the highest bit */
 	int			low;			/* place of the lowest bit that is kept */
 	uint64_t	bits;
 
-	while (top > 0 && sum.words[top] == 0)
-		top--;
-	if (sum.words[top] == 0)
+	if (top < 0)
 		return 0;
 	high = top * 32 + 63 - (int) csv_leading_zeros((uint64_t) sum.words[top]);
 	low = high - DIGITS;
@@ -311,91 +330,71 @@ csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 
 bool
 csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
-						const int64_t *words, uint8_t seen)
+						const int64_t *words)
 {
 	CsvWideFloat total;
-	bool		negative;
-	int			top = NWORDS - 1;
+	CsvWideFloat *wide;
+	int			top = top_of(words);
 
-	sum->seen |= seen;
-	memcpy(total.words, words, sizeof(total.words));
-
-	/* take the magnitude: all words of a small negative sum have bits set */
-	negative = wide_make_positive(&total);
-	while (top > 0 && total.words[top] == 0)
-		top--;
-	if (top * 32 + 32 + LOWEST_EXPONENT > 1000 && sum->wide == 0 &&
-		!widen(sum, wides, 0))
-		return false;
-	for (int i = 0; i <= top; i++)
+	sum->seen |= (uint8_t) words[NWORDS];
+	if (sum->wide == 0 && top <= TOP_OF_PARTS)
 	{
-		int64_t		word = negative ? -total.words[i] : total.words[i];
-
-		if (word == 0)
-			continue;
-		if (sum->wide != 0)
+		for (int i = 0; i <= top; i++)
 		{
-			CsvWideFloat *wide = wides->sums[sum->wide - 1];
+			/* two doubles; the high part is nearly always 0 */
+			int64_t		high = words[i] / (INT64_C(1) << 53);
+			int64_t		low = words[i] % (INT64_C(1) << 53);
+			int			exponent = 32 * i + LOWEST_EXPONENT;
 
-			/* at most what a value adds to a word, except for the last word */
-			wide->words[i] += word;
-			if (++wide->nadditions == MOST_ADDITIONS)
-				wide_carry(wide);
+			if ((low != 0 &&
+				 !add_finite(sum, wides, (double) low *
+							 csv_power_of_two(exponent))) ||
+				(high != 0 &&
+				 !add_finite(sum, wides, (double) high *
+							 csv_power_of_two(exponent + 53))))
+				return false;
 		}
-		else if (!add_finite(sum, wides, (double) word *
-							 csv_power_of_two(32 * i + LOWEST_EXPONENT)))
-			return false;
+		return true;
 	}
+	if (sum->wide == 0 && !widen(sum, wides, 0))
+		return false;
+
+	/* without carries, at most what a value adds to a word, except to the last */
+	wide = wides->sums[sum->wide - 1];
+	memcpy(total.words, words, sizeof(total.words));
+	wide_carry(&total);
+	for (int i = 0; i < NWORDS; i++)
+		wide->words[i] += total.words[i];
+	if (++wide->nadditions == MOST_ADDITIONS)
+		wide_carry(wide);
 	return true;
-}
-
-/* the finite part of a sum */
-static CsvWideFloat
-wide_of_sum(const CsvFloatSum *sum, const CsvWideFloats *wides)
-{
-	CsvWideFloat wide;
-
-	if (sum->wide != 0)
-		return *wides->sums[sum->wide - 1];
-	memset(&wide, 0, sizeof(wide));
-	for (uint32_t i = 0; i < sum->nparts; i++)
-		wide_add(&wide, sum->parts[i]);
-	return wide;
 }
 
 void
 csv_float_sum_to_words(const CsvFloatSum *sum, const CsvWideFloats *wides,
 					   int64_t *words)
 {
-	CsvWideFloat wide = wide_of_sum(sum, wides);
-
 	words[NWORDS] |= sum->seen;
-	wide_carry(&wide);
-	for (int i = 0; i < NWORDS; i++)
-		words[i] += wide.words[i];
+	for (uint32_t i = 0; i < sum->nparts; i++)
+		add_to_words(words, sum->parts[i]);
+	if (sum->wide != 0)
+	{
+		CsvWideFloat wide = *wides->sums[sum->wide - 1];
+
+		wide_carry(&wide);
+		for (int i = 0; i < NWORDS; i++)
+			words[i] += wide.words[i];
+	}
 }
 
-double
-csv_float_sum_round(const CsvFloatSum *sum, const CsvWideFloats *wides,
-					bool *overflow)
+/* the rounded sum of parts */
+static double
+round_parts(const CsvFloatSum *sum)
 {
 	uint32_t	n = sum->nparts;
 	double		total = 0;
 	double		error = 0;
 
-	*overflow = false;
-	if ((sum->seen & CSV_SEEN_NAN) != 0 ||
-		(sum->seen & (CSV_SEEN_INFINITY | CSV_SEEN_MINUS_INFINITY)) ==
-		(CSV_SEEN_INFINITY | CSV_SEEN_MINUS_INFINITY))
-		return csv_bits_double(UINT64_C(0x7ff8) << 48);
-	if ((sum->seen & CSV_SEEN_INFINITY) != 0)
-		return csv_bits_double(CSV_FLOAT_INFINITY);
-	if ((sum->seen & CSV_SEEN_MINUS_INFINITY) != 0)
-		return csv_bits_double(CSV_FLOAT_INFINITY | MINUS_ZERO);
-	if ((sum->seen & CSV_SEEN_NO_MINUS_ZERO) == 0)
-		return -0.0;
-	if (sum->wide != 0)
-		return wide_round(wides->sums[sum->wide - 1], overflow);
 	if (n == 0)
 		return 0;
 
@@ -425,6 +424,43 @@ csv_float_sum_round(const CsvFloatSum *sum, const CsvWideFloats *wides,
 	return total;
 }
 
+static void *
+no_memory(void *owner, size_t nbytes)
+{
+	(void) owner;
+	(void) nbytes;
+	return NULL;
+}
+
+double
+csv_float_words_round(const int64_t *words, bool *overflow)
+{
+	static const CsvMemory memory = {.alloc = no_memory};
+	uint64_t	seen = (uint64_t) words[NWORDS];
+	CsvWideFloats wides = {&memory, NULL, 0, 0};
+	CsvWideFloat wide;
+	CsvFloatSum sum;
+
+	*overflow = false;
+	if ((seen & CSV_SEEN_NAN) != 0 ||
+		(seen & (CSV_SEEN_INFINITY | CSV_SEEN_MINUS_INFINITY)) ==
+		(CSV_SEEN_INFINITY | CSV_SEEN_MINUS_INFINITY))
+		return csv_bits_double(UINT64_C(0x7ff8) << 48);
+	if ((seen & CSV_SEEN_INFINITY) != 0)
+		return csv_bits_double(CSV_FLOAT_INFINITY);
+	if ((seen & CSV_SEEN_MINUS_INFINITY) != 0)
+		return csv_bits_double(CSV_FLOAT_INFINITY | MINUS_ZERO);
+	if ((seen & CSV_SEEN_NO_MINUS_ZERO) == 0)
+		return -0.0;
+
+	/* if parts can hold the sum, they take less time */
+	memset(&sum, 0, sizeof(sum));
+	if (csv_float_sum_add_words(&sum, &wides, words))
+		return round_parts(&sum);
+	memcpy(wide.words, words, sizeof(wide.words));
+	return wide_round(&wide, overflow);
+}
+
 /* ---- the sum of squared deviations ---- */
 
 /*
@@ -437,18 +473,16 @@ csv_float_sum_round(const CsvFloatSum *sum, const CsvWideFloats *wides,
 
 /* the magnitude of a sum: words [*first, *last]; *last < *first if it is 0 */
 static void
-magnitude_of(const CsvFloatSum *sum, const CsvWideFloats *wides,
-			 uint32_t *words, int *first, int *last)
+magnitude_of(const int64_t *sum, uint32_t *words, int *first, int *last)
 {
-	CsvWideFloat wide = wide_of_sum(sum, wides);
+	CsvWideFloat wide;
 
+	memcpy(wide.words, sum, sizeof(wide.words));
 	(void) wide_make_positive(&wide);
 	*first = 0;
-	*last = NWORDS - 1;
+	*last = top_of(wide.words);
 	for (int i = 0; i < NWORDS; i++)
 		words[i] = (uint32_t) wide.words[i];
-	while (*last >= 0 && words[*last] == 0)
-		(*last)--;
 	while (*first <= *last && words[*first] == 0)
 		(*first)++;
 }
@@ -497,8 +531,8 @@ round_bits(uint64_t bits, bool rest, int exponent)
 }
 
 double
-csv_float_sum_spread(const CsvFloatSum *sum, const CsvFloatSum *squares,
-					 uint64_t count, const CsvWideFloats *wides)
+csv_float_words_spread(const int64_t *sum, const int64_t *squares,
+					   uint64_t count)
 {
 	const int	shift = -LOWEST_EXPONENT % 32;
 	uint32_t	words[NWORDS];
@@ -511,13 +545,13 @@ csv_float_sum_spread(const CsvFloatSum *sum, const CsvFloatSum *squares,
 	CsvUint128	quotient = 0;
 	bool		inexact;
 
-	if (((sum->seen | squares->seen) &
+	if (((sum[NWORDS] | squares[NWORDS]) &
 		 (CSV_SEEN_NAN | CSV_SEEN_INFINITY | CSV_SEEN_MINUS_INFINITY)) != 0)
 		return csv_bits_double(UINT64_C(0x7ff8) << 48);
 
 	/* count x squares - sum x sum */
 	memset(all, 0, sizeof(all));
-	magnitude_of(squares, wides, words, &first, &last);
+	magnitude_of(squares, words, &first, &last);
 	for (int i = first; i <= last; i++)
 		for (int half = 0; half < 2; half++)
 		{
@@ -529,7 +563,7 @@ csv_float_sum_spread(const CsvFloatSum *sum, const CsvFloatSum *squares,
 			add_word(all, place, (product & 0xffffffff) << shift, false);
 			add_word(all, place + 1, (product >> 32) << shift, false);
 		}
-	magnitude_of(sum, wides, words, &first, &last);
+	magnitude_of(sum, words, &first, &last);
 	for (int i = first; i <= last; i++)
 		for (int k = first; k <= last; k++)
 			add_word(all, SPREAD_REST + i + k, (uint64_t) words[i] * words[k],
@@ -558,43 +592,6 @@ csv_float_sum_spread(const CsvFloatSum *sum, const CsvFloatSum *squares,
 		exponent++;
 	}
 	return round_bits((uint64_t) quotient, inexact, exponent);
-}
-
-static CsvWideFloat
-wide_of_words(const int64_t *words)
-{
-	CsvWideFloat wide;
-
-	memset(&wide, 0, sizeof(wide));
-	memcpy(wide.words, words, sizeof(wide.words));
-	wide_carry(&wide);
-	return wide;
-}
-
-double
-csv_float_words_round(const int64_t *words, uint8_t seen, bool *overflow)
-{
-	CsvWideFloat wide = wide_of_words(words);
-	CsvWideFloat *sums[1] = {&wide};
-	CsvWideFloats wides = {NULL, sums, 1, 1};
-	CsvFloatSum sum = {{0}, 0, seen, 1};
-
-	return csv_float_sum_round(&sum, &wides, overflow);
-}
-
-double
-csv_float_words_spread(const int64_t *sum, const int64_t *squares,
-					   uint64_t count)
-{
-	CsvWideFloat wide[2] = {wide_of_words(sum), wide_of_words(squares)};
-	CsvWideFloat *sums[2] = {&wide[0], &wide[1]};
-	CsvWideFloats wides = {NULL, sums, 2, 2};
-	CsvFloatSum parts[2] = {
-		{{0}, 0, (uint8_t) sum[NWORDS], 1},
-		{{0}, 0, (uint8_t) squares[NWORDS], 2}
-	};
-
-	return csv_float_sum_spread(&parts[0], &parts[1], count, &wides);
 }
 
 void

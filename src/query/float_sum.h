@@ -73,33 +73,26 @@ extern bool csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 								   uint32_t n);
 
 /*
- * Add a sum in words.  Each word is signed, and has 2^32 times the weight of the word
- * before; the first has the weight 2^-1074.  seen: CSV_SEEN_... of the sum's values.
+ * Sums in words: CSV_FLOAT_SUM_WORDS of a sum, which are signed, each with 2^32 times
+ * the weight of the word before; the first has the weight 2^-1074.  A word of
+ * CSV_SEEN_... follows.
+ *
+ * Add a sum in words; false: no memory.  And the opposite: add a sum to words.
  */
 extern bool csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
-									const int64_t *words, uint8_t seen);
-
-/* the opposite: add a sum to such words, and CSV_SEEN_... to the word behind them */
+									const int64_t *words);
 extern void csv_float_sum_to_words(const CsvFloatSum *sum,
 								   const CsvWideFloats *wides,
 								   int64_t *words);
 
 /* The rounded sum.  *overflow: all values were finite, and the rounded sum is not. */
-extern double csv_float_sum_round(const CsvFloatSum *sum,
-								  const CsvWideFloats *wides, bool *overflow);
+extern double csv_float_words_round(const int64_t *words, bool *overflow);
 
 /*
  * For variances: the sum of squared deviations from the mean of `count` values, whose
  * sum and sum of squares are given.  It is rounded once, from an exact number.
  * Infinite if it is too large; NaN if a value was not finite.
  */
-extern double csv_float_sum_spread(const CsvFloatSum *sum,
-								   const CsvFloatSum *squares, uint64_t count,
-								   const CsvWideFloats *wides);
-
-/* the same two functions for sums in words: see csv_float_sum_add_words() */
-extern double csv_float_words_round(const int64_t *words, uint8_t seen,
-									bool *overflow);
 extern double csv_float_words_spread(const int64_t *sum,
 									 const int64_t *squares, uint64_t count);
 extern void csv_wide_floats_free(CsvWideFloats *wides);

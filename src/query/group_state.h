@@ -66,6 +66,10 @@ typedef struct CsvGroups
 	CsvSpillValueFn spill_value;
 	void	   *spill_arg;
 
+	/* room for groups that are handed out */
+	void	   *room;
+	size_t		room_bytes;
+
 	/* of one block of rows */
 	uint16_t	kept[CSV_BLOCK_ROWS];	/* rows that are not spilled */
 	uint64_t	hashes[CSV_BLOCK_ROWS];

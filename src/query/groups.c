@@ -136,6 +136,8 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	memset(&groups->table, 0, sizeof(groups->table));
 	memset(&groups->wides, 0, sizeof(groups->wides));
 	memset(groups->accumulators, 0, sizeof(groups->accumulators));
+	groups->room = NULL;
+	groups->room_bytes = 0;
 	groups->table.arena.memory = memory;
 	groups->wides.memory = memory;
 	csv_keyed_init(&groups->carries, memory, seed, carry_key, 1,
@@ -178,6 +180,8 @@ csv_groups_free(CsvGroups *groups)
 	csv_keyed_free(&groups->table);
 	csv_keyed_free(&groups->carries);
 	csv_wide_floats_free(&groups->wides);
+	if (groups->room != NULL)
+		groups->memory->free(groups->memory->owner, groups->room);
 	forget_classes(groups);
 	forget_values(groups);
 }

@@ -29,15 +29,15 @@ extern bool csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows);
 /* is there no room for further groups?  see csv_evaluator_limit() */
 extern bool csv_groups_are_full(CsvGroups *groups);
 
+/* the keys of a row of groups, as two words each, and which are NULL */
+extern void csv_groups_get_keys(const CsvKeyed *table, const uint8_t *row,
+								uint64_t *keys, uint32_t *nulls);
+
 /*
  * Add a group to the words of a partial, except values that COUNT_DISTINCT has
  * counted.  row: the row of the group.  Texts are addresses.
  */
 extern void csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
 									const uint8_t *row, int64_t *words);
-
-/* a value as the two words of a partial; a text by its address */
-extern void csv_value_to_pair(uint8_t lane, const CsvValue *value,
-							  uint64_t *pair);
 
 #endif							/* CSV_GROUPS_H */

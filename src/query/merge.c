@@ -1,14 +1,16 @@
 /*
  * merge.c
- *		Reads keys and aggregates of an evaluator's groups, and of partial groups that
- *		an engine has made; adds partial groups to an evaluator.
+ *		Reads keys and aggregates of partial groups, adds partial groups to an
+ *		evaluator, and hands out an evaluator's groups as partial groups.
  */
 #include <string.h>
 
 #include "accumulate.h"
 #include "evaluator.h"
 #include "groups.h"
-#include "team.h"
+
+/* groups that are absorbed at a time: these stay in the caches */
+#define ABSORBED_GROUPS	256
 
 /* a value that is not NULL, by its two words */
 static CsvValue
@@ -71,9 +73,7 @@ csv_partial_aggregate(const CsvQuery *query, const CsvPartialLayout *layout,
 	if (value->count == 0)
 		return;
 	if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
-		value->real = csv_float_words_round(words, (uint8_t)
-											words[CSV_FLOAT_SUM_WORDS],
-											&value->overflow);
+		value->real = csv_float_words_round(words, &value->overflow);
 	else if (csv_is_sum(aggregate))
 		value->wide = wide_of_words(aggregate, words);
 	else if (csv_is_extreme(aggregate))
@@ -121,8 +121,7 @@ csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 		else if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
 			good = csv_float_sum_add_words((CsvFloatSum *)
 										   (run.place + accumulator->offset),
-										   &groups->wides, words, (uint8_t)
-										   words[CSV_FLOAT_SUM_WORDS]);
+										   &groups->wides, words);
 		else if (csv_is_sum(aggregate))
 			good = csv_add_wide_sum(groups, i, &run,
 									wide_of_words(aggregate, words));
@@ -138,41 +137,49 @@ csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 	return true;
 }
 
-CsvStatus
-csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *partial)
+/*
+ * Add group g of `partial` to the evaluator's, or spill it.  Returns its number there,
+ * or CSV_NO_GROUP or CSV_GROUPS_FULL.
+ */
+static uint32_t
+merge_group(CsvEvaluator *evaluator, const CsvPartialGroups *partial, uint32_t g)
 {
 	CsvGroups  *groups = evaluator->groups;
 	const CsvQuery *query = groups->query;
+	CsvPartial	one = {
+		partial->words + (size_t) g * groups->partial.nwords, partial->texts
+	};
 	CsvValue	keys[CSV_MAX_KEYS];
+	uint64_t	hash;
+	uint32_t	group;
 
-	csv_groups_settle(groups, NULL);
+	for (uint32_t key = 0; key < query->nkeys; key++)
+		csv_partial_key(query, partial, g, key, &keys[key]);
+	group = csv_evaluator_find_group(evaluator, keys, &hash);
+	if (group != CSV_NO_GROUP &&
+		(group == CSV_GROUPS_FULL ?
+		 !groups->spill(groups->spill_arg, hash, keys, NULL, &one) :
+		 !csv_evaluator_add_partial(evaluator, group, &one)))
+		group = CSV_NO_GROUP;
+	return group;
+}
+
+CsvStatus
+csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *partial)
+{
+	csv_groups_settle(evaluator->groups, NULL);
 	for (uint32_t g = 0; g < partial->ngroups; g++)
-	{
-		CsvPartial	one = {
-			partial->words + (size_t) g * groups->partial.nwords,
-			partial->texts
-		};
-		uint64_t	hash;
-		uint32_t	group;
-
-		if (partial->held != NULL && partial->held[g] != CSV_NOT_HELD)
-			continue;
-		for (uint32_t key = 0; key < query->nkeys; key++)
-			csv_partial_key(query, partial, g, key, &keys[key]);
-		group = csv_evaluator_find_group(evaluator, keys, &hash);
-		if (group == CSV_NO_GROUP ||
-			(group == CSV_GROUPS_FULL ?
-			 !groups->spill(groups->spill_arg, hash, keys, NULL, &one) :
-			 !csv_evaluator_add_partial(evaluator, group, &one)))
+		if ((partial->held == NULL || partial->held[g] == CSV_NOT_HELD) &&
+			merge_group(evaluator, partial, g) == CSV_NO_GROUP)
 			return CSV_NO_MEMORY;
-	}
 	return CSV_OK;
 }
 
 /* ---- the opposite: from an evaluator, to partials and to another evaluator ---- */
 
-void
-csv_value_to_pair(uint8_t lane, const CsvValue *value, uint64_t *pair)
+/* a value as the two words of a partial; a text by its address */
+static void
+value_to_pair(uint8_t lane, const CsvValue *value, uint64_t *pair)
 {
 	CsvUint128	both = lane == CSV_LANE_INT ?
 		(CsvUint128) value->value.integer : value->value.uuid;
@@ -188,6 +195,25 @@ csv_value_to_pair(uint8_t lane, const CsvValue *value, uint64_t *pair)
 	{
 		pair[0] = (uintptr_t) value->bytes;
 		pair[1] = value->length;
+	}
+}
+
+void
+csv_groups_get_keys(const CsvKeyed *table, const uint8_t *row, uint64_t *keys,
+					uint32_t *nulls)
+{
+	*nulls = 0;
+	if (table->nkeys > 0)
+		memcpy(nulls, row + table->null_offset, 4);
+	for (uint32_t key = 0; key < table->nkeys; key++, keys += 2)
+	{
+		CsvValue	value;
+
+		keys[0] = keys[1] = 0;
+		if ((*nulls >> key & 1) != 0)
+			continue;
+		csv_load_value(table->lanes[key], row + table->offsets[key], &value);
+		value_to_pair(table->lanes[key], &value, keys);
 	}
 }
 
@@ -269,7 +295,7 @@ csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
 															   &value, &kept));
 			}
 			if (first)
-				csv_value_to_pair(aggregate->lane, &value, (uint64_t *) word);
+				value_to_pair(aggregate->lane, &value, (uint64_t *) word);
 		}
 	}
 	for (uint32_t i = 0; i < layout->ninputs; i++)
@@ -282,6 +308,64 @@ csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
 		words[i] += count < COUNTER_UNIT ? count :
 			csv_groups_count(groups, group, i);
 	}
+}
+
+/* distinct: with the counts of COUNT_DISTINCT */
+static CsvStatus
+hand_out(const CsvEvaluator *evaluator, uint32_t first, uint32_t most,
+		 bool distinct, CsvPartialGroups *handed)
+{
+	CsvGroups  *groups = evaluator->groups;
+	const CsvMemory *memory = groups->memory;
+	const CsvPartialLayout *layout = &groups->partial;
+	size_t		key_words = 2 * (size_t) groups->query->nkeys;
+	size_t		group_bytes = 8 * (key_words + layout->nwords) + 4;
+	uint32_t	left = groups->table.nrows - first;
+	uint32_t	n = most < left ? most : left;
+	uint64_t   *keys;
+	int64_t    *words;
+	uint32_t   *nulls;
+
+	memset(handed, 0, sizeof(*handed));
+	if (n * group_bytes > groups->room_bytes)
+	{
+		if (groups->room != NULL)
+			memory->free(memory->owner, groups->room);
+		groups->room_bytes = 0;
+		groups->room = memory->alloc(memory->owner, n * group_bytes);
+		if (groups->room == NULL)
+			return CSV_NO_MEMORY;
+		groups->room_bytes = n * group_bytes;
+	}
+	keys = groups->room;
+	words = (int64_t *) (keys + n * key_words);
+	nulls = (uint32_t *) (words + (size_t) n * layout->nwords);
+	handed->ngroups = n;
+	handed->keys = keys;
+	handed->words = words;
+	handed->nulls = nulls;
+	if (n > 0)
+		memset(words, 0, (size_t) n * layout->nwords * 8);
+	for (uint32_t g = first; g < first + n; g++)
+	{
+		const uint8_t *row = csv_keyed_row(&groups->table, g);
+
+		csv_groups_get_keys(&groups->table, row, keys, nulls++);
+		csv_groups_add_to_words(groups, g, row, words);
+		for (uint32_t i = 0; i < layout->ninputs; i++)
+			if (distinct && layout->distinct[i])
+				words[i] = csv_groups_count(groups, g, i);
+		keys += key_words;
+		words += layout->nwords;
+	}
+	return CSV_OK;
+}
+
+CsvStatus
+csv_evaluator_groups(const CsvEvaluator *evaluator, uint32_t first,
+					 uint32_t most, CsvPartialGroups *groups)
+{
+	return hand_out(evaluator, first, most, true, groups);
 }
 
 /*
@@ -308,6 +392,7 @@ absorb_values(CsvEvaluator *into, const CsvEvaluator *from, uint32_t aggregate,
 		CsvRun		run = {0, 1, NULL};
 		CsvValue   *value = &values[aggregate];
 		uint32_t	group = csv_distinct_value(accumulator, row, value);
+		CsvPartialGroups one;
 		uint64_t	hash;
 
 		run.group = numbers[group];
@@ -319,9 +404,11 @@ absorb_values(CsvEvaluator *into, const CsvEvaluator *from, uint32_t aggregate,
 				return CSV_NO_MEMORY;
 			continue;
 		}
+		if (hand_out(from, group, 1, false, &one) != CSV_OK)
+			return CSV_NO_MEMORY;
 		for (uint32_t key = 0; key < query->nkeys; key++)
-			csv_evaluator_key(from, group, key, &keys[key]);
-		run.group = csv_evaluator_find_group(into, keys, &hash);
+			csv_partial_key(query, &one, 0, key, &keys[key]);
+		(void) csv_evaluator_find_group(into, keys, &hash);
 		if (!groups->spill(groups->spill_arg, hash, keys, values, NULL))
 			return CSV_NO_MEMORY;
 	}
@@ -331,95 +418,28 @@ absorb_values(CsvEvaluator *into, const CsvEvaluator *from, uint32_t aggregate,
 CsvStatus
 csv_evaluator_absorb(CsvEvaluator *into, const CsvEvaluator *from)
 {
-	CsvGroups  *groups = into->groups;
-	const CsvMemory *memory = groups->memory;
-	uint32_t	ngroups = from->groups->table.nrows;
-	const CsvQuery *query = groups->query;
-	size_t		nbytes = groups->partial.nwords * sizeof(int64_t);
-	uint64_t	hash;
+	const CsvQuery *query = into->groups->query;
+	const CsvMemory *memory = into->groups->memory;
+	uint32_t	ngroups = csv_evaluator_ngroups(from);
+	CsvPartialGroups some = {0};
 	CsvStatus	status = CSV_OK;
-	int64_t    *words = memory->alloc(memory->owner, nbytes +
-									  ngroups * sizeof(uint32_t) + 1);
-	uint32_t   *numbers;
+	uint32_t   *numbers = memory->alloc(memory->owner,
+										ngroups * sizeof(uint32_t) + 1);
 
-	if (words == NULL)
+	if (numbers == NULL)
 		return CSV_NO_MEMORY;
-	numbers = (uint32_t *) (words + groups->partial.nwords);
 	for (uint32_t g = 0; g < ngroups && status == CSV_OK; g++)
 	{
-		CsvValue	keys[CSV_MAX_KEYS];
-		CsvPartial	partial = {words, NULL};
-
-		memset(words, 0, nbytes);
-		csv_groups_add_to_words(from->groups, g,
-								csv_keyed_row(&from->groups->table, g), words);
-		for (uint32_t key = 0; key < query->nkeys; key++)
-			csv_evaluator_key(from, g, key, &keys[key]);
-		numbers[g] = csv_evaluator_find_group(into, keys, &hash);
-		if (numbers[g] == CSV_NO_GROUP ||
-			(numbers[g] == CSV_GROUPS_FULL ?
-			 !groups->spill(groups->spill_arg, hash, keys, NULL, &partial) :
-			 !csv_evaluator_add_partial(into, numbers[g], &partial)))
+		if (g % ABSORBED_GROUPS == 0)
+			status = hand_out(from, g, ABSORBED_GROUPS, false, &some);
+		if (status == CSV_OK)
+			numbers[g] = merge_group(into, &some, g % ABSORBED_GROUPS);
+		if (status == CSV_OK && numbers[g] == CSV_NO_GROUP)
 			status = CSV_NO_MEMORY;
 	}
 	for (uint32_t i = 0; i < query->naggregates && status == CSV_OK; i++)
 		if (query->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT)
 			status = absorb_values(into, from, i, numbers);
-	memory->free(memory->owner, words);
+	memory->free(memory->owner, numbers);
 	return status;
-}
-
-/* ---- one group ---- */
-
-void
-csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group, uint32_t key,
-				  CsvValue *value)
-{
-	const CsvKeyed *table = &evaluator->groups->table;
-	const uint8_t *place = csv_keyed_row(table, group);
-	uint32_t	nulls;
-
-	memset(value, 0, sizeof(*value));
-	value->state = CSV_LANE_NULL;
-	memcpy(&nulls, place + table->null_offset, 4);
-	if ((nulls >> key & 1) == 0)
-		csv_load_value(table->lanes[key], place + table->offsets[key], value);
-}
-
-double
-csv_evaluator_spread(const CsvEvaluator *evaluator, uint32_t group,
-					 uint32_t sum, uint32_t squares, uint64_t count)
-{
-	const CsvGroups *groups = evaluator->groups;
-	const uint8_t *row = csv_keyed_row(&groups->table, group);
-
-	return csv_float_sum_spread((const CsvFloatSum *)
-								(row + groups->accumulators[sum].offset),
-								(const CsvFloatSum *)
-								(row + groups->accumulators[squares].offset),
-								count, &groups->wides);
-}
-
-void
-csv_evaluator_aggregate(const CsvEvaluator *evaluator, uint32_t group,
-						uint32_t number, CsvAggregateValue *value)
-{
-	const CsvGroups *groups = evaluator->groups;
-	const CsvAggregate *aggregate = &groups->query->aggregate[number];
-	const uint8_t *row = csv_keyed_row(&groups->table, group);
-	const uint8_t *place = row + groups->accumulators[number].offset;
-
-	memset(value, 0, sizeof(*value));
-	value->extreme.state = CSV_LANE_NULL;
-	value->count = csv_groups_count(groups, group,
-									groups->partial.input[number]);
-	if (value->count == 0)
-		return;
-	if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
-		value->real = csv_float_sum_round((const CsvFloatSum *) place,
-										  &groups->wides, &value->overflow);
-	else if (csv_is_sum(aggregate))
-		value->wide = csv_groups_sum(groups, group, number);
-	else if (has_extreme(groups, number, row))
-		csv_load_extreme(aggregate->lane, place, &value->extreme);
 }

@@ -327,7 +327,8 @@ typedef struct CsvAggregateValue
 	bool		overflow;		/* real is infinite though no value was: the sum is
 								 * beyond the largest double, where PostgreSQL would
 								 * raise an ERROR */
-	CsvValue	extreme;		/* MIN, MAX; NULL if no value was added */
+	CsvValue	extreme;		/* MIN, MAX; NULL if no value was added; has no meaning
+								 * if no lane holds the values */
 } CsvAggregateValue;
 
 /* ---- evaluation of batches on the CPU ---- */
@@ -641,30 +642,20 @@ extern CsvStatus csv_evaluator_absorb(CsvEvaluator *into,
 									  const CsvEvaluator *from);
 
 /*
- * A group's keys and aggregates.  Texts of keys live as long as the groups; texts of
- * extremes live until the next run.
+ * Hands out groups from number `first` on, at most `most`; behind the last group, no
+ * groups.  The arrays live until the next call, texts of keys as long as the groups,
+ * texts of extremes until the next run.  Returns CSV_OK or CSV_NO_MEMORY.
  */
-extern void csv_evaluator_key(const CsvEvaluator *evaluator, uint32_t group,
-							  uint32_t key, CsvValue *value);
-extern void csv_evaluator_aggregate(const CsvEvaluator *evaluator,
-									uint32_t group, uint32_t aggregate,
-									CsvAggregateValue *value);
-
-/*
- * For FLOAT: the sum of squared deviations from the mean of `count` (not 0) values, by
- * a SUM and a SUM_SQUARES of the same argument and filter, rounded once.  NaN if a
- * value was not finite.
- */
-extern double csv_evaluator_spread(const CsvEvaluator *evaluator,
-								   uint32_t group, uint32_t sum,
-								   uint32_t squares, uint64_t count);
+extern CsvStatus csv_evaluator_groups(const CsvEvaluator *evaluator,
+									  uint32_t first, uint32_t most,
+									  CsvPartialGroups *groups);
 
 /* free all groups, and start again; false: no memory */
 extern bool csv_evaluator_reset(CsvEvaluator *evaluator);
 
 /*
- * The same three functions for partial groups of a query with this layout.  Texts
- * belong to the groups.
+ * Keys and aggregates of groups of a query with this layout.  Texts belong to the
+ * groups.
  */
 extern void csv_partial_key(const CsvQuery *query,
 							const CsvPartialGroups *groups, uint32_t group,
@@ -674,6 +665,12 @@ extern void csv_partial_aggregate(const CsvQuery *query,
 								  const CsvPartialGroups *groups,
 								  uint32_t group, uint32_t aggregate,
 								  CsvAggregateValue *value);
+
+/*
+ * For FLOAT: the sum of squared deviations from the mean of `count` (not 0) values, by
+ * a SUM and a SUM_SQUARES of the same argument and filter, rounded once.  NaN if a
+ * value was not finite.
+ */
 extern double csv_partial_spread(const CsvPartialLayout *layout,
 								 const CsvPartialGroups *groups,
 								 uint32_t group, uint32_t sum,

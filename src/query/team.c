@@ -491,22 +491,9 @@ static void
 make_group(const CsvTeam *team, TeamPart *part, uint32_t group,
 		   const CsvKeyed *table, const uint8_t *row)
 {
-	uint64_t   *pair = part->keys + (size_t) group * table->nkeys * 2;
-	uint32_t   *nulls = part->nulls + group;
-
-	*nulls = 0;
-	if (table->nkeys > 0)
-		memcpy(nulls, row + table->null_offset, 4);
-	for (uint32_t key = 0; key < table->nkeys; key++, pair += 2)
-	{
-		CsvValue	value;
-
-		pair[0] = pair[1] = 0;
-		if ((*nulls >> key & 1) != 0)
-			continue;
-		csv_load_value(table->lanes[key], row + table->offsets[key], &value);
-		csv_value_to_pair(table->lanes[key], &value, pair);
-	}
+	csv_groups_get_keys(table, row,
+						part->keys + (size_t) group * table->nkeys * 2,
+						part->nulls + group);
 	memset(part->words + (size_t) group * team->layout.nwords, 0,
 		   team->layout.nwords * sizeof(int64_t));
 }

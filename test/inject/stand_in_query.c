@@ -69,42 +69,39 @@ move_text(CsvPartialGroups *copy, size_t *text_bytes, uint64_t *pair)
 	copy->texts = texts;
 }
 
-/* n groups of an evaluator */
+static void *
+copy_bytes(const void *bytes, size_t nbytes)
+{
+	return memcpy(get_memory(NULL, nbytes), bytes, nbytes);
+}
+
+/* a number of groups of an evaluator, at most `most` */
 static void
-copy_groups(const CsvEvaluator *evaluator, uint32_t first, uint32_t n,
+copy_groups(const CsvEvaluator *evaluator, uint32_t first, uint32_t most,
 			CsvPartialGroups *copy)
 {
 	const CsvQuery *query = csv_evaluator_query(evaluator);
-	const CsvGroups *groups = evaluator->groups;
-	const CsvPartialLayout *layout = &groups->partial;
-	uint64_t   *pair = get_memory(NULL, (size_t) n * query->nkeys * 16);
-	uint32_t   *nulls = get_memory(NULL, (size_t) n * 4);
-	int64_t    *words = get_memory(NULL, (size_t) n * layout->nwords * 8);
+	const CsvPartialLayout *layout = &evaluator->groups->partial;
+	CsvPartialGroups groups;
+	uint64_t   *pair;
+	int64_t    *words;
 	size_t		text_bytes = 0;
 
+	if (csv_evaluator_groups(evaluator, first, most, &groups) != CSV_OK)
+		abort();
+	pair = copy_bytes(groups.keys, (size_t) groups.ngroups * query->nkeys * 16);
+	words = copy_bytes(groups.words, (size_t) groups.ngroups * layout->nwords * 8);
 	memset(copy, 0, sizeof(*copy));
-	copy->ngroups = n;
+	copy->ngroups = groups.ngroups;
 	copy->keys = pair;
-	copy->nulls = nulls;
+	copy->nulls = copy_bytes(groups.nulls, (size_t) groups.ngroups * 4);
 	copy->words = words;
-	for (uint32_t g = first; g < first + n; g++, nulls++, words += layout->nwords)
+	for (uint32_t g = 0; g < groups.ngroups; g++, words += layout->nwords)
 	{
 		for (uint32_t key = 0; key < query->nkeys; key++, pair += 2)
-		{
-			CsvValue	value;
-
-			csv_evaluator_key(evaluator, g, key, &value);
-			if (value.state == CSV_LANE_NULL)
-			{
-				*nulls |= UINT32_C(1) << key;
-				continue;
-			}
-			csv_value_to_pair(query->keys[key].lane, &value, pair);
-			if (query->keys[key].lane == CSV_LANE_TEXT)
+			if (query->keys[key].lane == CSV_LANE_TEXT &&
+				(groups.nulls[g] >> key & 1) == 0)
 				move_text(copy, &text_bytes, pair);
-		}
-		csv_groups_add_to_words(groups, g, csv_keyed_row(&groups->table, g),
-								words);
 		for (uint32_t i = 0; i < query->naggregates; i++)
 			if (csv_is_extreme(&query->aggregate[i]) &&
 				query->aggregate[i].lane == CSV_LANE_TEXT &&

@@ -11,6 +11,7 @@
 #include "../../src/query/plan.h"
 #include "../../src/query/team.h"
 #include "host_answer.h"
+#include "one_group.h"
 
 #define MOST_BYTES		((size_t) 64 * 1024 * 1024)
 #define FILE_BYTES		(256 * 1024)
@@ -125,9 +126,9 @@ look_at_groups(const CsvEvaluator *evaluator, const CsvQuery *query)
 	for (uint32_t g = 0; g < csv_evaluator_ngroups(evaluator); g++)
 	{
 		for (uint32_t i = 0; i < query->nkeys; i++)
-			csv_evaluator_key(evaluator, g, i, &value);
+			get_key(evaluator, g, i, &value);
 		for (uint32_t i = 0; i < query->naggregates; i++)
-			csv_evaluator_aggregate(evaluator, g, i, &aggregate);
+			get_aggregate(evaluator, g, i, &aggregate);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "compare_query.h"
+#include "one_group.h"
 #include "reading.h"
 
 CsvEvaluator *
@@ -158,14 +159,14 @@ expect_naive_groups(CsvEvaluator *found, const CsvQuery *query,
 		{
 			CsvValue	key;
 
-			csv_evaluator_key(found, g, i, &key);
+			get_key(found, g, i, &key);
 			expect_equal_value(query->keys[i].lane, &key, &group->keys[i]);
 		}
 		for (uint32_t i = 0; i < query->naggregates; i++)
 		{
 			CsvAggregateValue value;
 
-			csv_evaluator_aggregate(found, g, i, &value);
+			get_aggregate(found, g, i, &value);
 			expect_naive_aggregate(&query->aggregate[i], &value,
 								   &group->aggregates[i]);
 		}
@@ -183,8 +184,8 @@ expect_aggregates(const CsvQuery *query, const CsvEvaluator *found,
 		CsvAggregateValue a;
 		CsvAggregateValue b;
 
-		csv_evaluator_aggregate(found, group, i, &a);
-		csv_evaluator_aggregate(expected, expected_group, i, &b);
+		get_aggregate(found, group, i, &a);
+		get_aggregate(expected, expected_group, i, &b);
 		expect_aggregate(&query->aggregate[i], &a, &b, exact);
 	}
 }
@@ -203,8 +204,8 @@ expect_groups(const CsvQuery *query, const CsvEvaluator *found,
 			CsvValue	a;
 			CsvValue	b;
 
-			csv_evaluator_key(found, g, i, &a);
-			csv_evaluator_key(expected, g, i, &b);
+			get_key(found, g, i, &a);
+			get_key(expected, g, i, &b);
 			expect_equal_value(query->keys[i].lane, &a, &b);
 		}
 		expect_aggregates(query, found, g, expected, g, true);
@@ -224,7 +225,7 @@ expect_set(const CsvQuery *query, const CsvEvaluator *found,
 		uint32_t	place;
 
 		for (uint32_t i = 0; i < query->nkeys; i++)
-			csv_evaluator_key(expected, g, i, &keys[i]);
+			get_key(expected, g, i, &keys[i]);
 		place = csv_evaluator_seek_group(found, keys);
 		assert_int_not_equal(place, CSV_NO_GROUP);
 		expect_aggregates(query, found, place, expected, g, exact);
@@ -245,7 +246,7 @@ expect_partial_group(const CsvQuery *query, const CsvPartialGroups *found,
 		CsvValue	b;
 
 		csv_partial_key(query, found, group, i, &a);
-		csv_evaluator_key(expected, expected_group, i, &b);
+		get_key(expected, expected_group, i, &b);
 		expect_equal_value(query->keys[i].lane, &a, &b);
 	}
 	for (uint32_t i = 0; i < query->naggregates; i++)
@@ -254,7 +255,7 @@ expect_partial_group(const CsvQuery *query, const CsvPartialGroups *found,
 		CsvAggregateValue b;
 
 		csv_partial_aggregate(query, &layout, found, group, i, &a);
-		csv_evaluator_aggregate(expected, expected_group, i, &b);
+		get_aggregate(expected, expected_group, i, &b);
 		expect_aggregate(&query->aggregate[i], &a, &b, true);
 	}
 }

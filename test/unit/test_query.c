@@ -20,6 +20,7 @@
 #include "../../src/query/operate.h"
 #include "compare_query.h"
 #include "host_answer.h"
+#include "one_group.h"
 #include "reading.h"
 
 #define MAX_ROWS	4000
@@ -115,7 +116,7 @@ compare_partial(const CsvQuery *query, const CsvPartialGroups *groups,
 					continue;
 				x = csv_partial_spread(&layout, groups, g, i, k,
 									   (uint64_t) a.count);
-				y = csv_evaluator_spread(merged, g, i, k, (uint64_t) a.count);
+				y = get_spread(merged, g, i, k, (uint64_t) a.count);
 				if (!isnan(x) || !isnan(y))
 					assert_memory_equal(&x, &y, 8);
 			}
@@ -522,8 +523,8 @@ static void
 counters_and_sums_carry(void **state)
 {
 	static CsvGroups groups;
-	static CsvEvaluator evaluator = {.groups = &groups};
-	CsvQuery	query;
+	static CsvQuery query;
+	static CsvEvaluator evaluator = {.groups = &groups, .query = &query};
 	CsvAggregate aggregates[2];
 	CsvKey		key = {CSV_LANE_INT, 0};
 	CsvLanes	lanes[2];
@@ -555,9 +556,9 @@ counters_and_sums_carry(void **state)
 	assert_true(csv_groups_init(&groups, &reading_memory, &query, 1));
 	assert_true(csv_groups_add(&groups, lanes, rows, 0));
 	assert_int_equal(groups.accumulators[1].nbytes, 8);
-	csv_evaluator_aggregate(&evaluator, 0, 0, &value);
+	get_aggregate(&evaluator, 0, 0, &value);
 	assert_int_equal(value.count, 4);
-	csv_evaluator_aggregate(&evaluator, 0, 1, &value);
+	get_aggregate(&evaluator, 0, 1, &value);
 	assert_true(value.wide.low == (CsvUint128) INT64_MAX * 3 + 7);
 	assert_int_equal(value.wide.high, 0);
 
@@ -565,7 +566,7 @@ counters_and_sums_carry(void **state)
 	memcpy(csv_keyed_row(&groups.table, 0) + groups.counters[0], &count, 4);
 	for (int i = 0; i < 3; i++)
 		assert_true(csv_groups_add(&groups, lanes, rows, 0));
-	csv_evaluator_aggregate(&evaluator, 0, 0, &value);
+	get_aggregate(&evaluator, 0, 0, &value);
 	assert_true(value.count == (int64_t) count + 12);
 	csv_groups_free(&groups);
 }
@@ -641,9 +642,9 @@ many_groups_keep_their_sums(void **state)
 		CsvValue	key;
 		CsvAggregateValue value;
 
-		csv_evaluator_key(evaluator, g, 0, &key);
+		get_key(evaluator, g, 0, &key);
 		assert_true(key.value.integer == keys[g]);
-		csv_evaluator_aggregate(evaluator, g, 1, &value);
+		get_aggregate(evaluator, g, 1, &value);
 		assert_true(value.count == 3 &&
 					(int64_t) value.wide.low == 3 * keys[g]);
 	}
@@ -664,7 +665,7 @@ many_groups_keep_their_sums(void **state)
 	{
 		CsvAggregateValue value;
 
-		csv_evaluator_aggregate(evaluator, g, 1, &value);
+		get_aggregate(evaluator, g, 1, &value);
 		assert_true(value.count == 3 &&
 					(int64_t) value.wide.low == 3 * keys[g]);
 		spilled.sum += 3 * keys[g];
@@ -743,7 +744,7 @@ distinct_values_are_counted_or_handed_over(void **state)
 	assert_true(csv_evaluator_group_bytes(evaluator) < 2 * limit_bytes);
 	for (uint32_t g = 0; g < 3; g++)
 	{
-		csv_evaluator_aggregate(evaluator, g, 1, &value);
+		get_aggregate(evaluator, g, 1, &value);
 		counted += value.count;
 	}
 	assert_true(counted > 2000 && counted < DISTINCT_VALUES);
@@ -773,11 +774,11 @@ distinct_values_are_counted_or_handed_over(void **state)
 		int64_t		key;
 		CsvValue	found;
 
-		csv_evaluator_key(evaluator, g, 0, &found);
+		get_key(evaluator, g, 0, &found);
 		key = found.value.integer;
-		csv_evaluator_aggregate(evaluator, g, 1, &value);
+		get_aggregate(evaluator, g, 1, &value);
 		assert_int_equal(value.count, (DISTINCT_VALUES - key + 2) / 3);
-		csv_evaluator_aggregate(evaluator, g, 0, &value);
+		get_aggregate(evaluator, g, 0, &value);
 		assert_int_equal(value.count, (DISTINCT_VALUES - key + 2) / 3 * 3);
 	}
 	csv_evaluator_free(evaluator);
@@ -1064,12 +1065,12 @@ distinct_values_can_be_added_one_by_one(void **state)
 		value.state = CSV_LANE_NULL;
 		assert_true(csv_evaluator_add_row(evaluator, g, &value));
 		value.state = CSV_LANE_VALUE;
-		csv_evaluator_aggregate(evaluator, g, 0, &count);
+		get_aggregate(evaluator, g, 0, &count);
 		assert_int_equal(count.count, 3);
 	}
 	key.state = CSV_LANE_NULL;
 	assert_int_equal(csv_evaluator_find_group(evaluator, &key, NULL), 3);
-	csv_evaluator_key(evaluator, 3, 0, &value);
+	get_key(evaluator, 3, 0, &value);
 	assert_int_equal(value.state, CSV_LANE_NULL);
 	csv_evaluator_free(evaluator);
 }
@@ -1113,19 +1114,19 @@ rows_can_be_added_one_by_one(void **state)
 	values[5].value.integer = 7;
 	assert_true(csv_evaluator_add_row(evaluator, 0, values));
 
-	csv_evaluator_aggregate(evaluator, 0, 0, &found);
+	get_aggregate(evaluator, 0, 0, &found);
 	assert_int_equal(found.count, 9);
-	csv_evaluator_aggregate(evaluator, 0, 1, &found);
+	get_aggregate(evaluator, 0, 1, &found);
 	assert_int_equal(found.count, 8);
-	csv_evaluator_aggregate(evaluator, 0, 2, &found);
+	get_aggregate(evaluator, 0, 2, &found);
 	assert_int_equal(found.count, 8);
 	assert_int_equal(found.wide.low, 4);
 	assert_int_equal(found.wide.high, 0);
-	csv_evaluator_aggregate(evaluator, 0, 3, &found);
+	get_aggregate(evaluator, 0, 3, &found);
 	assert_int_equal(found.wide.low, 44);
-	csv_evaluator_aggregate(evaluator, 0, 4, &found);
+	get_aggregate(evaluator, 0, 4, &found);
 	assert_int_equal(found.extreme.value.integer, -3);
-	csv_evaluator_aggregate(evaluator, 0, 5, &found);
+	get_aggregate(evaluator, 0, 5, &found);
 	assert_int_equal(found.extreme.value.integer, 7);
 	csv_evaluator_free(evaluator);
 }
