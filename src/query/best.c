@@ -50,7 +50,7 @@ csv_best_free(CsvBest *best)
 	free_memory(best->memory, best->keys);
 	free_memory(best->memory, best->serials);
 	free_memory(best->memory, best->heap);
-	free_memory(best->memory, best->held);
+	free_memory(best->memory, best->comes_out);
 }
 
 bool
@@ -58,17 +58,17 @@ csv_best_begin(CsvBest *best, uint32_t nrows)
 {
 	best->batch_serial += best->nrows;
 	best->nrows = nrows;
-	if (nrows > best->held_capacity)
+	if (nrows > best->comes_out_capacity)
 	{
-		free_memory(best->memory, best->held);
-		best->held_capacity = 0;
-		best->held = get_memory(best->memory, nrows);
-		if (best->held == NULL)
+		free_memory(best->memory, best->comes_out);
+		best->comes_out_capacity = 0;
+		best->comes_out = get_memory(best->memory, nrows);
+		if (best->comes_out == NULL)
 			return false;
-		best->held_capacity = nrows;
+		best->comes_out_capacity = nrows;
 	}
 	if (nrows > 0)
-		memset(best->held, 0, nrows);
+		memset(best->comes_out, 0, nrows);
 	return true;
 }
 
@@ -291,7 +291,7 @@ add_row(CsvBest *best, const CsvLanes *registers, uint32_t row,
 	{
 		entry = best->heap[0];
 		if (best->serials[entry] >= best->batch_serial)
-			best->held[best->serials[entry] - best->batch_serial] = 0;
+			best->comes_out[best->serials[entry] - best->batch_serial] = 0;
 		if (!set_entry(best, entry, registers, row, serial))
 			return false;
 		sink(best, 0);
@@ -318,7 +318,7 @@ csv_best_take(CsvBest *best, const CsvLanes *registers, uint32_t first_row,
 			!is_better(best, registers, row))
 			continue;
 		rows[n++] = row;
-		best->held[first_row + row] = 1;
+		best->comes_out[first_row + row] = 1;
 		if (!best->frozen &&
 			!add_row(best, registers, row,
 					 best->batch_serial + first_row + row))

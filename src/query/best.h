@@ -36,8 +36,8 @@ typedef struct CsvBest
 	bool		frozen;
 
 	uint64_t	batch_serial;	/* of the batch's first row */
-	uint8_t    *held;			/* of each row of the batch: does it come out? */
-	uint32_t	held_capacity;
+	uint8_t    *comes_out;		/* of each row of the batch: does it come out? */
+	uint32_t	comes_out_capacity;
 	uint32_t	nrows;			/* of the batch */
 } CsvBest;
 
@@ -61,7 +61,7 @@ extern bool csv_best_take(CsvBest *best, const CsvLanes *registers,
 static inline bool
 csv_best_holds(const CsvBest *best, uint32_t row)
 {
-	return best->held[row] != 0;
+	return best->comes_out[row] != 0;
 }
 
 #endif							/* CSV_BEST_H */
