@@ -10,45 +10,15 @@
 /* ---- the query, on the host ---- */
 
 void
-csv_query_leave(CsvCuda *cuda, CsvCudaQuery *query)
+csv_query_drop(CsvCuda *cuda)
 {
 	CsvMemory	memory = cuda->memory;
-	bool		last;
 
-	if (query == NULL)
+	if (cuda->query == NULL)
 		return;
-	pthread_mutex_lock(&cuda->query_mutex);
-	last = --query->nusers == 0;
-	pthread_mutex_unlock(&cuda->query_mutex);
-	if (!last)
-		return;
-	csv_plan_free(&query->device.plan, &memory);
-	memory.free(memory.owner, query);
-}
-
-CsvCudaQuery *
-csv_query_use(CsvCuda *cuda)
-{
-	CsvCudaQuery *query;
-
-	pthread_mutex_lock(&cuda->query_mutex);
-	query = cuda->query;
-	if (query != NULL)
-		query->nusers++;
-	pthread_mutex_unlock(&cuda->query_mutex);
-	return query;
-}
-
-void
-csv_query_replace(CsvCuda *cuda, CsvCudaQuery *query)
-{
-	CsvCudaQuery *before;
-
-	pthread_mutex_lock(&cuda->query_mutex);
-	before = cuda->query;
-	cuda->query = query;
-	pthread_mutex_unlock(&cuda->query_mutex);
-	csv_query_leave(cuda, before);
+	csv_plan_free(&cuda->query->device.plan, &memory);
+	memory.free(memory.owner, cuda->query);
+	cuda->query = NULL;
 }
 
 bool
@@ -61,6 +31,7 @@ csv_query_set(void *engine, const CsvRequest *request)
 	size_t		nbytes = sizeof(*query) + ncolumns * sizeof(bool);
 	CsvDeviceQuery made;
 
+	csv_query_drop(cuda);
 	if (request != NULL &&
 		csv_device_query_make(&made, cuda->session, &memory, request->query,
 							  cuda->layout, false))
@@ -72,7 +43,6 @@ csv_query_set(void *engine, const CsvRequest *request)
 	if (query != NULL)
 	{
 		memset((void *) query, 0, nbytes);
-		query->nusers = 1;
 		query->device = made;
 		query->all_certain = request->all_certain;
 		query->may_hold = request->may_hold && made.plan.aggregates &&
@@ -80,7 +50,7 @@ csv_query_set(void *engine, const CsvRequest *request)
 		query->hidden = (bool *) (query + 1);
 		memcpy(query->hidden, request->hidden, ncolumns * sizeof(bool));
 	}
-	csv_query_replace(cuda, query);
+	cuda->query = query;
 	return query != NULL;
 }
 
@@ -116,7 +86,7 @@ static bool
 may_hold_groups(const CsvCall *call)
 {
 	CsvGroupTable *table = &call->cuda->table;
-	const CsvCudaQuery *query = call->reply.query;
+	const CsvCudaQuery *query = call->cuda->query;
 	uint32_t	ngroups = call->reply.ask.view.ngroups;
 	uint32_t	hold_from = call->cuda->options.hold_from > 0 ?
 		call->cuda->options.hold_from : CSV_TABLE_LEAST_GROUPS;
@@ -199,7 +169,7 @@ csv_answer_find(CsvCall *call)
 	CsvCuda    *cuda = call->cuda;
 	const CsvFilled *filled = &call->filled;
 	CsvReply   *reply = &call->reply;
-	const CsvCudaQuery *query = reply->query;
+	const CsvCudaQuery *query = cuda->query;
 	CsvAsk	   *ask = &reply->ask;
 	const bool *hidden;
 	bool		may_hold;

@@ -53,7 +53,6 @@ typedef struct CsvDetour
 /* the query that batches should answer */
 typedef struct CsvCudaQuery
 {
-	uint32_t	nusers;			/* the engine, and perhaps a call of parse */
 	CsvDeviceQuery device;
 	bool		all_certain;	/* as in CsvRequest */
 	bool		may_hold;		/* as in CsvRequest */
@@ -88,7 +87,6 @@ typedef struct CsvCuda
 	size_t		host_bytes;
 	uint8_t    *staging;		/* pinned: for copies to and from the device */
 
-	pthread_mutex_t query_mutex;
 	CsvCudaQuery *query;		/* or NULL */
 	CsvGroupTable table;		/* groups that are held */
 	uint8_t    *piece;			/* pinned: some held groups, for the caller */
@@ -139,7 +137,6 @@ typedef struct CsvFilled
 /* the query's result for these rows */
 typedef struct CsvReply
 {
-	CsvCudaQuery *query;		/* or NULL */
 	CsvAsk		ask;
 	CsvRowPlaces places;		/* of the rows that come out */
 	bool		answered;
@@ -205,14 +202,11 @@ extern CsvStatus csv_output_fill(CsvCall *call, bool launched);
 extern CsvStatus csv_output_copy_back(CsvCall *call, CsvBatch *batch);
 
 /*
- * answer.cu: the engine's query, for use between csv_query_use and csv_query_leave.
- * Then find its answer, if there can be one; copy it; and add groups to those that are
- * held, which must happen only once.
+ * answer.cu: the engine's query.  Find its answer, if there can be one; copy it; and
+ * add groups to those that are held, which must happen only once.
  */
 extern bool csv_query_set(void *engine, const CsvRequest *request);
-extern void csv_query_replace(CsvCuda *cuda, CsvCudaQuery *query);
-extern CsvCudaQuery *csv_query_use(CsvCuda *cuda);
-extern void csv_query_leave(CsvCuda *cuda, CsvCudaQuery *query);
+extern void csv_query_drop(CsvCuda *cuda);
 extern CsvStatus csv_answer_find(CsvCall *call);
 extern size_t csv_answer_bytes(const CsvCall *call);
 extern CsvStatus csv_answer_fetch(CsvCall *call, uint8_t *block,

@@ -5,13 +5,13 @@
  * Plain C.  Neither loading the library nor creating a session touches CUDA.  The
  * first call that needs the device starts the session: a context on one device, a
  * stream, device memory that grows as needed up to a limit, and a pool of pinned host
- * memory.  The session lasts until csv_cuda_shutdown or the end of the process, since
- * a start takes a few tenths of a second, and pinning memory 0.45 s per GiB.
+ * memory.  The session lasts until the end of the process, since a start takes a few
+ * tenths of a second, and pinning memory 0.45 s per GiB.
  *
  * Several threads may use engines, but only one thread at a time uses the same engine;
  * calls of parse take turns on the device.  Any thread may open a session, start it,
  * or ask for its state.  The other functions here are for one thread, unless they say
- * otherwise.  No other function may run during csv_cuda_shutdown.
+ * otherwise.
  *
  * The layers of this folder.  A layer may include only layers below it:
  *
@@ -39,20 +39,13 @@
 extern "C" {
 #endif
 
-/*
- * A session; it must outlive its engines and columns.  NULL: no memory.  Freeing a
- * session shuts it down.  Each started session of a process has a device of its own.
- * If a session is started before devices have been listed, CUDA sees only its device,
- * and no other session can be started.
- */
+/* a session on a device, by its ordinal; NULL: no memory */
 typedef struct CsvSession CsvSession;
 
-extern CsvSession *csv_cuda_session_create(void);
-extern void csv_cuda_session_free(CsvSession *session);
+extern CsvSession *csv_cuda_session_create(int device);
 
 typedef struct CsvCudaOptions
 {
-	int			device;			/* ordinal, as csv_cuda_list_devices counts */
 	uint64_t	memory_limit;	/* bytes of device memory that the session may take
 								 * besides its context; 0: half of the memory that was
 								 * free when it began */
@@ -67,8 +60,8 @@ extern const CsvEngine csv_cuda_engine;
  * Open an engine, for csv_cuda_engine's functions, and start the session if it is
  * asleep.  The engine's state comes from `memory`, which must be usable in every
  * thread that uses the engine; device and pinned memory come from the session.
- * Returns NULL, with a message in `reason`, if there is no usable device, if the
- * session has another device, or if an earlier failure has ended the session for good.
+ * Returns NULL, with a message in `reason`, if there is no such device, if it is not
+ * usable, or if an earlier failure has ended the session for good.
  *
  * Input buffers must be freed before the engine is closed.
  */
@@ -80,15 +73,13 @@ extern void *csv_cuda_open(CsvSession *session,
 /*
  * Start the session in a thread of its own, and load the kernels there, so that
  * csv_cuda_open finds both done.  False if the session has started, is starting or
- * cannot start.  An open in the meantime waits for the thread.  So must the process
- * before it exits (csv_cuda_settle).
+ * cannot start.  An open in the meantime waits for the thread.
  */
-extern bool csv_cuda_start(CsvSession *session, int device);
-extern void csv_cuda_settle(CsvSession *session);
+extern bool csv_cuda_start(CsvSession *session);
 
 typedef enum CsvCudaState
 {
-	CSV_CUDA_ASLEEP,			/* not started, shut down, or failed */
+	CSV_CUDA_ASLEEP,			/* not started, or failed */
 	CSV_CUDA_STARTING,
 	CSV_CUDA_AWAKE
 } CsvCudaState;
@@ -97,9 +88,6 @@ extern CsvCudaState csv_cuda_state(CsvSession *session);
 
 /* has the session failed for good in this process?  In any thread. */
 extern bool csv_cuda_is_lost(const CsvSession *session);
-
-/* give back the session's context and all of its memory; then it is asleep */
-extern void csv_cuda_shutdown(CsvSession *session);
 
 /*
  * Device memory that the session holds, in bytes: for the output arrays, and for
@@ -145,10 +133,11 @@ extern bool csv_cuda_find_block(CsvSession *session, const void *memory,
 /* ---- bytes of files on the device ---- */
 
 /*
- * Room for nbytes of a file: the byte at an offset is at offset % nbytes.  The caller uses it, and must leave it.  A file that is not
- * in use goes without notice when something else needs its memory; the file that was
- * unused for longest goes first.  NULL: there is no room.  All of these functions may
- * be called in any thread.
+ * Room for nbytes of a file: the byte at an offset is at offset % nbytes.  The caller
+ * uses it, and must leave it.  A file that is not in use goes without notice when
+ * something else needs its memory: of files and columns, what was not used for longest
+ * goes first.  NULL: there is no room.  All of these functions may be called in any
+ * thread.
  */
 typedef struct CsvCudaFile CsvCudaFile;
 
@@ -195,7 +184,7 @@ typedef struct CsvCudaColumns CsvCudaColumns;
 #define CSV_CUDA_STATUSES(column)	(2 * (column) + 1)
 
 /* start the session if it is asleep; false with a message in `reason` */
-extern bool csv_cuda_wake(CsvSession *session, int device, char *reason,
+extern bool csv_cuda_wake(CsvSession *session, char *reason,
 						  size_t reason_size);
 
 /* may columns take nbytes in all, below a limit of device memory? */
@@ -290,17 +279,15 @@ typedef struct CsvCudaDevice
 /*
  * The first `max` of the visible devices, into `devices`, without creating a context.
  * Returns the number of devices, 0 if there is no device or no driver.
- *
- * In a process that has started a session, or has asked for a device's name, CUDA sees
- * only that session's device; then NVML lists the other devices.  After a failure of
- * this session no device is usable.
  */
-extern int	csv_cuda_list_devices(CsvSession *session,
-								  CsvCudaDevice *devices, int max);
+extern int	csv_cuda_list_devices(CsvCudaDevice *devices, int max);
 
-/* a device's name, without creating a context; false if there is no such device */
-extern bool csv_cuda_device_name(CsvSession *session, int device, char *name,
-								 size_t name_size);
+/*
+ * To be called first in a process that uses no other device than 0: let CUDA see only
+ * this device.  Then a context costs 0.3 s, but 1.2 s if four devices are visible.
+ * csv_cuda_list_devices still lists the others, by NVML.
+ */
+extern void csv_cuda_see_first(void);
 
 #ifdef __cplusplus
 }

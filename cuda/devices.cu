@@ -6,13 +6,17 @@
  * through the runtime, so that libcuda is not linked).  Free memory comes from NVML,
  * if that can be opened.
  */
-#include "session.h"
+#include "csv_cuda.h"
 
 #include <cuda.h>
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* CUDA sees only device 0 */
+static bool is_narrowed;
 
 /* ---- NVML ---- */
 
@@ -120,7 +124,6 @@ driver_open(Driver *driver)
 	};
 
 	memset(driver, 0, sizeof(*driver));
-	csv_driver_started = true;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 	{
 		cudaDriverEntryPointQueryResult found;
@@ -139,7 +142,7 @@ driver_open(Driver *driver)
 }
 
 static void
-judge(const CsvSession *session, CsvCudaDevice *device, int driver_version)
+judge(CsvCudaDevice *device, int driver_version)
 {
 	if (device->capability_major * 10 + device->capability_minor < 75)
 		snprintf(device->reason, sizeof(device->reason),
@@ -150,29 +153,25 @@ judge(const CsvSession *session, CsvCudaDevice *device, int driver_version)
 				 "the driver supports CUDA %d.%d, %d.0 is needed",
 				 driver_version / 1000, driver_version % 1000 / 10,
 				 CUDART_VERSION / 1000);
-	else if (session->dead)
-		snprintf(device->reason, sizeof(device->reason), "%.120s",
-				 session->reason);
 	device->usable = device->reason[0] == '\0';
 }
 
-/* list devices that this process can no longer see through CUDA */
+/* list the devices behind the first, which this process cannot see through CUDA */
 static int
-list_by_nvml(const CsvSession *session, const Nvml *nvml, unsigned int skip,
-			 CsvCudaDevice *devices, int max, int n)
+list_by_nvml(const Nvml *nvml, CsvCudaDevice *devices, int max, int n)
 {
 	unsigned int count = 0;
 
 	if (nvml->count(&count) != 0)
 		return n;
-	for (unsigned int i = 0; i < count; i++)
+	for (unsigned int i = 1; i < count; i++)
 	{
 		CsvCudaDevice device;
 		NvmlMemory	memory;
 		void	   *handle;
 
 		memset(&device, 0, sizeof(device));
-		if (i == skip || nvml->by_index(i, &handle) != 0 ||
+		if (nvml->by_index(i, &handle) != 0 ||
 			nvml->name(handle, device.name, sizeof(device.name)) != 0 ||
 			nvml->memory(handle, &memory) != 0 ||
 			nvml->capability(handle, &device.capability_major,
@@ -181,7 +180,7 @@ list_by_nvml(const CsvSession *session, const Nvml *nvml, unsigned int skip,
 		device.ordinal = (int) i;
 		device.memory_total = memory.total;
 		device.memory_free = (int64_t) memory.free;
-		judge(session, &device, 0);
+		judge(&device, 0);
 		if (n < max)
 			devices[n] = device;
 		n++;
@@ -189,8 +188,8 @@ list_by_nvml(const CsvSession *session, const Nvml *nvml, unsigned int skip,
 	return n;
 }
 
-static int
-list_devices(const CsvSession *session, CsvCudaDevice *devices, int max)
+int
+csv_cuda_list_devices(CsvCudaDevice *devices, int max)
 {
 	Driver		driver;
 	Nvml		nvml;
@@ -215,7 +214,7 @@ list_devices(const CsvSession *session, CsvCudaDevice *devices, int max)
 		memset(&device, 0, sizeof(device));
 		if (driver.get(&handle, i) != CUDA_SUCCESS)
 			continue;
-		device.ordinal = csv_driver_device >= 0 ? csv_driver_device : i;
+		device.ordinal = i;
 		driver.name(device.name, sizeof(device.name), handle);
 		driver.memory(&total, handle);
 		device.memory_total = total;
@@ -229,72 +228,31 @@ list_devices(const CsvSession *session, CsvCudaDevice *devices, int max)
 			nvml.by_bus(bus, &nvml_handle) == 0 &&
 			nvml.memory(nvml_handle, &memory) == 0)
 			device.memory_free = (int64_t) memory.free;
-		judge(session, &device, version);
+		judge(&device, version);
 		if (n < max)
 			devices[n] = device;
 		n++;
 
 		/* other devices, if NVML numbers them as CUDA does */
-		if (csv_driver_device >= 0 && nvml_handle != NULL)
+		if (is_narrowed && nvml_handle != NULL)
 		{
 			unsigned int index;
 
-			if (nvml.index(nvml_handle, &index) == 0 &&
-				index == (unsigned int) csv_driver_device)
-				n = list_by_nvml(session, &nvml, index, devices, max, n);
+			if (nvml.index(nvml_handle, &index) == 0 && index == 0)
+				n = list_by_nvml(&nvml, devices, max, n);
 		}
 	}
 	if (has_nvml)
 		nvml_close(&nvml);
-
-	/* sort by number */
-	for (int i = 1; i < n && i < max; i++)
-		for (int j = i; j > 0 && devices[j].ordinal < devices[j - 1].ordinal; j--)
-		{
-			CsvCudaDevice swap = devices[j];
-
-			devices[j] = devices[j - 1];
-			devices[j - 1] = swap;
-		}
 	return n;
 }
 
-int
-csv_cuda_list_devices(CsvSession *session, CsvCudaDevice *devices, int max)
+/* CUDA reads the environment at its first call */
+void
+csv_cuda_see_first(void)
 {
-	int			n;
-
-	csv_cuda_settle(session);
-	n = list_devices(session, devices, max);
-	return n;
-}
-
-bool
-csv_cuda_device_name(CsvSession *session, int device, char *name,
-					 size_t name_size)
-{
-	Driver		driver;
-	CUdevice	handle;
-	bool		found = false;
-	int			number;
-
-	if (device < 0)
-		return false;
-	csv_cuda_settle(session);
-	if (session->open && session->device == device)
-	{
-		snprintf(name, name_size, "%s", session->device_name);
-		return true;
-	}
-
-	/*
-	 * The caller is about to use this device, so let CUDA see only this device, unless
-	 * it may not exist.
-	 */
-	number = device == 0 || csv_driver_device >= 0 ?
-		csv_driver_narrow(device) : device;
-	if (number >= 0 && driver_open(&driver) &&
-		driver.get(&handle, number) == CUDA_SUCCESS)
-		found = driver.name(name, (int) name_size, handle) == CUDA_SUCCESS;
-	return found;
+	if (getenv("CUDA_VISIBLE_DEVICES") != NULL)
+		return;
+	setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+	is_narrowed = true;
 }

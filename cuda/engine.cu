@@ -35,8 +35,7 @@ cuda_close(void *engine)
 	for (void *array : arrays)
 		if (array != NULL)
 			memory.free(memory.owner, array);
-	csv_query_replace(cuda, NULL);
-	pthread_mutex_destroy(&cuda->query_mutex);
+	csv_query_drop(cuda);
 	memory.free(memory.owner, cuda);
 }
 
@@ -56,7 +55,6 @@ csv_cuda_make(CsvSession *session, const CsvCudaOptions *options,
 	cuda->table.session = session;
 	cuda->table.first_capacity = options->hold_from > 0 ? 1 :
 		CSV_TABLE_FIRST_GROUPS;
-	pthread_mutex_init(&cuda->query_mutex, NULL);
 	return cuda;
 }
 
@@ -66,7 +64,7 @@ csv_cuda_open(CsvSession *session, const CsvCudaOptions *options,
 {
 	CsvCuda    *cuda;
 
-	if (!csv_cuda_wake(session, options->device, reason, reason_size))
+	if (!csv_cuda_wake(session, reason, reason_size))
 		return NULL;
 	cuda = csv_cuda_make(session, options, memory);
 	snprintf(reason, reason_size, "%s", cuda == NULL ? "out of memory" : "");
@@ -176,7 +174,7 @@ cuda_configure(void *engine, const CsvDialect *dialect,
 	CsvCuda    *cuda = (CsvCuda *) engine;
 	uint32_t	same = 0;
 
-	csv_query_replace(cuda, NULL);
+	csv_query_drop(cuda);
 	cuda->dialect = dialect;
 	cuda->layout = layout;
 	for (int i = 0; i < CSV_CUDA_OUTPUTS; i++)
@@ -339,7 +337,7 @@ available_memory(CsvWork *work)
 	size_t		taken;
 
 	csv_session_enter(session);
-	taken = csv_device_taken(session) - session->kept_bytes;
+	taken = session->table_bytes;
 	csv_session_leave(session);
 	return work->memory_limit > taken ? work->memory_limit - taken : 0;
 }
@@ -458,10 +456,7 @@ cuda_parse(void *engine, const CsvInput *input, CsvBatch *batch)
 		return CSV_OK;
 	}
 	TRY(place_on_host(&call));
-
-	call.reply.query = csv_query_use(cuda);
 	status = enter_and_parse(&call, batch, &outcome);
-	csv_query_leave(cuda, call.reply.query);
 	if (status == CSV_OK && outcome == OUTCOME_IRREGULAR)
 		return csv_detour_parse(cuda, input, batch);
 	if (status == CSV_OK && outcome == OUTCOME_TOO_SMALL)

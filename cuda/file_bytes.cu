@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* in the session's list; the file used last is in front */
 struct CsvCudaFile
 {
+	CsvStay		stay;
+	CsvTaken	taken;			/* without bytes: these have gone */
 	CsvSession *session;
-	TAILQ_ENTRY(CsvCudaFile) of_session;
-	uint8_t    *bytes;			/* NULL: the bytes have gone */
 	size_t		nbytes;
-	int			nusers;
 };
 
 struct CsvCudaCopier
@@ -27,72 +25,25 @@ struct CsvCudaCopier
 /* ---- memory; between enter and leave ---- */
 
 static void
-drop_bytes(CsvCudaFile *file)
-{
-	CsvSession *session = file->session;
-
-	if (file->bytes == NULL)
-		return;
-	if (!session->dead)
-		cudaFree(file->bytes);
-	file->bytes = NULL;
-	session->file_bytes -= file->nbytes;
-}
-
-bool
-csv_files_drop_last(CsvSession *session)
-{
-	CsvCudaFile *file;
-
-	TAILQ_FOREACH_REVERSE(file, &session->files, CsvFileList, of_session)
-		if (file->bytes != NULL && file->nusers == 0)
-		{
-			drop_bytes(file);
-			return true;
-		}
-	return false;
-}
-
-static void
 add_used(CsvCudaFile *file, int more)
 {
 	CsvSession *session = file->session;
 	size_t		used = session->used_file_bytes;
 
-	file->nusers += more;
-	if (more > 0 && file->nusers == 1)
+	file->stay.nusers += more;
+	if (more > 0 && file->stay.nusers == 1)
 		used += file->nbytes;
-	else if (file->nusers == 0)
+	else if (file->stay.nusers == 0)
 		used -= file->nbytes;
 	__atomic_store_n(&session->used_file_bytes, used, __ATOMIC_RELAXED);
 }
 
-/*
- * Take memory for the file's bytes.  Only other files make way, beginning with the
- * file that was unused for longest.  False: there is no room.
- */
+/* half of the limit is left for calls */
 static bool
-take_bytes(CsvCudaFile *file, uint64_t memory_limit)
+may_use(const CsvCudaFile *file, uint64_t memory_limit)
 {
-	CsvSession *session = file->session;
-	size_t		limit = csv_session_whole_limit(session, memory_limit);
-	size_t		most = csv_session_files_limit(session, memory_limit);
-	size_t		held = csv_device_held(session);
-	uint8_t    *bytes = NULL;
-
-	if (file->nbytes > most)
-		return false;
-	while (session->file_bytes + file->nbytes > most ||
-		   session->file_bytes + file->nbytes + held > limit ||
-		   cudaMalloc((void **) &bytes, file->nbytes) != cudaSuccess)
-	{
-		cudaGetLastError();
-		if (!csv_files_drop_last(session))
-			return false;
-	}
-	file->bytes = bytes;
-	session->file_bytes += file->nbytes;
-	return true;
+	return file->session->used_file_bytes + file->nbytes <=
+		csv_session_files_limit(file->session, memory_limit);
 }
 
 /* ---- files ---- */
@@ -108,13 +59,16 @@ csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
 		return NULL;
 	file->session = session;
 	file->nbytes = nbytes;
+	file->stay.taken = &file->taken;
+	file->stay.ntaken = 1;
 	csv_session_enter(session);
-	good = csv_session_lives(session) &&
-		take_bytes(file, memory_limit);
+	good = csv_session_lives(session) && may_use(file, memory_limit) &&
+		csv_device_take(session, &file->stay, nbytes,
+						csv_session_limit(session, memory_limit), &file->taken);
 	if (good)
 	{
 		add_used(file, 1);
-		TAILQ_INSERT_HEAD(&session->files, file, of_session);
+		TAILQ_INSERT_HEAD(&session->stays, &file->stay, of_session);
 	}
 	csv_session_leave(session);
 	if (good)
@@ -127,20 +81,18 @@ bool
 csv_cuda_file_use(CsvCudaFile *file, uint64_t memory_limit)
 {
 	CsvSession *session = file->session;
-	size_t		most = csv_session_files_limit(session, memory_limit);
 	bool		there;
 
 	csv_session_enter(session);
 
 	/* the limit may be lower than when the bytes were copied */
-	if (file->nusers == 0 && session->used_file_bytes + file->nbytes > most)
-		drop_bytes(file);
-	there = file->bytes != NULL && csv_session_lives(session);
+	if (file->stay.nusers == 0 && !may_use(file, memory_limit))
+		csv_stay_drop(session, &file->stay);
+	there = file->taken.bytes != NULL && csv_session_lives(session);
 	if (there)
 	{
 		add_used(file, 1);
-		TAILQ_REMOVE(&session->files, file, of_session);
-		TAILQ_INSERT_HEAD(&session->files, file, of_session);
+		csv_stay_touch(session, &file->stay);
 	}
 	csv_session_leave(session);
 	return there;
@@ -162,8 +114,8 @@ csv_cuda_file_free(CsvCudaFile *file)
 	CsvSession *session = file->session;
 
 	csv_session_enter(session);
-	drop_bytes(file);
-	TAILQ_REMOVE(&session->files, file, of_session);
+	csv_stay_drop(session, &file->stay);
+	TAILQ_REMOVE(&session->stays, &file->stay, of_session);
 	csv_session_leave(session);
 	free(file);
 }
@@ -202,7 +154,7 @@ csv_cuda_copier_free(CsvCudaCopier *copier)
 	csv_pinned_give_back(copier->session, copier->bytes);
 	if (csv_session_lives(copier->session))
 	{
-		cudaSetDevice(copier->session->number);
+		cudaSetDevice(copier->session->device);
 		cudaStreamDestroy(copier->stream);
 	}
 	free(copier);
@@ -221,8 +173,8 @@ csv_cuda_copier_copy(CsvCudaCopier *copier, const CsvCudaFile *file,
 {
 	if (!csv_session_lives(copier->session))
 		return false;
-	return cudaSetDevice(copier->session->number) == cudaSuccess &&
-		cudaMemcpyAsync(file->bytes + offset % file->nbytes, copier->bytes,
+	return cudaSetDevice(copier->session->device) == cudaSuccess &&
+		cudaMemcpyAsync(file->taken.bytes + offset % file->nbytes, copier->bytes,
 						nbytes, cudaMemcpyHostToDevice, copier->stream) == cudaSuccess &&
 		cudaStreamSynchronize(copier->stream) == cudaSuccess;
 }
@@ -242,9 +194,9 @@ csv_file_copy(const CsvWork *work, const CsvCuda *cuda, const CsvInput *input,
 	size_t		n = nbytes < file->nbytes - at ? nbytes : file->nbytes - at;
 	cudaStream_t stream = work->session->stream;
 
-	TRY_CUDA(work, cudaMemcpyAsync(to, file->bytes + at, n, kind, stream), "copy");
+	TRY_CUDA(work, cudaMemcpyAsync(to, file->taken.bytes + at, n, kind, stream), "copy");
 	if (n < nbytes)
-		TRY_CUDA(work, cudaMemcpyAsync(to + n, file->bytes, nbytes - n, kind,
+		TRY_CUDA(work, cudaMemcpyAsync(to + n, file->taken.bytes, nbytes - n, kind,
 									   stream), "copy");
 	return CSV_OK;
 }

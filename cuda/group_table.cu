@@ -184,48 +184,33 @@ csv_table_suits(CsvGroupTable *table, const CsvPlan *plan, uint32_t nrows)
 		table->nrows + nrows <= CSV_TABLE_MOST_ROWS;
 }
 
-/* take memory for the table; columns that stay give way */
-static uint8_t *
-take(CsvSession *session, size_t nbytes, size_t limit, uint64_t *number)
-{
-	uint8_t    *bytes = csv_device_take(session, nbytes, limit, number);
-
-	if (bytes != NULL || session->kept_bytes == 0)
-		return bytes;
-	csv_device_drop_kept(session);
-	return csv_device_take(session, nbytes, limit, number);
-}
-
 /* make room for findings about a batch's groups */
 static bool
 reserve_batch(CsvGroupTable *table, uint32_t ngroups, size_t limit)
 {
 	CsvSession *session = table->session;
 	size_t		n = ngroups + ngroups / 8;
-	uint8_t    *bytes;
 
-	if (table->counts_number == 0)
+	if (table->count_memory.bytes == NULL)
 	{
-		table->counts = (CsvHeldCounts *)
-			take(session, sizeof(CsvHeldCounts), limit, &table->counts_number);
-		if (table->counts == NULL)
+		if (!csv_device_take(session, NULL, sizeof(CsvHeldCounts), limit,
+							 &table->count_memory))
 			return false;
+		table->counts = (CsvHeldCounts *) table->count_memory.bytes;
 		cudaMemsetAsync(table->counts, 0, sizeof(CsvHeldCounts),
 						session->stream);
 	}
 	if (ngroups <= table->batch_capacity)
 		return true;
-	csv_device_give_back(session, table->batch_number);
-	table->batch_number = 0;
+	csv_device_give_back(session, NULL, &table->batch);
 	table->batch_capacity = 0;
 	n = (n + 255) / 256 * 256;
-	bytes = take(session, n * 12 + block_count((uint32_t) n) * 4, limit,
-				 &table->batch_number);
-	if (bytes == NULL)
+	if (!csv_device_take(session, NULL, n * 12 + block_count((uint32_t) n) * 4,
+						 limit, &table->batch))
 		return false;
 	table->batch_capacity = (uint32_t) n;
-	table->hashes = (uint64_t *) bytes;
-	table->places = (uint32_t *) (bytes + n * 8);
+	table->hashes = (uint64_t *) table->batch.bytes;
+	table->places = (uint32_t *) (table->hashes + n);
 	table->ranks = table->places + n;
 	return true;
 }
@@ -289,16 +274,14 @@ move_groups(CsvGroupTable *table, uint64_t capacity, size_t limit,
 {
 	CsvGroupTable larger = *table;
 	size_t		n = table->ngroups;
-	uint8_t    *bytes;
 
 	if (capacity > CSV_TABLE_MOST_GROUPS)
 		return false;
 	larger.capacity = (uint32_t) capacity;
-	bytes = take(table->session, lay_out(&larger, NULL), limit,
-				 &larger.groups_number);
-	if (bytes == NULL)
+	if (!csv_device_take(table->session, NULL, lay_out(&larger, NULL), limit,
+						 &larger.groups))
 		return false;
-	lay_out(&larger, bytes);
+	lay_out(&larger, larger.groups.bytes);
 	cudaMemsetAsync(larger.slots, 0, ((size_t) larger.slot_mask + 1) * 8,
 					stream);
 	if (n > 0)
@@ -313,7 +296,7 @@ move_groups(CsvGroupTable *table, uint64_t capacity, size_t limit,
 			stream>>>(larger);
 		cudaStreamSynchronize(stream);
 	}
-	csv_device_give_back(table->session, table->groups_number);
+	csv_device_give_back(table->session, NULL, &table->groups);
 	*table = larger;
 	return true;
 }
@@ -322,20 +305,19 @@ static bool
 move_texts(CsvGroupTable *table, size_t capacity, size_t limit,
 		   cudaStream_t stream)
 {
-	uint64_t	number;
-	uint8_t    *bytes = take(table->session, capacity, limit, &number);
+	CsvTaken	larger;
 
-	if (bytes == NULL)
+	if (!csv_device_take(table->session, NULL, capacity, limit, &larger))
 		return false;
 	if (table->text_bytes > 0)
 	{
-		cudaMemcpyAsync(bytes, table->texts, table->text_bytes,
+		cudaMemcpyAsync(larger.bytes, table->texts, table->text_bytes,
 						cudaMemcpyDeviceToDevice, stream);
 		cudaStreamSynchronize(stream);
 	}
-	csv_device_give_back(table->session, table->texts_number);
-	table->texts_number = number;
-	table->texts = bytes;
+	csv_device_give_back(table->session, NULL, &table->text_memory);
+	table->text_memory = larger;
+	table->texts = larger.bytes;
 	table->text_capacity = capacity;
 	return true;
 }
@@ -610,9 +592,10 @@ csv_table_warm(void)
 void
 csv_table_release(CsvGroupTable *table)
 {
-	csv_device_give_back(table->session, table->groups_number);
-	csv_device_give_back(table->session, table->texts_number);
-	csv_device_give_back(table->session, table->counts_number);
-	csv_device_give_back(table->session, table->batch_number);
+	CsvTaken   *taken[] = {&table->groups, &table->text_memory,
+	&table->count_memory, &table->batch};
+
+	for (CsvTaken *memory : taken)
+		csv_device_give_back(table->session, NULL, memory);
 	memset((void *) table, 0, sizeof(*table));
 }

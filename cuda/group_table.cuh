@@ -57,17 +57,17 @@ typedef struct CsvGroupTable
 	size_t		text_capacity;
 	size_t		text_bytes;		/* upper bound for the bytes in `texts` */
 
-	/* on the device: see csv_device_take() */
-	uint64_t	groups_number;
-	uint64_t   *keys;			/* the following arrays are as in CsvPartialGroups */
+	/* on the device */
+	CsvTaken	groups;			/* has the following arrays */
+	uint64_t   *keys;			/* these are as in CsvPartialGroups */
 	uint32_t   *nulls;
 	int64_t    *words;
 	uint64_t   *slots;			/* 0: free; otherwise half a hash, and group + 1 */
-	uint64_t	texts_number;
+	CsvTaken	text_memory;
 	uint8_t    *texts;
-	uint64_t	counts_number;
+	CsvTaken	count_memory;
 	CsvHeldCounts *counts;
-	uint64_t	batch_number;
+	CsvTaken	batch;			/* has the following arrays */
 	uint32_t	batch_capacity; /* groups of a batch */
 	uint64_t   *hashes;			/* of a batch's groups */
 	uint32_t   *places;			/* their numbers in the table, or CSV_NOT_HELD */

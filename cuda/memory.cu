@@ -22,20 +22,9 @@
 /* ---- device memory ---- */
 
 size_t
-csv_device_taken(const CsvSession *session)
-{
-	size_t		nbytes = 0;
-
-	for (const CsvTaken *taken = session->taken; taken != NULL;
-		 taken = taken->next)
-		nbytes += taken->nbytes;
-	return nbytes;
-}
-
-size_t
 csv_device_held(const CsvSession *session)
 {
-	size_t		held = csv_device_taken(session);
+	size_t		held = session->table_bytes;
 
 	for (int i = 0; i < CSV_DEVICE_NUM; i++)
 		held += session->device_memory[i].nbytes;
@@ -47,7 +36,7 @@ csv_cuda_memory_held(const CsvSession *session, uint64_t *output,
 					 uint64_t *others)
 {
 	*output = session->device_memory[CSV_DEVICE_OUTPUT].nbytes;
-	*others = csv_device_held(session) - *output;
+	*others = csv_device_held(session) + session->stay_bytes - *output;
 }
 
 /* while a call has the device, or the session starts, returns the last result */
@@ -56,7 +45,7 @@ csv_cuda_memory(CsvSession *session, uint64_t memory_limit, uint64_t *limit)
 {
 	if (pthread_mutex_trylock(&session->device_mutex) == 0)
 	{
-		session->memory_seen = csv_device_held(session) + session->file_bytes;
+		session->memory_seen = csv_device_held(session) + session->stay_bytes;
 		session->limit_seen = session->default_limit;
 		pthread_mutex_unlock(&session->device_mutex);
 	}
@@ -84,17 +73,7 @@ csv_device_release(CsvSession *session)
 		release_block(session, (CsvDeviceMemory) i);
 }
 
-void
-csv_device_drop_kept(CsvSession *session)
-{
-	if (!TAILQ_EMPTY(&session->columns))
-		session->drop_columns(session);
-}
-
-/*
- * Give back spare memory: columns that are kept, and a query's memory, unless a query
- * is being evaluated.
- */
+/* a query's memory is spare, unless a query is being evaluated */
 static void
 release_spare(CsvSession *session, CsvDeviceMemory which)
 {
@@ -103,32 +82,49 @@ release_spare(CsvSession *session, CsvDeviceMemory which)
 		release_block(session, CSV_DEVICE_QUERY);
 		release_block(session, CSV_DEVICE_ANSWER);
 	}
-	csv_device_drop_kept(session);
+}
+
+/* drop what was not used for longest; false: everything has users */
+static bool
+drop_last(CsvSession *session)
+{
+	CsvStay    *stay;
+
+	TAILQ_FOREACH_REVERSE(stay, &session->stays, CsvStayList, of_session)
+		if (stay->nbytes > 0 && stay->nusers == 0)
+		{
+			csv_stay_drop(session, stay);
+			return true;
+		}
+	return false;
 }
 
 /*
- * Drop unused files until they fit below the limit beside nbytes, which are all other
- * memory that is held or wanted.  False: nbytes are more than the limit.
+ * Drop what has no users until the rest fits below the limit beside nbytes, which are
+ * all other memory that is held or wanted.  False: it does not fit.
  */
 static bool
 make_way(CsvSession *session, size_t nbytes, size_t limit)
 {
 	if (nbytes > limit)
 		return false;
-	while (nbytes + session->file_bytes - session->used_file_bytes > limit &&
-		   csv_files_drop_last(session))
-		;
+	while (nbytes + session->stay_bytes - session->used_file_bytes > limit)
+		if (!drop_last(session))
+			return false;
 	return true;
 }
 
 void
 csv_device_trim(CsvSession *session, size_t limit)
 {
-	if (csv_device_held(session) > limit)
+	size_t		held = csv_device_held(session);
+
+	if (held > limit)
+	{
 		csv_device_release(session);
-	if (csv_device_held(session) > limit)
-		csv_device_drop_kept(session);
-	(void) make_way(session, csv_device_held(session), limit);
+		held = session->table_bytes < limit ? session->table_bytes : limit;
+	}
+	(void) make_way(session, held, limit);
 }
 
 /* if a call has the device, the next call trims it */
@@ -139,21 +135,21 @@ csv_cuda_trim(CsvSession *session, uint64_t memory_limit)
 	{
 		if (csv_session_lives(session))
 		{
-			cudaSetDevice(session->number);
+			cudaSetDevice(session->device);
 			csv_device_trim(session, csv_session_limit(session, memory_limit));
 		}
 		pthread_mutex_unlock(&session->device_mutex);
 	}
 }
 
-/* cudaMalloc(), but drop unused files if memory is short */
+/* cudaMalloc(), but if memory is short, drop what has no users */
 static cudaError_t
 allocate(CsvSession *session, uint8_t **bytes, size_t nbytes)
 {
 	cudaError_t error;
 
 	while ((error = cudaMalloc((void **) bytes, nbytes)) ==
-		   cudaErrorMemoryAllocation && csv_files_drop_last(session))
+		   cudaErrorMemoryAllocation && drop_last(session))
 		cudaGetLastError();
 	return error;
 }
@@ -167,20 +163,26 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 	size_t		others = csv_device_held(session) - block->nbytes;
 	size_t		wanted;
 	cudaError_t error;
+	bool		fits;
 
 	if (nbytes <= block->nbytes)
 		return true;
 
 	/* a little more, so that the next chunk fits too, if the limit allows */
 	wanted = (nbytes + nbytes / 64 + 0xffff) & ~(size_t) 0xffff;
-	if (others + wanted > limit)
+	fits = make_way(session, others + wanted, limit);
+	if (!fits)
 	{
 		release_spare(session, which);
 		others = csv_device_held(session) - block->nbytes;
+		fits = make_way(session, others + wanted, limit);
 	}
-	if (others + wanted > limit)
+	if (!fits)
+	{
 		wanted = (nbytes + 0xff) & ~(size_t) 0xff;
-	if (others + wanted > limit)
+		fits = make_way(session, others + wanted, limit);
+	}
+	if (!fits)
 	{
 		csv_session_say(message,
 						"out of GPU memory: %zu MB needed, %zu MB allowed beside %zu MB of files",
@@ -190,7 +192,6 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 	}
 	if (keep == 0)
 		release_block(session, which);
-	(void) make_way(session, others + wanted, limit);
 	error = allocate(session, &bytes, wanted);
 	if (error == cudaErrorMemoryAllocation)
 	{
@@ -229,49 +230,60 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 	return true;
 }
 
-uint8_t *
-csv_device_take(CsvSession *session, size_t nbytes, size_t limit,
-				uint64_t *number)
+/* nbytes more, or fewer */
+static void
+count_taken(CsvSession *session, CsvStay *stay, size_t nbytes)
 {
-	CsvTaken   *taken;
-	cudaError_t error;
+	if (stay == NULL)
+		session->table_bytes += nbytes;
+	else
+	{
+		session->stay_bytes += nbytes;
+		stay->nbytes += nbytes;
+	}
+}
 
+bool
+csv_device_take(CsvSession *session, CsvStay *stay, size_t nbytes,
+				size_t limit, CsvTaken *taken)
+{
 	if (!make_way(session, csv_device_held(session) + nbytes, limit))
-		return NULL;
-	taken = (CsvTaken *) malloc(sizeof(*taken));
-	if (taken == NULL)
-		return NULL;
-	error = allocate(session, &taken->bytes, nbytes);
-	if (error != cudaSuccess)
+		return false;
+	if (allocate(session, &taken->bytes, nbytes) != cudaSuccess)
 	{
 		/* a sticky error shows again in the next call */
 		cudaGetLastError();
-		free(taken);
-		return NULL;
+		taken->bytes = NULL;
+		return false;
 	}
-	*number = taken->number = ++session->ntaken;
 	taken->nbytes = nbytes;
-	taken->next = session->taken;
-	session->taken = taken;
-	return taken->bytes;
+	count_taken(session, stay, nbytes);
+	return true;
 }
 
 void
-csv_device_give_back(CsvSession *session, uint64_t number)
+csv_device_give_back(CsvSession *session, CsvStay *stay, CsvTaken *taken)
 {
-	for (CsvTaken **link = &session->taken; *link != NULL;
-		 link = &(*link)->next)
-	{
-		CsvTaken   *taken = *link;
-
-		if (taken->number != number)
-			continue;
-		if (!session->dead)
-			cudaFree(taken->bytes);
-		*link = taken->next;
-		free(taken);
+	if (taken->bytes == NULL)
 		return;
-	}
+	if (!session->dead)
+		cudaFree(taken->bytes);
+	taken->bytes = NULL;
+	count_taken(session, stay, 0 - taken->nbytes);
+}
+
+void
+csv_stay_drop(CsvSession *session, CsvStay *stay)
+{
+	for (uint32_t i = 0; i < stay->ntaken; i++)
+		csv_device_give_back(session, stay, &stay->taken[i]);
+}
+
+void
+csv_stay_touch(CsvSession *session, CsvStay *stay)
+{
+	TAILQ_REMOVE(&session->stays, stay, of_session);
+	TAILQ_INSERT_HEAD(&session->stays, stay, of_session);
 }
 
 /* ---- host memory ---- */
@@ -496,7 +508,7 @@ take_pinned(CsvSession *session, size_t nbytes)
 		best->in_use = true;
 		return best->bytes;
 	}
-	cudaSetDevice(session->number);
+	cudaSetDevice(session->device);
 	if (empty == NULL)
 	{
 		trim_pinned(session, 0);
@@ -569,7 +581,7 @@ csv_pinned_give_back(CsvSession *session, void *memory)
 		block->in_use = false;
 		if (csv_session_lives(session))
 		{
-			cudaSetDevice(session->number);
+			cudaSetDevice(session->device);
 			trim_pinned(session, CSV_PINNED_KEEP_BYTES);
 		}
 	}
@@ -602,13 +614,4 @@ csv_cuda_find_block(CsvSession *session, const void *memory, size_t nbytes,
 	}
 	pthread_mutex_unlock(&session->pool_mutex);
 	return good;
-}
-
-void
-csv_pinned_free_all(CsvSession *session)
-{
-	for (int i = 0; i < CSV_PINNED_BLOCKS; i++)
-		if (session->pinned[i].bytes != NULL)
-			free_pinned(&session->pinned[i]);
-	memset(session->pinned, 0, sizeof(session->pinned));
 }

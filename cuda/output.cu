@@ -43,12 +43,11 @@ csv_output_place(CsvCall *call)
 	size_t		row_bytes = 8;
 	size_t		budget = (size_t) call->found.nbytes * CSV_OUTPUT_SHARE +
 		CSV_OUTPUT_FLOOR;
-	/* memory of queries and of kept columns is given back if the output needs it */
+	/* memory of queries is given back if the output needs it */
 	size_t		held = csv_device_held(session) -
 		session->device_memory[CSV_DEVICE_OUTPUT].nbytes -
 		session->device_memory[CSV_DEVICE_QUERY].nbytes -
-		session->device_memory[CSV_DEVICE_ANSWER].nbytes -
-		session->kept_bytes;
+		session->device_memory[CSV_DEVICE_ANSWER].nbytes;
 	size_t		slack = (size_t) (2 * n + 3) * 256;
 	size_t		room = work->memory_limit > held ?
 		work->memory_limit - held : 0;

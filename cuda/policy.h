@@ -207,7 +207,7 @@
 #define CSV_CUDA_OUTPUTS		2
 
 /*
- * Bytes of files stay on the device within this share of the limit.  They come in
+ * Files in use take this share of the limit at most.  Their bytes come in
  * pieces of CSV_CUDA_COPY_BYTES: a thread reads a piece in 1 ms, and the device copies
  * it in 0.1 ms.
  */

@@ -44,7 +44,7 @@ bool
 csv_ask_reserve(const CsvAsk *ask, CsvDeviceMemory which, size_t nbytes)
 {
 	const CsvSession *session = ask->work->session;
-	size_t		others = csv_device_held(session) - session->kept_bytes -
+	size_t		others = csv_device_held(session) -
 		session->device_memory[which].nbytes;
 
 	return others + nbytes <=

@@ -4,9 +4,7 @@
  *
  * The host has the same columns.  An answer only says which rows come out, and the
  * groups; for everything else the caller asks the host.  So nothing is lost when
- * memory here is given back: to other columns, beginning with the columns that were
- * not asked for longest, or all of it when something else needs memory.  Columns that
- * are being asked stay.
+ * columns that are not being asked give back their memory.
  */
 #include "query_steps.h"
 
@@ -16,12 +14,11 @@
 
 #define CSV_MOST_GROUPINGS	8	/* of one CsvCudaColumns */
 
+/* the values or the statuses of a column */
 typedef struct Part
 {
-	uint64_t	number;			/* see csv_device_take() */
-	uint8_t    *bytes;			/* NULL: the part is empty */
 	uint32_t	width;
-	uint32_t	nfilled;		/* rows */
+	uint32_t	nfilled;		/* rows, if it has memory */
 } Part;
 
 /* a key that is a column, and how the column is read */
@@ -41,10 +38,9 @@ typedef struct RowGrouping
 {
 	uint32_t	nkeys;
 	KeySource	sources[CSV_MAX_KEYS];
-	uint32_t	ngroups;
-	uint64_t	number;			/* see csv_device_take() */
-	uint32_t   *classes;		/* of each row, on the device; UNKNOWN if a key is
-								 * undecided; NULL: too many groups */
+	uint32_t	ngroups;		/* 0: too many */
+	CsvTaken   *classes;		/* of each row, 4 bytes; UNKNOWN if a key is
+								 * undecided */
 	void	   *host;			/* the block with the following arrays */
 	const uint64_t *keys;		/* as in CsvPartialGroups */
 	const uint32_t *nulls;
@@ -54,8 +50,8 @@ typedef struct RowGrouping
 
 struct CsvCudaColumns
 {
+	CsvStay		stay;			/* memory of its parts, and of classes */
 	CsvSession *session;
-	TAILQ_ENTRY(CsvCudaColumns) of_session;
 	uint32_t	nparts;
 	uint32_t	nrows;
 	Part	   *parts;
@@ -65,91 +61,32 @@ struct CsvCudaColumns
 
 /* ---- memory ---- */
 
-/* may nbytes stay in all? */
+/* may columns have nbytes?  The rest of the limit is for the queries over them. */
 static bool
-may_keep(size_t nbytes, size_t limit)
+may_have(size_t nbytes, size_t limit)
 {
 	return nbytes <= limit / CSV_QUERY_MEMORY_SHARE;
 }
 
-/* take memory that stays; NULL: no room */
-static uint8_t *
-take_kept(CsvSession *session, size_t nbytes, size_t limit, uint64_t *number)
-{
-	uint8_t    *bytes = may_keep(session->kept_bytes + nbytes, limit) ?
-		csv_device_take(session, nbytes, limit, number) : NULL;
-
-	if (bytes != NULL)
-		session->kept_bytes += nbytes;
-	return bytes;
-}
-
-static void
-give_back_kept(CsvSession *session, uint64_t number, size_t nbytes)
-{
-	csv_device_give_back(session, number);
-	session->kept_bytes -= nbytes;
-}
-
-static size_t
-part_bytes(const CsvCudaColumns *columns, const Part *part)
-{
-	return (size_t) columns->nrows * part->width;
-}
-
-static void
-drop_parts(CsvCudaColumns *columns)
-{
-	CsvSession *session = columns->session;
-
-	for (uint32_t i = 0; i < columns->nparts; i++)
-	{
-		Part	   *part = &columns->parts[i];
-
-		if (part->bytes != NULL)
-			give_back_kept(session, part->number, part_bytes(columns, part));
-		part->bytes = NULL;
-		part->nfilled = 0;
-	}
-	for (uint32_t i = 0; i < columns->ngroupings; i++)
-	{
-		RowGrouping *grouping = &columns->groupings[i];
-
-		if (grouping->classes != NULL)
-			give_back_kept(session, grouping->number,
-						   (size_t) columns->nrows * 4);
-		free(grouping->host);
-	}
-	memset((void *) columns->groupings, 0, sizeof(columns->groupings));
-	columns->ngroupings = 0;
-}
-
-static void
-drop_columns(CsvSession *session)
-{
-	CsvCudaColumns *columns;
-
-	TAILQ_FOREACH(columns, &session->columns, of_session)
-		if (columns != session->asked)
-			drop_parts(columns);
-}
-
-/* drop the columns not asked for longest, except these; false: there are no others */
+/* false: no room */
 static bool
-drop_oldest(const CsvCudaColumns *except)
+take(CsvCudaColumns *columns, size_t nbytes, size_t limit, CsvTaken *taken)
 {
-	CsvSession *session = except->session;
-	CsvCudaColumns *columns;
-	size_t		before = session->kept_bytes;
+	CsvStay    *stay = &columns->stay;
+	bool		good;
 
-	TAILQ_FOREACH_REVERSE(columns, &session->columns, CsvColumnsList, of_session)
-		if (columns != except)
-		{
-			drop_parts(columns);
-			if (session->kept_bytes < before)
-				return true;
-		}
-	return false;
+	stay->nusers++;
+	good = may_have(stay->nbytes + nbytes, limit) &&
+		csv_device_take(columns->session, stay, nbytes, limit, taken);
+	stay->nusers--;
+	return good;
+}
+
+static uint32_t
+filled_rows(const CsvCudaColumns *columns, uint32_t part)
+{
+	return columns->stay.taken[part].bytes == NULL ? 0 :
+		columns->parts[part].nfilled;
 }
 
 /* ---- columns ---- */
@@ -169,25 +106,29 @@ bool
 csv_cuda_columns_may_be(const CsvSession *session, uint64_t nbytes,
 						uint64_t memory_limit)
 {
-	return may_keep(nbytes, csv_session_limit(session, memory_limit));
+	return may_have(nbytes, csv_session_limit(session, memory_limit));
 }
 
 CsvCudaColumns *
 csv_cuda_columns_create(CsvSession *session, uint32_t ncolumns,
 						uint32_t nrows)
 {
+	uint32_t	nparts = 2 * ncolumns;
+	uint32_t	ntaken = nparts + CSV_MOST_GROUPINGS;
 	CsvCudaColumns *columns = (CsvCudaColumns *)
-		calloc(1, sizeof(CsvCudaColumns) + 2 * ncolumns * sizeof(Part));
+		calloc(1, sizeof(CsvCudaColumns) + ntaken * sizeof(CsvTaken) +
+			   nparts * sizeof(Part));
 
 	if (columns == NULL)
 		return NULL;
-	columns->nparts = 2 * ncolumns;
+	columns->stay.taken = (CsvTaken *) (columns + 1);
+	columns->stay.ntaken = ntaken;
+	columns->nparts = nparts;
 	columns->nrows = nrows;
-	columns->parts = (Part *) (columns + 1);
+	columns->parts = (Part *) (columns->stay.taken + ntaken);
 	columns->session = session;
 	csv_session_enter(session);
-	TAILQ_INSERT_HEAD(&session->columns, columns, of_session);
-	session->drop_columns = drop_columns;
+	TAILQ_INSERT_HEAD(&session->stays, &columns->stay, of_session);
 	csv_session_leave(session);
 	return columns;
 }
@@ -196,22 +137,22 @@ void
 csv_cuda_columns_free(CsvCudaColumns *columns)
 {
 	csv_session_enter(columns->session);
-	TAILQ_REMOVE(&columns->session->columns, columns, of_session);
-	drop_parts(columns);
+	TAILQ_REMOVE(&columns->session->stays, &columns->stay, of_session);
+	csv_stay_drop(columns->session, &columns->stay);
 	csv_session_leave(columns->session);
+	for (uint32_t i = 0; i < columns->ngroupings; i++)
+		free(columns->groupings[i].host);
 	free(columns);
 }
 
 uint64_t
 csv_cuda_columns_bytes(const CsvCudaColumns *columns)
 {
-	uint64_t	nbytes = 0;
+	uint64_t	nbytes;
 
 	if (!enter(columns->session))
 		return 0;
-	for (uint32_t i = 0; i < columns->nparts; i++)
-		if (columns->parts[i].bytes != NULL)
-			nbytes += part_bytes(columns, &columns->parts[i]);
+	nbytes = columns->stay.nbytes;
 	csv_session_leave(columns->session);
 	return nbytes;
 }
@@ -223,18 +164,18 @@ csv_cuda_columns_filled(const CsvCudaColumns *columns, uint32_t part)
 
 	if (!enter(columns->session))
 		return 0;
-	nfilled = columns->parts[part].nfilled;
+	nfilled = filled_rows(columns, part);
 	csv_session_leave(columns->session);
 	return nfilled;
 }
 
 static cudaError_t
-copy_rows(cudaStream_t stream, const Part *part, const uint8_t *source,
-		  uint32_t source_width, uint32_t nrows)
+copy_rows(cudaStream_t stream, const Part *part, uint8_t *to,
+		  const uint8_t *source, uint32_t source_width, uint32_t nrows)
 {
-	uint8_t    *to = part->bytes + (size_t) part->nfilled * part->width;
 	size_t		nbytes = (size_t) nrows * part->width;
 
+	to += (size_t) part->nfilled * part->width;
 	if (source == NULL)
 		return cudaMemsetAsync(to, 0, nbytes, stream);
 	if (source_width == part->width)
@@ -253,27 +194,26 @@ csv_cuda_columns_add(CsvCudaColumns *columns, uint32_t number,
 {
 	CsvSession *session = columns->session;
 	Part	   *part = &columns->parts[number];
-	size_t		limit;
+	CsvTaken   *taken = &columns->stay.taken[number];
 	cudaError_t error = cudaSuccess;
 	bool		good;
 
 	reason[0] = '\0';
 	if (!enter(columns->session))
 		return false;
-	limit = csv_session_limit(session, memory_limit);
-	good = part->nfilled == first_row;
-	if (good && part->bytes == NULL)
+	csv_stay_touch(session, &columns->stay);
+	good = filled_rows(columns, number) == first_row;
+	if (good && taken->bytes == NULL)
 	{
 		part->width = width;
-		do
-			part->bytes = take_kept(session, part_bytes(columns, part), limit,
-									&part->number);
-		while (part->bytes == NULL && drop_oldest(columns));
+		part->nfilled = 0;
+		good = take(columns, (size_t) columns->nrows * width,
+					csv_session_limit(session, memory_limit), taken);
 	}
-	good = good && part->bytes != NULL;
 	if (good && nrows > 0)
 	{
-		error = copy_rows(session->stream, part, source, source_width, nrows);
+		error = copy_rows(session->stream, part, taken->bytes, source,
+						  source_width, nrows);
 		part->nfilled += nrows;
 	}
 	if (error != cudaSuccess)
@@ -341,28 +281,29 @@ set_columns(KeptAsk *kept)
 
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
-		const Part *values =
-			&kept->columns->parts[CSV_CUDA_VALUES(question->places[i])];
-		const Part *statuses =
-			&kept->columns->parts[CSV_CUDA_STATUSES(question->places[i])];
+		const CsvCudaColumns *columns = kept->columns;
+		uint32_t	values = CSV_CUDA_VALUES(question->places[i]);
+		uint32_t	statuses = CSV_CUDA_STATUSES(question->places[i]);
+		uint32_t	width = columns->parts[values].width;
 		CsvRowColumn *column = &kept->row_columns[i];
 
-		csv_ask_describe(column, &layout->columns[i], values->width,
+		csv_ask_describe(column, &layout->columns[i], width,
 						 (question->seen[i] & CSV_CUDA_SEEN_SLOW) != 0);
 		if (csv_cuda_question_needs(question, i, true))
 		{
-			if (statuses->nfilled < kept->columns->nrows)
+			if (filled_rows(columns, statuses) < columns->nrows)
 				return false;
-			column->status = statuses->bytes + kept->first_row;
+			column->status = columns->stay.taken[statuses].bytes +
+				kept->first_row;
 		}
 		if (!csv_cuda_question_needs(question, i, false))
 			continue;
-		if (values->nfilled < kept->columns->nrows)
+		if (filled_rows(columns, values) < columns->nrows)
 			return false;
-		column->values = values->bytes +
-			(size_t) kept->first_row * values->width;
-		if (values->width > kept->ask.longest_text)
-			kept->ask.longest_text = values->width;
+		column->values = columns->stay.taken[values].bytes +
+			(size_t) kept->first_row * width;
+		if (width > kept->ask.longest_text)
+			kept->ask.longest_text = width;
 	}
 	return true;
 }
@@ -507,7 +448,6 @@ make_classes(KeptAsk *kept, RowGrouping *grouping, bool *known)
 {
 	CsvSession *session = kept->work.session;
 	CsvAsk	   *ask = &kept->ask;
-	size_t		nbytes = (size_t) kept->columns->nrows * 4;
 	CsvAnswer  *answer = NULL;
 	CsvStatus	status = answer_by_rows(ask, &answer);
 	uint32_t	ngroups = ask->view.ngroups;
@@ -515,17 +455,17 @@ make_classes(KeptAsk *kept, RowGrouping *grouping, bool *known)
 	*known = status == CSV_OK &&
 		(ask->counts.crowded != 0 || ngroups == 0 ||
 		 ngroups > CSV_QUERY_MOST_CLASSES);
-	if (status == CSV_OK && answer != NULL && !*known)
-		grouping->classes = (uint32_t *)
-			take_kept(session, nbytes, kept->work.memory_limit,
-					  &grouping->number);
-	if (grouping->classes != NULL)
+	if (status == CSV_OK && answer != NULL && !*known &&
+		take(kept->columns, (size_t) kept->columns->nrows * 4,
+			 kept->work.memory_limit, grouping->classes))
 	{
-		csv_launch_classes(&ask->view, grouping->classes, session->stream);
+		csv_launch_classes(&ask->view, (uint32_t *) grouping->classes->bytes,
+						   session->stream);
 		*known = cudaPeekAtLastError() == cudaSuccess &&
 			copy_keys(&answer->groups, ask->counts.text_bytes, grouping);
 		if (!*known)
-			give_back_kept(session, grouping->number, nbytes);
+			csv_device_give_back(session, &kept->columns->stay,
+								 grouping->classes);
 	}
 	if (answer != NULL)
 		csv_cuda_answer_free(session, answer);
@@ -542,7 +482,8 @@ find_grouping(KeptAsk *kept, const RowGrouping **found)
 	CsvCudaColumns *columns = kept->columns;
 	CsvQuery	query = *kept->question->request->query;
 	KeySource	sources[CSV_MAX_KEYS];
-	RowGrouping *grouping;
+	RowGrouping *grouping = columns->groupings;
+	RowGrouping *end = grouping + columns->ngroupings;
 	RowGrouping made;
 	CsvStatus	status;
 	bool		known;
@@ -550,20 +491,22 @@ find_grouping(KeptAsk *kept, const RowGrouping **found)
 	*found = NULL;
 	if (!find_sources(kept->question, sources))
 		return CSV_OK;
-	for (uint32_t i = 0; i < columns->ngroupings; i++)
-	{
-		grouping = &columns->groupings[i];
-		if (grouping->nkeys != query.nkeys ||
+	while (grouping < end &&
+		   (grouping->nkeys != query.nkeys ||
 			memcmp(grouping->sources, sources,
-				   query.nkeys * sizeof(*sources)) != 0)
-			continue;
-		if (grouping->classes != NULL)
-			*found = grouping;
+				   query.nkeys * sizeof(*sources)) != 0))
+		grouping++;
+	if (grouping < end && grouping->ngroups == 0)
+		return CSV_OK;
+	if (grouping < end && grouping->classes->bytes != NULL)
+	{
+		*found = grouping;
 		return CSV_OK;
 	}
 
 	/* all rows must be evaluated at once */
-	if (columns->ngroupings == CSV_MOST_GROUPINGS || kept->first_row > 0)
+	if (grouping == columns->groupings + CSV_MOST_GROUPINGS ||
+		kept->first_row > 0)
 		return CSV_OK;
 	query.nfilters = 0;
 	query.naggregates = 0;
@@ -578,13 +521,17 @@ find_grouping(KeptAsk *kept, const RowGrouping **found)
 	memset((void *) &made, 0, sizeof(made));
 	made.nkeys = query.nkeys;
 	memcpy(made.sources, sources, query.nkeys * sizeof(*sources));
+	made.classes = &columns->stay.taken[columns->nparts +
+										(grouping - columns->groupings)];
 	status = make_classes(kept, &made, &known);
 	set_columns(kept);
 	if (status != CSV_OK || !known)
 		return status;
-	grouping = &columns->groupings[columns->ngroupings++];
+	if (grouping == end)
+		columns->ngroupings++;
+	free(grouping->host);
 	*grouping = made;
-	if (grouping->classes != NULL)
+	if (grouping->ngroups > 0)
 		*found = grouping;
 	return CSV_OK;
 }
@@ -700,7 +647,7 @@ answer_by_sums(KeptAsk *kept, CsvAnswer **answer)
 	query.nkeys = 0;
 	view->ngroups = grouping == NULL ? 1 : grouping->ngroups;
 	view->classes = grouping == NULL ? NULL :
-		grouping->classes + kept->first_row;
+		(const uint32_t *) grouping->classes->bytes + kept->first_row;
 	if (!take_query(kept, &query, true) ||
 		!csv_sums_fit(plan, view->ngroups, session->max_shared_bytes))
 		return CSV_OK;
@@ -757,19 +704,20 @@ enter_and_ask(KeptAsk *kept, CsvAnswer **answer)
 {
 	CsvWork    *work = &kept->work;
 	CsvSession *session = work->session;
+	CsvStay    *stay = &kept->columns->stay;
 	CsvStatus	status;
 
 	if (!enter(session))
 		return CSV_OK;
-	TAILQ_REMOVE(&session->columns, kept->columns, of_session);
-	TAILQ_INSERT_HEAD(&session->columns, kept->columns, of_session);
+	csv_stay_touch(session, stay);
 
 	/* the limit may have been lowered */
-	if (!may_keep(session->kept_bytes, work->memory_limit))
-		drop_columns(session);
-	session->asked = kept->columns;
+	if (!may_have(stay->nbytes, work->memory_limit))
+		csv_stay_drop(session, stay);
+	csv_device_trim(session, work->memory_limit);
+	stay->nusers++;
 	status = find_answer(kept, answer);
-	session->asked = NULL;
+	stay->nusers--;
 
 	/* copies that are under way read the host's memory */
 	if (status != CSV_OK && !session->dead)

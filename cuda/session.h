@@ -4,8 +4,8 @@
  *
  *	- Device memory: a few blocks that only grow, reused by every call of every
  *	  engine (a call uses them from its start to its end, on one stream).
- *	  An engine may also have pieces of its own (csv_device_take), and columns
- *	  stay on the device (resident.cu) as long as nothing else needs their memory.
+ *	  An engine may also have memory of its own (csv_device_take), and files and
+ *	  columns stay on the device as long as nothing else needs their memory (CsvStay).
  *	- Pinned host memory: a pool of blocks.  An input buffer or an engine's
  *	  output is one block, taken out of the pool while it is in use.  Blocks that
  *	  are given back stay pinned up to CSV_PINNED_KEEP_BYTES.  Each block is a file
@@ -70,19 +70,27 @@ typedef struct CsvMemoryBlock
 	uint32_t	number;			/* unique in the process */
 } CsvMemoryBlock;
 
-/* an engine's own device memory, in a list */
+/* device memory besides these blocks */
 typedef struct CsvTaken
 {
-	struct CsvTaken *next;
-	uint64_t	number;			/* unique in the session */
-	uint8_t    *bytes;
+	uint8_t    *bytes;			/* NULL: none */
 	size_t		nbytes;
 } CsvTaken;
 
 /*
- * A start in a thread of its own.  The environment is changed under the mutex: before
- * the start, and after it by the first thread that joins.
+ * A file or columns that stay on the device.  Without users, they lose all of their
+ * memory when something else needs it; what was not used for longest goes first.
  */
+typedef struct CsvStay
+{
+	TAILQ_ENTRY(CsvStay) of_session;
+	CsvTaken   *taken;			/* ntaken elements */
+	uint32_t	ntaken;
+	uint32_t	nusers;
+	size_t		nbytes;			/* of all these */
+} CsvStay;
+
+/* a start in a thread of its own */
 typedef struct CsvStart
 {
 	pthread_mutex_t mutex;		/* held while starting and joining */
@@ -91,14 +99,9 @@ typedef struct CsvStart
 	pthread_t	thread;
 	void		(*then) (CsvSession *session);	/* called there after a start without
 												 * failure */
-	int			device;
-	int			number;
-	bool		missing;
-	char		message[CSV_MESSAGE_BYTES];
 } CsvStart;
 
-TAILQ_HEAD(CsvColumnsList, CsvCudaColumns);
-TAILQ_HEAD(CsvFileList, CsvCudaFile);
+TAILQ_HEAD(CsvStayList, CsvStay);
 
 struct CsvSession
 {
@@ -108,8 +111,7 @@ struct CsvSession
 	bool		open;
 	bool		dead;
 	char		reason[CSV_MESSAGE_BYTES];	/* why it is dead */
-	int			device;			/* as the user counts */
-	int			number;			/* as CUDA counts */
+	int			device;
 	char		device_name[CSV_CUDA_NAME_SIZE];
 	int			multiprocessors;
 	size_t		max_shared_bytes;	/* of a block that asks for it */
@@ -121,19 +123,10 @@ struct CsvSession
 	cudaEvent_t copy_out[2];
 	cudaEvent_t phases[3];		/* structure begins, columns begin, all ends */
 	CsvMemoryBlock device_memory[CSV_DEVICE_NUM];
-	CsvTaken   *taken;			/* by csv_device_take() */
-	uint64_t	ntaken;			/* number of calls that succeeded */
-
-	/* columns that stay (resident.cu) */
-	size_t		kept_bytes;		/* of taken memory, for columns */
-	struct CsvColumnsList columns;	/* all columns, the columns asked last in front */
-	CsvCudaColumns *asked;		/* the columns being asked, or NULL */
-	void		(*drop_columns) (CsvSession *session);	/* gives their memory back */
-
-	/* bytes of files (file_bytes.cu): the file used last in front */
-	struct CsvFileList files;
-	size_t		file_bytes;		/* of all files */
-	size_t		used_file_bytes;	/* of files in use */
+	size_t		table_bytes;	/* taken for tables of groups */
+	struct CsvStayList stays;	/* used last in front */
+	size_t		stay_bytes;		/* taken for these */
+	size_t		used_file_bytes;	/* of these, for files in use */
 
 	/* the last results of csv_cuda_memory(); for one thread */
 	uint64_t	memory_seen;
@@ -186,11 +179,11 @@ csv_session_lives(const CsvSession *session)
 extern void csv_session_say(char *message, const char *format,...)
 	__attribute__((format(printf, 2, 3)));
 
-/* may the session be used?  False with a message, if it has failed or ended */
+/* may the session be used, which was started?  False with a message: it has failed */
 extern bool csv_session_check(const CsvSession *session, char *message);
 
 /* csv_cuda_start(), with a function to call in the thread after the start */
-extern bool csv_session_start(CsvSession *session, int device,
+extern bool csv_session_start(CsvSession *session,
 							  void (*then) (CsvSession *session));
 
 /*
@@ -218,30 +211,29 @@ extern bool csv_device_reserve(CsvSession *session, CsvDeviceMemory which,
 							   size_t nbytes, size_t keep, size_t limit,
 							   char *message);
 extern void csv_device_release(CsvSession *session);
-extern size_t csv_device_held(const CsvSession *session);	/* with taken memory */
-extern size_t csv_device_taken(const CsvSession *session);
+
+/* bytes that are held for calls and tables of groups */
+extern size_t csv_device_held(const CsvSession *session);
 
 /*
  * Give back memory above the limit, which may have been lowered: first the blocks for
- * calls, then kept columns, then files that are not in use.
+ * calls, then what stays without users.
  */
 extern void csv_device_trim(CsvSession *session, size_t limit);
 
-/* drop the file that was unused for longest; false: no file is unused */
-extern bool csv_files_drop_last(CsvSession *session);
-
 /*
- * Device memory besides those blocks, which csv_device_release() does not touch.  NULL
- * if all memory that is held would be more than the limit, or the device has no more.
- * *number, never 0, is for giving the memory back; that does nothing if the session
- * has ended in the meantime, with all its memory.
+ * Device memory besides those blocks: an element of stay->taken; or, if `stay` is NULL,
+ * for a table of groups.  False if all memory would be more than the limit, even
+ * without what has no users, or the device has no more.
  */
-extern uint8_t *csv_device_take(CsvSession *session, size_t nbytes,
-								size_t limit, uint64_t *number);
-extern void csv_device_give_back(CsvSession *session, uint64_t number);
+extern bool csv_device_take(CsvSession *session, CsvStay *stay,
+							size_t nbytes, size_t limit, CsvTaken *taken);
+extern void csv_device_give_back(CsvSession *session, CsvStay *stay,
+								 CsvTaken *taken);
 
-/* have all kept columns give back their memory, except those being asked */
-extern void csv_device_drop_kept(CsvSession *session);
+/* give back all memory of what stays; or note that it is used now */
+extern void csv_stay_drop(CsvSession *session, CsvStay *stay);
+extern void csv_stay_touch(CsvSession *session, CsvStay *stay);
 
 /* ---- host memory, in any thread ---- */
 
@@ -252,16 +244,5 @@ extern const CsvMemory csv_host_memory;
 extern void *csv_pinned_take(CsvSession *session, size_t nbytes);
 extern size_t csv_pinned_size(CsvSession *session, const void *memory);
 extern bool csv_pinned_give_back(CsvSession *session, void *memory);
-extern void csv_pinned_free_all(CsvSession *session);
-
-/* ---- letting CUDA see only one device, for devices.cu ---- */
-
-/*
- * For the process, not for a session: CUDA reads the environment once in a process, at
- * its first call.
- */
-extern bool csv_driver_started;	/* CUDA has been called in this process */
-extern int	csv_driver_device;	/* the only device that CUDA may see, or -1 */
-extern int	csv_driver_narrow(int device);
 
 #endif							/* CSV_CUDA_SESSION_H */

@@ -122,7 +122,7 @@ warm(CsvSession *session)
 }
 
 bool
-csv_cuda_start(CsvSession *session, int device)
+csv_cuda_start(CsvSession *session)
 {
-	return csv_session_start(session, device, warm);
+	return csv_session_start(session, warm);
 }

@@ -468,9 +468,8 @@ typedef struct CsvEngine
 	 * Evaluate a query (query.h), from the next call of parse until set_query with
 	 * NULL, or configure.  The query is for the layout of the last configure.  The
 	 * engine keeps no pointer to the request.  Returns false if the engine cannot
-	 * evaluate this query; even if it can, batches may come without an answer.  May
-	 * be called in any thread, also while parse runs.  NULL: the engine evaluates no
-	 * queries.
+	 * evaluate this query; even if it can, batches may come without an answer.  Not
+	 * to be called while parse runs.  NULL: the engine evaluates no queries.
 	 */
 	bool		(*set_query) (void *engine, const struct CsvRequest *request);
 

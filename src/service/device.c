@@ -79,7 +79,7 @@ add_devices(bool usable)
 		CsvDevice  *device = &devices[ndevices];
 
 		if (seen[i].usable != usable || !is_meant(seen[i].ordinal, chosen) ||
-			(device->session = csv_cuda_session_create()) == NULL)
+			(device->session = csv_cuda_session_create(seen[i].ordinal)) == NULL)
 			continue;
 		device->number = seen[i].ordinal;
 		snprintf(device->name, sizeof(device->name), "%.*s",
@@ -91,21 +91,13 @@ add_devices(bool usable)
 static void *
 run_look(void *arg)
 {
-	/* never started, so it belongs to no device */
-	static CsvSession *session = NULL;
 	static CsvCudaDevice found[CSV_MOST_DEVICES];
-	char		name[CSV_DEVICE_NAME_BYTES];
-	int			n = 0;
+	int			n;
 
 	(void) arg;
-	if (session == NULL)
-		session = csv_cuda_session_create();
-
-	/* if a device is chosen, this makes CUDA see no other, and start sooner */
-	if (session != NULL && chosen != CSV_ANY_DEVICE && ndevices == 0)
-		(void) csv_cuda_device_name(session, chosen, name, sizeof(name));
-	if (session != NULL)
-		n = csv_cuda_list_devices(session, found, CSV_MOST_DEVICES);
+	if (chosen == 0)
+		csv_cuda_see_first();
+	n = csv_cuda_list_devices(found, CSV_MOST_DEVICES);
 	pthread_mutex_lock(&mutex);
 	nseen = n < CSV_MOST_DEVICES ? n : CSV_MOST_DEVICES;
 	memcpy(seen, found, sizeof(CsvCudaDevice) * (size_t) nseen);
@@ -233,7 +225,7 @@ csv_devices_wake(int32_t number)
 			 now - device->woken_at < WAKE_AGAIN_SECONDS))
 			continue;
 		device->woken_at = now;
-		(void) csv_cuda_start(device->session, device->number);
+		(void) csv_cuda_start(device->session);
 	}
 }
 
@@ -318,7 +310,7 @@ csv_device_take(const CsvDeviceWish *wish, char *reason, size_t reason_size)
 			device->nusers++;
 		pthread_mutex_unlock(&mutex);
 		if (device == NULL || csv_device_state(device) == CSV_DEVICE_AWAKE ||
-			csv_cuda_wake(device->session, device->number, reason, reason_size))
+			csv_cuda_wake(device->session, reason, reason_size))
 			return device;
 		csv_device_leave(device);
 		among &= ~csv_device_bit(device);
@@ -447,7 +439,6 @@ csv_device_open_engine(CsvDevice *device, const CsvMemory *memory,
 	CsvCudaOptions options;
 
 	memset(&options, 0, sizeof(options));
-	options.device = device->number;
 	options.memory_limit = csv_device_memory_limit();
 	*engine = csv_cuda_open(device->session, &options, memory, reason,
 							reason_size);

@@ -511,7 +511,7 @@ main(int argc, char **argv)
 		void	   *state;
 
 		memset(&options, 0, sizeof(options));
-		session = csv_cuda_session_create();
+		session = csv_cuda_session_create(0);
 		if (session == NULL)
 			return 1;
 		state = csv_cuda_open(session, &options, &csv_bench_memory, reason,
@@ -523,7 +523,6 @@ main(int argc, char **argv)
 			measure_sets(&csv_cuda_engine, state, &content);
 			csv_cuda_engine.close(state);
 		}
-		csv_cuda_session_free(session);
 	}
 #endif
 	fclose(results);

@@ -491,7 +491,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 #ifdef CSV_WITH_CUDA
-	session = csv_cuda_session_create();
+	session = csv_cuda_session_create(0);
 	if (session == NULL)
 		return 1;
 #endif

@@ -90,10 +90,18 @@ CsvSession *
 test_session(void)
 {
 	if (session == NULL)
-		session = csv_cuda_session_create();
+		session = csv_cuda_session_create(0);
 	if (session == NULL)
 		abort();
 	return session;
+}
+
+void
+test_forget_session(void)
+{
+	if (session != NULL)
+		csv_cuda_trim(session, 1);
+	session = NULL;
 }
 #endif
 
@@ -223,9 +231,7 @@ test_engines_close(TestEngine *engines, int nengines)
 	for (int i = 0; i < nengines; i++)
 		clean &= engine_close(&engines[i]);
 #ifdef CSV_WITH_CUDA
-	if (session != NULL)
-		csv_cuda_session_free(session);
-	session = NULL;
+	test_forget_session();
 #endif
 	return clean;
 }

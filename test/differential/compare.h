@@ -14,6 +14,9 @@
 
 /* that of all engines, of which a process has one; made when it is asked for */
 extern CsvSession *test_session(void);
+
+/* give its device memory back; the next is another */
+extern void test_forget_session(void);
 #endif
 
 /* an allocator that counts, and fails when it is told to */

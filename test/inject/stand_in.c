@@ -38,6 +38,7 @@ typedef struct Block
 struct CsvSession
 {
 	pthread_mutex_t mutex;
+	int			device;
 	CsvCudaState state;
 	bool		has_failed;
 	Block	   *blocks;
@@ -74,28 +75,21 @@ typedef struct Engine
 } Engine;
 
 CsvSession *
-csv_cuda_session_create(void)
+csv_cuda_session_create(int device)
 {
 	CsvSession *session = calloc(1, sizeof(CsvSession));
 
 	if (session != NULL)
+	{
 		pthread_mutex_init(&session->mutex, NULL);
+		session->device = device;
+	}
 	return session;
 }
 
 void
-csv_cuda_session_free(CsvSession *session)
+csv_cuda_see_first(void)
 {
-	free(session);
-}
-
-bool
-csv_cuda_device_name(CsvSession *session, int device, char *name,
-					 size_t name_size)
-{
-	(void) session;
-	snprintf(name, name_size, "stand-in");
-	return device < CSV_STAND_INS;
 }
 
 CsvCudaState
@@ -127,9 +121,9 @@ is_broken(int device)
 }
 
 bool
-csv_cuda_start(CsvSession *session, int device)
+csv_cuda_start(CsvSession *session)
 {
-	if (is_broken(device))
+	if (is_broken(session->device))
 	{
 		__atomic_store_n(&session->has_failed, true, __ATOMIC_RELAXED);
 		return false;
@@ -456,7 +450,7 @@ csv_cuda_open(CsvSession *session, const CsvCudaOptions *options,
 	CsvInjected injected = csv_faults_find(memory);
 	Engine	   *engine = calloc(1, sizeof(Engine));
 
-	(void) csv_cuda_start(session, 0);
+	(void) csv_cuda_start(session);
 	if (engine != NULL)
 	{
 		engine->session = session;
@@ -494,10 +488,10 @@ const CsvEngine csv_cuda_engine = {
 };
 
 bool
-csv_cuda_wake(CsvSession *session, int device, char *reason, size_t reason_size)
+csv_cuda_wake(CsvSession *session, char *reason, size_t reason_size)
 {
 	snprintf(reason, reason_size, "a test says so");
-	return csv_cuda_start(session, device);
+	return csv_cuda_start(session);
 }
 
 /* ---- bytes of files ---- */
@@ -580,9 +574,8 @@ csv_cuda_set_file(void *engine, const CsvCudaFile *file)
 }
 
 int
-csv_cuda_list_devices(CsvSession *session, CsvCudaDevice *devices, int max)
+csv_cuda_list_devices(CsvCudaDevice *devices, int max)
 {
-	(void) session;
 	while (access(CSV_LOOKING_FILE, F_OK) == 0)
 		usleep(1000);
 	for (int i = 0; i < CSV_STAND_INS && i < max; i++)

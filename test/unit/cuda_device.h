@@ -15,7 +15,7 @@ have_device(void)
 	CsvCudaDevice device;
 
 	if (ndevices < 0)
-		ndevices = csv_cuda_list_devices(test_session(), &device, 1);
+		ndevices = csv_cuda_list_devices(&device, 1);
 	return ndevices > 0;
 }
 

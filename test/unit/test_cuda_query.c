@@ -724,7 +724,7 @@ with_little_memory_there_is_no_answer(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown(test_session());
+	test_forget_session();
 	cuda = open_cuda((CsvCudaOptions) {.memory_limit = UINT64_C(48) << 20});
 	group_by(cuda, 200000, 4, false);
 	csv_cuda_engine.close(cuda);
@@ -816,7 +816,7 @@ many_groups_stay(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown(test_session());
+	test_forget_session();
 	for (int text_key = 0; text_key < 2; text_key++)
 	{
 		tally = hold(0, nrows, 2, text_key != 0, 3);
@@ -845,11 +845,11 @@ groups_without_room_come_out(void **state)
 		{
 			Tally		tally;
 
-			csv_cuda_shutdown(test_session());
+			test_forget_session();
 			tally = hold(limit << 20, 400000, 80000, text_key != 0, 8);
 			npartly += tally.npartly;
 			nelsewhere += tally.nelsewhere;
-			csv_cuda_shutdown(test_session());
+			test_forget_session();
 			tally = hold(limit << 20, 400000, 4000000, text_key != 0, 8);
 			npartly += tally.npartly;
 			nelsewhere += tally.nelsewhere;
@@ -857,7 +857,7 @@ groups_without_room_come_out(void **state)
 	print_message("%u inputs partly held, %u not\n", npartly, nelsewhere);
 	assert_true(npartly > 0);
 	assert_true(nelsewhere > npartly);
-	csv_cuda_shutdown(test_session());
+	test_forget_session();
 }
 
 /*
@@ -1028,7 +1028,7 @@ columns_give_way(void **state)
 
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown(test_session());
+	test_forget_session();
 	cuda = open_cuda((CsvCudaOptions) {.memory_limit = UINT64_C(48) << 20});
 	columns = csv_cuda_columns_create(test_session(), 1, nrows);
 	assert_non_null(columns);
@@ -1049,7 +1049,7 @@ columns_give_way(void **state)
 		else
 		{
 			csv_cuda_engine.close(cuda);
-			csv_cuda_shutdown(test_session());
+			csv_cuda_trim(test_session(), 1);
 		}
 		assert_int_equal(csv_cuda_columns_filled(columns, CSV_CUDA_STATUSES(0)),
 						 0);

@@ -160,44 +160,42 @@ starts_in_a_thread(void **state)
 	NEED_DEVICE();
 	make_content(false);
 	text = expected_text();
-	csv_cuda_shutdown(test_session());
+	test_forget_session();
 	assert_int_equal(csv_cuda_state(test_session()), CSV_CUDA_ASLEEP);
-	assert_false(csv_cuda_start(test_session(), -1));
-	assert_true(csv_cuda_start(test_session(), 0));
+	assert_true(csv_cuda_start(test_session()));
 	for (int i = 0;
 		 i < 1000 && csv_cuda_state(test_session()) == CSV_CUDA_STARTING; i++)
 		usleep(10000);
 	assert_int_equal(csv_cuda_state(test_session()), CSV_CUDA_AWAKE);
-	assert_false(csv_cuda_start(test_session(), 0));
+	assert_false(csv_cuda_start(test_session()));
 	expect_text(0, 2, text);
 
 	/* whoever comes meanwhile waits */
-	csv_cuda_shutdown(test_session());
-	assert_true(csv_cuda_start(test_session(), 0));
+	test_forget_session();
+	assert_true(csv_cuda_start(test_session()));
 	expect_text(0, 2, text);
-	csv_cuda_shutdown(test_session());
-	assert_true(csv_cuda_start(test_session(), 0));
-	csv_cuda_shutdown(test_session());
-	assert_int_equal(csv_cuda_state(test_session()), CSV_CUDA_ASLEEP);
 	free(text);
 }
 
 static void
 a_start_without_such_a_device_comes_to_nothing(void **state)
 {
+	CsvSession *session = csv_cuda_session_create(777);
+	char		reason[256];
+
 	(void) state;
 	NEED_DEVICE();
-	csv_cuda_shutdown(test_session());
-	if (csv_cuda_start(test_session(), 777))
-		csv_cuda_settle(test_session());
-	assert_int_equal(csv_cuda_state(test_session()), CSV_CUDA_ASLEEP);
+	assert_true(csv_cuda_start(session));
+	assert_false(csv_cuda_wake(session, reason, sizeof(reason)));
+	assert_non_null(strstr(reason, "777"));
+	assert_int_equal(csv_cuda_state(session), CSV_CUDA_ASLEEP);
 }
 
 /* nothing needs a device before somebody asks for one */
 static void
 a_session_asleep_has_nothing(void **state)
 {
-	CsvSession *asleep = csv_cuda_session_create();
+	CsvSession *asleep = csv_cuda_session_create(-1);
 	CsvCudaColumns *columns;
 	uint64_t	output = 1;
 	uint64_t	others = 1;
@@ -206,13 +204,11 @@ a_session_asleep_has_nothing(void **state)
 	(void) state;
 	assert_non_null(asleep);
 	assert_int_equal(csv_cuda_state(asleep), CSV_CUDA_ASLEEP);
-	csv_cuda_settle(asleep);
-	csv_cuda_shutdown(asleep);
 	csv_cuda_memory_held(asleep, &output, &others);
 	assert_int_equal(output + others, 0);
-	assert_null(csv_cuda_open(asleep, &(CsvCudaOptions) {.device = -1},
+	assert_null(csv_cuda_open(asleep, &(CsvCudaOptions) {0},
 							  &reading_memory, reason, sizeof(reason)));
-	assert_non_null(strstr(reason, "-1"));
+	assert_string_not_equal(reason, "");
 	columns = csv_cuda_columns_create(asleep, 1, 10);
 	assert_non_null(columns);
 	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_VALUES(0), 0, 1, NULL,
@@ -220,7 +216,6 @@ a_session_asleep_has_nothing(void **state)
 	assert_string_equal(reason, "");
 	assert_int_equal(csv_cuda_columns_filled(columns, CSV_CUDA_VALUES(0)), 0);
 	csv_cuda_columns_free(columns);
-	csv_cuda_session_free(asleep);
 }
 
 int
