@@ -514,22 +514,11 @@ csv_launch_narrow(const CsvQueryView *view, cudaStream_t stream)
 {
 	uint32_t	nblocks = (view->nrows - 1) / CSV_QUERY_SUM_ROWS + 1;
 	size_t		nbytes = shared_bytes(&view->plan, view->ngroups);
+	void		(*kernel) (const CsvQueryView, uint32_t) =
+		view->classes == NULL ? narrow_kernel<true> : narrow_kernel<false>;
 
 	csv_sums_clear(view, stream);
-	if (view->classes == NULL)
-	{
-		cudaFuncSetAttribute(narrow_kernel<true>,
-							 cudaFuncAttributeMaxDynamicSharedMemorySize,
-							 (int) nbytes);
-		narrow_kernel<true><<<nblocks, THREADS, nbytes, stream>>>
-			(*view, CSV_QUERY_SUM_ROWS);
-	}
-	else
-	{
-		cudaFuncSetAttribute(narrow_kernel<false>,
-							 cudaFuncAttributeMaxDynamicSharedMemorySize,
-							 (int) nbytes);
-		narrow_kernel<false><<<nblocks, THREADS, nbytes, stream>>>
-			(*view, CSV_QUERY_SUM_ROWS);
-	}
+	cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+						 (int) nbytes);
+	kernel<<<nblocks, THREADS, nbytes, stream>>>(*view, CSV_QUERY_SUM_ROWS);
 }

@@ -21,12 +21,11 @@ csv_output_lay_out(const CsvCuda *cuda, CsvRowPlaces *places, uint32_t n,
 		place->status = NULL;
 		if (n == 0 || (hidden != NULL && hidden[i]))
 			continue;
-		place->values = csv_take_bytes(base, &next,
-									   (size_t) n * cuda->strides[i]);
-		place->status = csv_take_bytes(base, &next, n);
+		csv_place(base, &next, (size_t) n * cuda->strides[i], &place->values);
+		csv_place(base, &next, n, &place->status);
 	}
-	places->offsets = (uint32_t *) csv_take_bytes(base, &next, (size_t) n * 4);
-	places->lines = (uint32_t *) csv_take_bytes(base, &next, (size_t) n * 4);
+	csv_place(base, &next, n, &places->offsets);
+	csv_place(base, &next, n, &places->lines);
 	return next;
 }
 
@@ -257,21 +256,20 @@ csv_output_copy_back(CsvCall *call, CsvBatch *batch)
 		array->status = zeros;
 		if (place->values != NULL)
 			TRY(csv_work_fetch_part(work, &next, place->values,
-									n * array->stride,
-									(const void **) &array->values));
+									n * array->stride, &array->values));
 		if (!array->all_ok)
 			TRY(csv_work_fetch_part(work, &next, place->status, n,
-									(const void **) &array->status));
+									&array->status));
 	}
 	TRY(csv_work_fetch_part(work, &next,
 							csv_work_memory(work, CSV_DEVICE_ERRORS),
-							errors_bytes, (const void **) &batch->errors));
+							filled->nerrors, &batch->errors));
 	if (want_positions)
 	{
-		TRY(csv_work_fetch_part(work, &next, places->offsets, n * 4,
-								(const void **) &batch->row_offsets));
-		TRY(csv_work_fetch_part(work, &next, places->lines, n * 4,
-								(const void **) &batch->row_lines));
+		TRY(csv_work_fetch_part(work, &next, places->offsets, n,
+								&batch->row_offsets));
+		TRY(csv_work_fetch_part(work, &next, places->lines, n,
+								&batch->row_lines));
 	}
 	if (reply->answered)
 	{

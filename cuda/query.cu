@@ -25,20 +25,19 @@ static void
 lay_out_rows(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 			 uint32_t nrows, uint8_t *base, size_t *next)
 {
+	uint8_t    *block;
+
 	view->ncolumns = ncolumns;
 	view->nrows = nrows;
-	view->counts = (CsvQueryCounts *)
-		csv_take_bytes(base, next, sizeof(CsvQueryCounts));
-	view->plan = csv_plan_at(plan, csv_take_bytes(base, next, plan->nbytes));
-	view->columns = (CsvRowColumn *)
-		csv_take_bytes(base, next, ncolumns * sizeof(CsvRowColumn));
-	view->ranks = (uint64_t *)
-		csv_take_bytes(base, next, (size_t) list_blocks(nrows) * 8);
-	view->selected = (uint32_t *)
-		csv_take_bytes(base, next, (size_t) nrows * 4);
-	view->careful = csv_take_bytes(base, next, nrows);
+	csv_place(base, next, 1, &view->counts);
+	csv_place(base, next, plan->nbytes, &block);
+	view->plan = csv_plan_at(plan, block);
+	csv_place(base, next, ncolumns, &view->columns);
+	csv_place(base, next, list_blocks(nrows), &view->ranks);
+	csv_place(base, next, nrows, &view->selected);
+	csv_place(base, next, nrows, &view->careful);
 	view->outputs.nrows = nrows;
-	view->outputs.fates = csv_take_bytes(base, next, nrows);
+	csv_place(base, next, nrows, &view->outputs.fates);
 }
 
 size_t
@@ -55,19 +54,17 @@ csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 			nslots *= 2;
 	lay_out_rows(view, plan, ncolumns, nrows, base, &next);
 	view->table_mask = (uint32_t) (nslots - 1);
-	outputs->values = (uint64_t *)
-		csv_take_bytes(base, &next, plan->nvalues * n * 16);
-	outputs->counts = csv_take_bytes(base, &next, plan->ninputs * n);
+	csv_place(base, &next, plan->nvalues * n * 2, &outputs->values);
+	csv_place(base, &next, plan->ninputs * n, &outputs->counts);
 	if (plan->nkeys == 0)
 		return next;
-	outputs->keys = (uint64_t *)
-		csv_take_bytes(base, &next, plan->nkeys * n * 16);
-	outputs->nulls = (uint32_t *) csv_take_bytes(base, &next, n * 4);
-	outputs->hashes = (uint32_t *) csv_take_bytes(base, &next, n * 4);
+	csv_place(base, &next, plan->nkeys * n * 2, &outputs->keys);
+	csv_place(base, &next, n, &outputs->nulls);
+	csv_place(base, &next, n, &outputs->hashes);
 	view->slots = outputs->hashes;
-	view->numbers = (uint32_t *) csv_take_bytes(base, &next, n * 4);
-	view->firsts = (uint32_t *) csv_take_bytes(base, &next, n * 4);
-	view->table = (uint32_t *) csv_take_bytes(base, &next, nslots * 4);
+	csv_place(base, &next, n, &view->numbers);
+	csv_place(base, &next, n, &view->firsts);
+	csv_place(base, &next, nslots, &view->table);
 	return next;
 }
 
@@ -78,13 +75,11 @@ csv_query_lay_out_groups(CsvQueryView *view, const CsvPlan *plan,
 	size_t		ngroups = view->ngroups;
 	size_t		next = 0;
 
-	view->words = (int64_t *)
-		csv_take_bytes(base, &next, ngroups * plan->nwords * 8);
-	view->group_keys = (uint64_t *)
-		csv_take_bytes(base, &next, ngroups * plan->nkeys * 16);
-	view->group_nulls = (uint32_t *) csv_take_bytes(base, &next, ngroups * 4);
+	csv_place(base, &next, ngroups * plan->nwords, &view->words);
+	csv_place(base, &next, ngroups * plan->nkeys * 2, &view->group_keys);
+	csv_place(base, &next, ngroups, &view->group_nulls);
 	view->text_capacity = text_capacity;
-	view->texts = csv_take_bytes(base, &next, text_capacity);
+	csv_place(base, &next, text_capacity, &view->texts);
 	return next;
 }
 
@@ -659,10 +654,8 @@ csv_sums_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 	size_t		next = 0;
 
 	lay_out_rows(view, plan, ncolumns, nrows, base, &next);
-	view->words = (int64_t *)
-		csv_take_bytes(base, &next, (size_t) view->ngroups * plan->nwords * 8);
-	view->group_rows = (uint64_t *)
-		csv_take_bytes(base, &next, (size_t) view->ngroups * 8);
+	csv_place(base, &next, (size_t) view->ngroups * plan->nwords, &view->words);
+	csv_place(base, &next, view->ngroups, &view->group_rows);
 	return next;
 }
 

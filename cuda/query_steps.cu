@@ -174,22 +174,18 @@ csv_ask_fetch(const CsvAsk *ask, uint32_t ngroups, const uint32_t *held,
 	selection->any_careful = counts->ncareful > 0;
 	selection->ndropped = view->nrows - counts->npasses - counts->ncareful;
 	groups->ngroups = ngroups;
-	TRY(csv_work_fetch_part(work, &block, view->selected, n * 4,
-							(const void **) &selection->rows));
+	TRY(csv_work_fetch_part(work, &block, view->selected, n, &selection->rows));
 	TRY(csv_work_fetch_part(work, &block, view->careful, n,
-							(const void **) &selection->careful));
+							&selection->careful));
 	if (held != NULL)
-		TRY(csv_work_fetch_part(work, &block, held, ng * 4,
-								(const void **) &groups->held));
-	TRY(csv_work_fetch_part(work, &block, view->words, ng * plan->nwords * 8,
-							(const void **) &groups->words));
+		TRY(csv_work_fetch_part(work, &block, held, ng, &groups->held));
+	TRY(csv_work_fetch_part(work, &block, view->words, ng * plan->nwords,
+							&groups->words));
 	TRY(csv_work_fetch_part(work, &block, view->group_keys,
-							ng * plan->nkeys * 16,
-							(const void **) &groups->keys));
+							ng * plan->nkeys * 2, &groups->keys));
 	TRY(csv_work_fetch_part(work, &block, view->group_nulls,
-							plan->nkeys == 0 ? 0 : ng * 4,
-							(const void **) &groups->nulls));
+							plan->nkeys == 0 ? 0 : ng, &groups->nulls));
 	return csv_work_fetch_part(work, &block, view->texts,
 							   ng == 0 ? 0 : counts->text_bytes,
-							   (const void **) &groups->texts);
+							   &groups->texts);
 }

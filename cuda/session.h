@@ -35,16 +35,15 @@
 #define ALIGN(n, to)	(((n) + (to) - 1) / (to) * (to))
 
 /*
- * The next nbytes of a block of device memory; *next moves on.  base is NULL while the
- * block is measured.
+ * Place n elements in a block of device memory; *next moves on.  base is NULL while
+ * the block is measured.
  */
-static inline uint8_t *
-csv_take_bytes(uint8_t *base, size_t *next, size_t nbytes)
+template <typename Element>
+static inline void
+csv_place(uint8_t *base, size_t *next, size_t n, Element **place)
 {
-	uint8_t    *place = base == NULL ? NULL : base + *next;
-
-	*next += ALIGN(nbytes, 256);
-	return place;
+	*place = base == NULL ? NULL : (Element *) (base + *next);
+	*next += ALIGN(n * sizeof(Element), 256);
 }
 
 typedef enum CsvDeviceMemory

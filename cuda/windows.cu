@@ -36,22 +36,17 @@ lay_out_window(const CsvCall *call, CsvView *view, uint32_t ntiles,
 	&view->record_line, &view->record_key, &view->rows};
 	size_t		next = 0;
 
-	view->separators = (uint32_t *)
-		csv_take_bytes(base, &next, ((size_t) nseparators + 1) * 4);
+	csv_place(base, &next, (size_t) nseparators + 1, &view->separators);
 	for (uint32_t **table : tables)
-		*table = (uint32_t *)
-			csv_take_bytes(base, &next, ((size_t) nrecords + 2) * 4);
-	view->select_ranks = (uint32_t *)
-		csv_take_bytes(base, &next,
-					   ((size_t) nrecords / CSV_SELECT_RECORDS + 2) * 4);
+		csv_place(base, &next, (size_t) nrecords + 2, table);
+	csv_place(base, &next, (size_t) nrecords / CSV_SELECT_RECORDS + 2,
+			  &view->select_ranks);
 	view->max_longs =
 		(uint32_t) (span / (CSV_LONG_FIELD_BYTES + 1) + 1) * each;
 	view->max_pieces = view->max_longs +
 		(uint32_t) (span / CSV_PIECE_BYTES + 1) * each;
-	view->longs = (CsvLong *)
-		csv_take_bytes(base, &next, view->max_longs * sizeof(CsvLong));
-	view->pieces = (CsvLongPiece *)
-		csv_take_bytes(base, &next, view->max_pieces * sizeof(CsvLongPiece));
+	csv_place(base, &next, view->max_longs, &view->longs);
+	csv_place(base, &next, view->max_pieces, &view->pieces);
 	return next;
 }
 

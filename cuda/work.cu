@@ -46,15 +46,6 @@ csv_work_ask(CsvWork *work)
 }
 
 CsvStatus
-csv_work_fetch_part(const CsvWork *work, uint8_t **next, const void *device,
-					size_t n, const void **place)
-{
-	*place = *next;
-	*next += ALIGN(n, 64);
-	return csv_work_fetch(work, (void *) *place, device, n);
-}
-
-CsvStatus
 csv_work_reserve_pinned(CsvWork *work, uint8_t **block, size_t nbytes)
 {
 	CsvSession *session = work->session;

@@ -106,10 +106,18 @@ csv_work_mark(const CsvWork *work, cudaEvent_t event)
 						  "event");
 }
 
-/* launch the copy of n bytes to *next, which moves on; *place is where they will be */
-extern CsvStatus csv_work_fetch_part(const CsvWork *work, uint8_t **next,
-									 const void *device, size_t n,
-									 const void **place);
+/* launch the copy of n elements to *next, which moves on; *place is where they will be */
+template <typename Element>
+static inline CsvStatus
+csv_work_fetch_part(const CsvWork *work, uint8_t **next, const void *device,
+					size_t n, Element **place)
+{
+	uint8_t    *to = *next;
+
+	*place = (Element *) to;
+	*next += ALIGN(n * sizeof(Element), 64);
+	return csv_work_fetch(work, to, device, n * sizeof(Element));
+}
 
 /* reserve at least nbytes in *block, which is pinned; growing it loses its contents */
 extern CsvStatus csv_work_reserve_pinned(CsvWork *work, uint8_t **block,
