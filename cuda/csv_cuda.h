@@ -62,8 +62,6 @@ extern const CsvEngine csv_cuda_engine;
  * thread that uses the engine; device and pinned memory come from the session.
  * Returns NULL, with a message in `reason`, if there is no such device, if it is not
  * usable, or if an earlier failure has ended the session for good.
- *
- * Input buffers must be freed before the engine is closed.
  */
 extern void *csv_cuda_open(CsvSession *session,
 						   const CsvCudaOptions *options,
@@ -129,6 +127,12 @@ typedef struct CsvCudaBlock
  */
 extern bool csv_cuda_find_block(CsvSession *session, const void *memory,
 								size_t nbytes, CsvCudaBlock *found);
+
+/*
+ * Memory for readers: large pieces are pinned, in such blocks.  It lasts until the
+ * session's end.
+ */
+extern CsvMemory csv_cuda_pinned(CsvSession *session);
 
 /* ---- bytes of files on the device ---- */
 

@@ -83,27 +83,6 @@ cuda_message(void *engine)
 	return ((CsvCuda *) engine)->message;
 }
 
-static void *
-cuda_alloc_input(void *engine, size_t nbytes)
-{
-	CsvCuda    *cuda = (CsvCuda *) engine;
-	void	   *memory = csv_pinned_take(cuda->session, nbytes);
-
-	/* copies of memory that is not pinned are slower, but work as well */
-	if (memory == NULL)
-		memory = cuda->memory.alloc(cuda->memory.owner, nbytes);
-	return memory;
-}
-
-static void
-cuda_free_input(void *engine, void *memory)
-{
-	CsvCuda    *cuda = (CsvCuda *) engine;
-
-	if (!csv_pinned_give_back(cuda->session, memory))
-		cuda->memory.free(cuda->memory.owner, memory);
-}
-
 /* replace the array by n new elements; on failure it is NULL */
 static bool
 renew_array(CsvCuda *cuda, void **array, size_t n, size_t element_bytes)
@@ -474,8 +453,6 @@ extern "C" const CsvEngine csv_cuda_engine = {
 	cuda_detail,
 	cuda_configure,
 	cuda_parse,
-	cuda_alloc_input,
-	cuda_free_input,
 	cuda_message,
 	cuda_close,
 	CSV_CHUNK_BYTES,

@@ -286,24 +286,6 @@ csv_stay_touch(CsvSession *session, CsvStay *stay)
 	TAILQ_INSERT_HEAD(&session->stays, stay, of_session);
 }
 
-/* ---- host memory ---- */
-
-static void *
-host_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-host_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-const CsvMemory csv_host_memory = {host_alloc, host_free, NULL};
-
 /* ---- pinned memory ---- */
 
 /* blocks ever made, of all sessions */
@@ -614,4 +596,27 @@ csv_cuda_find_block(CsvSession *session, const void *memory, size_t nbytes,
 	}
 	pthread_mutex_unlock(&session->pool_mutex);
 	return good;
+}
+
+/* copies of memory that is not pinned are slower, but work as well */
+static void *
+alloc_any(void *session, size_t nbytes)
+{
+	void	   *memory = nbytes < CSV_PINNED_LEAST_BYTES ? NULL :
+		csv_pinned_take((CsvSession *) session, nbytes);
+
+	return memory != NULL ? memory : malloc(nbytes);
+}
+
+static void
+free_any(void *session, void *memory)
+{
+	if (!csv_pinned_give_back((CsvSession *) session, memory))
+		free(memory);
+}
+
+CsvMemory
+csv_cuda_pinned(CsvSession *session)
+{
+	return {alloc_any, free_any, session};
 }

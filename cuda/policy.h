@@ -219,6 +219,7 @@
  */
 #define CSV_PINNED_KEEP_BYTES	((size_t) 1 << 30)
 #define CSV_PINNED_BLOCKS		1024
+#define CSV_PINNED_LEAST_BYTES	((size_t) 64 << 10)	/* for readers */
 
 /*
  * cudaMallocHost() makes small pages one by one: on an H200's host, it took 135 to 155

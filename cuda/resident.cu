@@ -252,11 +252,11 @@ csv_cuda_question_fits(const CsvSession *session,
 					   const CsvCudaQuestion *question)
 {
 	CsvDeviceQuery query;
-	bool		fits = csv_device_query_make(&query, session, &csv_host_memory,
+	bool		fits = csv_device_query_make(&query, session, &csv_thread_memory,
 											 question->request->query,
 											 question->layout, false);
 
-	csv_plan_free(&query.plan, &csv_host_memory);
+	csv_plan_free(&query.plan, &csv_thread_memory);
 	return fits;
 }
 
@@ -312,9 +312,9 @@ set_columns(KeptAsk *kept)
 static bool
 take_query(KeptAsk *kept, const CsvQuery *query, bool outputs_last)
 {
-	csv_plan_free(&kept->query.plan, &csv_host_memory);
+	csv_plan_free(&kept->query.plan, &csv_thread_memory);
 	return csv_device_query_make(&kept->query, kept->work.session,
-								 &csv_host_memory, query,
+								 &csv_thread_memory, query,
 								 kept->question->layout, outputs_last);
 }
 
@@ -760,7 +760,7 @@ csv_cuda_columns_answer(CsvCudaColumns *columns,
 		csv_pinned_take(session, sizeof(CsvQueryCounts));
 	if (kept.row_columns != NULL && kept.ask.staged != NULL)
 		status = enter_and_ask(&kept, answer);
-	csv_plan_free(&kept.query.plan, &csv_host_memory);
+	csv_plan_free(&kept.query.plan, &csv_thread_memory);
 	free(kept.row_columns);
 	csv_pinned_give_back(session, kept.ask.staged);
 	if (status != CSV_OK && *answer != NULL)

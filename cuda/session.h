@@ -236,9 +236,6 @@ extern void csv_stay_touch(CsvSession *session, CsvStay *stay);
 
 /* ---- host memory, in any thread ---- */
 
-/* malloc()'s */
-extern const CsvMemory csv_host_memory;
-
 /* pinned memory; NULL with errno */
 extern void *csv_pinned_take(CsvSession *session, size_t nbytes);
 extern size_t csv_pinned_size(CsvSession *session, const void *memory);

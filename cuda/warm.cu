@@ -93,7 +93,7 @@ warm(CsvSession *session)
 	CsvLayout	layout = {};
 	CsvColumn	columns[CSV_NUM_KINDS] = {};
 	CsvInput	input = {};
-	CsvCuda    *cuda = csv_cuda_make(session, &options, &csv_host_memory);
+	CsvCuda    *cuda = csv_cuda_make(session, &options, &csv_thread_memory);
 	uint8_t    *bytes = (uint8_t *) calloc(1, nbytes + 128);
 
 	if (cuda != NULL && bytes != NULL)

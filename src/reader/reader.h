@@ -97,6 +97,9 @@ typedef struct CsvMemory
 	void	   *owner;
 } CsvMemory;
 
+/* malloc()'s, for any thread (thread.c) */
+extern const CsvMemory csv_thread_memory;
+
 typedef enum CsvStatus
 {
 	CSV_OK,
@@ -454,10 +457,6 @@ typedef struct CsvEngine
 							  const CsvLayout *layout);
 	CsvStatus	(*parse) (void *engine, const CsvInput *input,
 						  CsvBatch *batch);
-
-	/* input buffers, for engines that want pinned memory; NULL: CsvMemory's */
-	void	   *(*alloc_input) (void *engine, size_t nbytes);
-	void		(*free_input) (void *engine, void *memory);
 	const char *(*message) (void *engine);	/* of the last failure */
 	void		(*close) (void *engine);	/* also after a failure */
 	size_t		default_chunk_bytes;

@@ -61,8 +61,6 @@ struct CsvReader
 	void	   *read_arg;
 
 	uint8_t    *allocation;		/* buffer with both margins */
-	const CsvEngine *allocated_by;	/* the engine that allocated it, or NULL */
-	void	   *allocated_by_state;
 	uint64_t	capacity;		/* without the margins */
 	uint64_t	start;			/* of the bytes that are not consumed yet */
 	uint64_t	filled;
@@ -110,36 +108,19 @@ buffer_release(CsvReader *reader)
 {
 	if (reader->allocation == NULL)
 		return;
-	if (reader->allocated_by != NULL)
-		reader->allocated_by->free_input(reader->allocated_by_state,
-										 reader->allocation);
-	else
-		reader->memory.free(reader->memory.owner, reader->allocation);
+	reader->memory.free(reader->memory.owner, reader->allocation);
 	reader->allocation = NULL;
 	reader->capacity = 0;
 }
 
-/*
- * Make room for `wanted` bytes from `start` on, in the engine's kind of memory.
- * Buffered bytes are kept.
- */
+/* make room for `wanted` bytes from `start` on; buffered bytes are kept */
 static CsvStatus
 buffer_reserve(CsvReader *reader, uint64_t wanted)
 {
 	uint64_t	kept = reader->filled - reader->start;
-	const CsvEngine *owner = NULL;
-	void	   *owner_state = NULL;
 	uint8_t    *allocation;
-	bool		fits;
 
-	if (reader->engine != NULL && reader->engine->alloc_input != NULL)
-	{
-		owner = reader->engine;
-		owner_state = reader->engine_state;
-	}
-	fits = reader->allocation != NULL && reader->allocated_by == owner &&
-		reader->allocated_by_state == owner_state && wanted <= reader->capacity;
-	if (fits)
+	if (reader->allocation != NULL && wanted <= reader->capacity)
 	{
 		/* move bytes only if necessary: usually the rest is small */
 		if (reader->start + wanted > reader->capacity)
@@ -154,11 +135,8 @@ buffer_reserve(CsvReader *reader, uint64_t wanted)
 
 	if (wanted < kept)
 		wanted = kept;
-	if (owner != NULL)
-		allocation = owner->alloc_input(owner_state, wanted + 2 * CSV_MARGIN);
-	else
-		allocation = reader->memory.alloc(reader->memory.owner,
-										  wanted + 2 * CSV_MARGIN);
+	allocation = reader->memory.alloc(reader->memory.owner,
+									  wanted + 2 * CSV_MARGIN);
 	if (allocation == NULL)
 		return CSV_NO_MEMORY;
 	memset(allocation, 0, CSV_MARGIN);
@@ -168,8 +146,6 @@ buffer_reserve(CsvReader *reader, uint64_t wanted)
 	memset(allocation + CSV_MARGIN + kept, 0, CSV_MARGIN);
 	buffer_release(reader);
 	reader->allocation = allocation;
-	reader->allocated_by = owner;
-	reader->allocated_by_state = owner_state;
 	reader->capacity = wanted;
 	reader->start = 0;
 	reader->filled = kept;
@@ -703,15 +679,6 @@ csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
 	reader->next_chunk_bytes = 0;
 	reader->target_bytes = 0;
 	reader->nwithout = 1;
-
-	/* move the buffered bytes to the new engine's memory now */
-	if (reader->allocation != NULL && reader->allocated_by != NULL &&
-		reader->allocated_by_state != state)
-	{
-		status = buffer_reserve(reader, reader->filled - reader->start);
-		if (status != CSV_OK)
-			return status;
-	}
 	if (reader->layout != NULL)
 		return engine->configure(state, &reader->dialect, reader->layout);
 	return CSV_OK;

@@ -7,6 +7,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
+
+#include "reader.h"
 
 static atomic_int nthreads;
 
@@ -49,3 +52,21 @@ csv_thread_detach(void *(*run) (void *arg), void *arg)
 
 	return start(&thread, run, arg) && pthread_detach(thread) == 0;
 }
+
+/* ---- memory ---- */
+
+static void *
+thread_alloc(void *owner, size_t nbytes)
+{
+	(void) owner;
+	return malloc(nbytes);
+}
+
+static void
+thread_free(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+const CsvMemory csv_thread_memory = {thread_alloc, thread_free, NULL};

@@ -345,6 +345,7 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 {
 	CsvFilePlace place = place_in(&message->place);
 	CsvOwnBytes own = {await_bytes, scan};
+	CsvMemory	memory = csv_cuda_pinned(csv_device_session(scan->outlet.device));
 	CsvReaderOptions options;
 	CsvDialect	dialect;
 	CsvStatus	status;
@@ -356,7 +357,7 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	options.chunk_bytes = scan->request->chunk_bytes;
 	options.interrupted = csv_outlet_is_left;
 	options.interrupted_arg = &scan->outlet;
-	scan->reader = csv_reader_create(&scan->outlet.memory, &options);
+	scan->reader = csv_reader_create(&memory, &options);
 	if (scan->reader == NULL)
 		return CSV_NO_MEMORY;
 	status = csv_reader_set_engine(scan->reader, scan->engine, scan->state);

@@ -266,28 +266,13 @@ csv_outlet_read_request(CsvOutlet *outlet, int file)
 
 /* ---- begin and end ---- */
 
-static void *
-outlet_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-outlet_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
 void
 csv_outlet_init(CsvOutlet *outlet, int socket, bool may_fall_back)
 {
 	memset(outlet, 0, sizeof(*outlet));
 	outlet->socket = socket;
 	outlet->may_fall_back = may_fall_back;
-	outlet->memory.alloc = outlet_alloc;
-	outlet->memory.free = outlet_free;
+	outlet->memory = csv_thread_memory;
 }
 
 void

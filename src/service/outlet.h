@@ -28,7 +28,7 @@ typedef struct CsvOutlet
 	CsvDevice  *device;			/* whose blocks messages refer to; at first NULL */
 	int			socket;
 	bool		may_fall_back;	/* after a failure the session reads on the CPU */
-	CsvMemory	memory;			/* by malloc() */
+	CsvMemory	memory;			/* csv_thread_memory */
 
 	/* blocks that messages refer to; the session has nsent of them */
 	CsvCudaBlock *blocks;

@@ -28,17 +28,3 @@ csv_context_memory(MemoryContext context)
 
 	return memory;
 }
-
-static void *
-thread_alloc(void *owner, size_t nbytes)
-{
-	return malloc(nbytes);
-}
-
-static void
-thread_free(void *owner, void *memory)
-{
-	free(memory);
-}
-
-const CsvMemory csv_thread_memory = {thread_alloc, thread_free, NULL};

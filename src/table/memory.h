@@ -10,7 +10,4 @@
 /* allocates from this context: ERROR if out of memory; for the main thread only */
 extern CsvMemory csv_context_memory(MemoryContext context);
 
-/* uses malloc(), for memory that threads use, too */
-extern const CsvMemory csv_thread_memory;
-
 #endif							/* CSV_MEMORY_H */

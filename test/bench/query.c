@@ -343,6 +343,7 @@ measure_device(const char *name, const CsvQuery *query,
 	CsvDialectOptions dialect_options;
 	CsvDialect	dialect;
 	CsvInput	input;
+	CsvMemory	memory = csv_cuda_pinned(session);
 	uint8_t    *bytes;
 	char		reason[256];
 	void	   *cuda;
@@ -363,7 +364,7 @@ measure_device(const char *name, const CsvQuery *query,
 	csv_dialect_compile(&dialect, &dialect_options);
 	memset(&input, 0, sizeof(input));
 	input.nbytes = content->nbytes < chunk ? content->nbytes : chunk;
-	bytes = csv_cuda_engine.alloc_input(cuda, input.nbytes + 128);
+	bytes = memory.alloc(memory.owner, input.nbytes + 128);
 	if (bytes == NULL)
 		exit(1);
 	memset(bytes, 0, 64);
@@ -381,7 +382,7 @@ measure_device(const char *name, const CsvQuery *query,
 	printf("%-8s %9llu bytes %8u groups  device %6.2f %6.2f resident %6.2f ms\n",
 		   name, (unsigned long long) input.nbytes, ngroups, without * 1e3,
 		   with * 1e3, resident * 1e3);
-	csv_cuda_engine.free_input(cuda, bytes);
+	memory.free(memory.owner, bytes);
 	csv_cuda_engine.close(cuda);
 }
 #endif

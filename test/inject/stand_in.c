@@ -175,11 +175,13 @@ make_block(CsvSession *session, size_t nbytes)
 
 /* as of pinned memory, what nobody uses stays there for others */
 static void *
-alloc_input(void *arg, size_t nbytes)
+alloc_pinned(void *arg, size_t nbytes)
 {
-	CsvSession *session = ((Engine *) arg)->session;
+	CsvSession *session = arg;
 	Block	   *block;
 
+	if (nbytes < CSV_PINNED_LEAST_BYTES)
+		return malloc(nbytes);
 	pthread_mutex_lock(&session->mutex);
 	for (block = session->blocks; block != NULL; block = block->next)
 		if (!block->in_use && block->block.nbytes == nbytes)
@@ -192,16 +194,26 @@ alloc_input(void *arg, size_t nbytes)
 }
 
 static void
-free_input(void *arg, void *memory)
+free_pinned(void *arg, void *memory)
 {
-	CsvSession *session = ((Engine *) arg)->session;
+	CsvSession *session = arg;
 	Block	   *block;
 
 	pthread_mutex_lock(&session->mutex);
-	for (block = session->blocks; block->block.bytes != memory;)
-		block = block->next;
-	block->in_use = false;
+	for (block = session->blocks; block != NULL; block = block->next)
+		if (block->block.bytes == memory)
+			break;
+	if (block != NULL)
+		block->in_use = false;
+	else
+		free(memory);
 	pthread_mutex_unlock(&session->mutex);
+}
+
+CsvMemory
+csv_cuda_pinned(CsvSession *session)
+{
+	return (CsvMemory) {alloc_pinned, free_pinned, session};
 }
 
 static const char *
@@ -476,8 +488,6 @@ const CsvEngine csv_cuda_engine = {
 	.detail = detail,
 	.configure = configure,
 	.parse = parse,
-	.alloc_input = alloc_input,
-	.free_input = free_input,
 	.message = message,
 	.close = close_engine,
 	.default_chunk_bytes = 4 << 20,

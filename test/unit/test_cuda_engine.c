@@ -28,6 +28,22 @@
 static const CsvKind kinds[] = {CSV_KIND_INT4, CSV_KIND_TEXT};
 
 /* a case of a number and a text, and its file: a line, so many times */
+static void *
+take_pinned(size_t nbytes)
+{
+	CsvMemory	memory = csv_cuda_pinned(test_session());
+
+	return memory.alloc(memory.owner, nbytes);
+}
+
+static void
+give_back_pinned(void *bytes)
+{
+	CsvMemory	memory = csv_cuda_pinned(test_session());
+
+	memory.free(memory.owner, bytes);
+}
+
 static void
 make_case(Case *test_case, Content *file, const char *line, size_t times)
 {
@@ -93,7 +109,7 @@ can_be_interrupted_and_called_again(void **state)
 	layout = case_layout(&test_case);
 	csv_dialect_compile(&dialect, &test_case.dialect);
 	cuda = open_cuda((CsvCudaOptions) {0});
-	bytes = csv_cuda_engine.alloc_input(cuda, file.nbytes + 128);
+	bytes = take_pinned(file.nbytes + 128);
 	assert_non_null(bytes);
 	memcpy(bytes + 64, file.bytes, file.nbytes);
 	assert_int_equal(csv_cuda_engine.configure(cuda, &dialect, &layout),
@@ -110,7 +126,7 @@ can_be_interrupted_and_called_again(void **state)
 	assert_int_equal(csv_cuda_engine.parse(cuda, &input, &batch), CSV_OK);
 	assert_int_equal(batch.nrows, 1000000);
 	assert_int_equal(batch.consumed, file.nbytes);
-	csv_cuda_engine.free_input(cuda, bytes);
+	give_back_pinned(bytes);
 	csv_cuda_engine.close(cuda);
 	content_free(&file);
 }
@@ -174,12 +190,12 @@ shares_its_memory(void **state)
 	layout = case_layout(&test_case);
 	csv_dialect_compile(&dialect, &test_case.dialect);
 	cuda = open_cuda((CsvCudaOptions) {0});
-	bytes = csv_cuda_engine.alloc_input(cuda, file.nbytes + 128);
-	small = csv_cuda_engine.alloc_input(cuda, 100);
+	bytes = take_pinned(file.nbytes + 128);
+	small = take_pinned(100000);
 	assert_non_null(bytes);
 	assert_non_null(small);
-	memset(small, 'x', 100);
-	expect_to_be_shared(small, 100);
+	memset(small, 'x', 100000);
+	expect_to_be_shared(small, 100000);
 	memcpy(bytes + 64, file.bytes, file.nbytes);
 	assert_int_equal(csv_cuda_engine.configure(cuda, &dialect, &layout),
 					 CSV_OK);
@@ -203,18 +219,18 @@ shares_its_memory(void **state)
 	/* who has mapped it keeps it; one that is made anew has another number */
 	assert_true(csv_cuda_find_block(test_session(), bytes, 1, &before));
 	mapping = map_again(&before);
-	csv_cuda_engine.free_input(cuda, bytes);
-	csv_cuda_engine.free_input(cuda, small);
+	give_back_pinned(bytes);
+	give_back_pinned(small);
 	csv_cuda_engine.close(cuda);
 	test_forget_session();
 	assert_false(csv_cuda_find_block(test_session(), bytes, 1, &after));
 	assert_memory_equal(mapping + 64, file.bytes, file.nbytes);
 	munmap((void *) (uintptr_t) mapping, before.nbytes);
 	cuda = open_cuda((CsvCudaOptions) {0});
-	bytes = csv_cuda_engine.alloc_input(cuda, file.nbytes + 128);
+	bytes = take_pinned(file.nbytes + 128);
 	assert_true(csv_cuda_find_block(test_session(), bytes, 1, &after));
 	assert_true(after.number > before.number);
-	csv_cuda_engine.free_input(cuda, bytes);
+	give_back_pinned(bytes);
 	csv_cuda_engine.close(cuda);
 	content_free(&file);
 }
