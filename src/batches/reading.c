@@ -65,8 +65,9 @@ csv_reading_close_pieces(CsvBatches *batches)
 {
 	if (batches->pieces == NULL)
 		return;
-	batches->statistics.read_seconds += csv_piece_read_seconds(batches->pieces);
-	csv_piece_reader_free(batches->pieces);
+	batches->statistics.read_seconds += batches->pieces->window.read_seconds;
+	csv_window_release(&batches->pieces->window);
+	csv_thread_memory.free(csv_thread_memory.owner, batches->pieces);
 	batches->pieces = NULL;
 }
 
@@ -125,7 +126,7 @@ csv_reading_add_times(const CsvBatches *batches,
 					  CsvBatchesStatistics *statistics)
 {
 	if (batches->pieces != NULL)
-		statistics->read_seconds += csv_piece_read_seconds(batches->pieces);
+		statistics->read_seconds += batches->pieces->window.read_seconds;
 	if (batches->remote != NULL)
 		statistics->read_seconds += batches->remote->read_seconds;
 	add_reader(batches, statistics);

@@ -185,14 +185,12 @@ place_in_message(const CsvFilePlace *place)
 }
 
 void
-csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place, uint64 end,
-				 bool is_last)
+csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place, uint64 end)
 {
 	CsvPieceMessage message;
 
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_PIECE;
-	message.is_last = is_last;
 	message.place = place_in_message(place);
 	message.end = end;
 	remote->place = *place;

@@ -53,10 +53,10 @@ extern void csv_remote_begin(CsvRemote *remote, const CsvBatches *batches);
 /*
  * For a file, not a stream: the next batch has the records from this place up to
  * offset `end`, which must be behind the place.  More records are in the batch only if
- * it would otherwise have none.  is_last: the file ends at `end`.
+ * it would otherwise have none.
  */
 extern void csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place,
-							 uint64 end, bool is_last);
+							 uint64 end);
 
 /*
  * The next batch, which lives until the next call.  Returns CSV_OK, CSV_END,

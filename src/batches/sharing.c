@@ -16,6 +16,7 @@
 #include "batches/remote.h"
 #include "batches/sharing.h"
 #include "compat.h"
+#include "reader/footer.h"
 #include "reader/piece.h"
 #include "table/memory.h"
 
@@ -468,25 +469,30 @@ fail_replaced(const CsvSource *source)
 static void
 open_pieces(CsvBatches *batches, const SharedFile *file)
 {
-	CsvPieceOptions options;
 	CsvReadAhead ahead;
 
 	/* the file was seekable when its pieces were handed out */
 	if (!csv_source_read_ahead(batches->source, &ahead))
 		fail_replaced(batches->source);
-	memset(&options, 0, sizeof(options));
-	options.engine = &csv_cpu_engine;
-	options.engine_state = batches->cpu;
-	options.dialect = csv_reader_dialect(batches->reader);
-	options.memory = csv_thread_memory;
-	options.read_at = ahead.read_at;
-	options.read_arg = ahead.arg;
-	options.file_bytes = file->nbytes;
-	options.max_record_bytes = batches->table->reader.max_record_bytes;
-	options.interrupted = csv_source_interrupted;
-	batches->pieces = csv_piece_reader_create(&options);
+	batches->pieces = csv_thread_memory.alloc(csv_thread_memory.owner,
+											  sizeof(CsvPieceReader));
 	if (batches->pieces == NULL)
 		csv_reading_fail(batches, CSV_NO_MEMORY);
+	*batches->pieces = (CsvPieceReader) {
+		.engine = &csv_cpu_engine,
+		.engine_state = batches->cpu,
+		.dialect = csv_reader_dialect(batches->reader),
+		.memory = csv_thread_memory,
+		.max_record_bytes = batches->table->reader.max_record_bytes,
+		.interrupted = csv_source_interrupted,
+		.window = {
+			.memory = csv_thread_memory,
+			.read_at = ahead.read_at,
+			.read_arg = ahead.arg,
+			.end = file->nbytes
+		},
+		.held_bytes = csv_footer_bytes(&batches->table->reader.dialect)
+	};
 }
 
 /* opens the file of the current piece, if it is still there */
@@ -568,7 +574,7 @@ parse_step(CsvBatches *batches)
 	bool		at_end;
 
 	while ((status = csv_piece_parse(batches->pieces, &share->place,
-									 share->claim.piece.end,
+									 share->claim.piece.end, false,
 									 &batches->at.batch, &at_end)) != CSV_OK)
 		csv_reading_fail(batches, status);
 }
@@ -592,11 +598,16 @@ guess_step(CsvBatches *batches)
 		csv_reading_fail(batches, status);
 	if (!piece->is_first)
 		share->place.offset = piece->start;
-	if (!piece->found)
+	/* the footer is searched from a place that is certain */
+	if (!piece->found ||
+		(!piece->is_first && piece->is_last && batches->pieces->held_bytes > 0))
+	{
+		piece->found = false;
 		return;
-	while ((status = csv_piece_parse_guess(batches->pieces, piece, &share->place,
-										   &batches->at.batch,
-										   &at_end)) != CSV_OK)
+	}
+	while ((status = csv_piece_parse(batches->pieces, &share->place, piece->end,
+									 !piece->is_first, &batches->at.batch,
+									 &at_end)) != CSV_OK)
 		csv_reading_fail(batches, status);
 }
 
@@ -646,8 +657,7 @@ remote_step(CsvBatches *batches)
 	{
 		if (share->place.offset >= piece->to)
 			return;
-		csv_remote_go_to(batches->remote, &share->place, piece->to,
-						 piece->is_last);
+		csv_remote_go_to(batches->remote, &share->place, piece->to);
 	}
 	status = csv_remote_next(batches->remote, batch);
 	share->place = batches->remote->place;

@@ -4,11 +4,11 @@
  *
  * A file with a footer is read as if it ended where the footer begins.  Only the end of
  * the file tells where that is.  So a reader does not parse the last CSV_FOOTER_BYTES
- * of the bytes that it knows.  When it knows the end of the file, it searches the rest
- * for the footer, and lets the engine read up to the footer.
+ * of the bytes that it knows, until it knows the end of the file and has read all records
+ * before these bytes.  Then it searches the rest for the footer.  From then on it has a
+ * file that ends there (piece.c).
  *
- * Engines do not know of footers.  A file can still be read in pieces, if the last
- * piece is long enough.
+ * Engines do not know of footers.
  */
 #ifndef CSV_FOOTER_H
 #define CSV_FOOTER_H
@@ -28,17 +28,22 @@ extern "C" {
 /* most records of a footer: 400 bytes for each */
 #define CSV_MAX_FOOTER_ROWS	10000
 
-/*
- * A piece ends where a record begins near its nominal end (piece.c).  If the nominal
- * end is this far before the end of the file, the piece surely ends before the footer.
- */
-#define CSV_FOOTER_MARGIN	(CSV_FOOTER_BYTES + 128 * 1024)
+/* bytes at the end of a file that may be its footer */
+static inline uint64_t
+csv_footer_bytes(const CsvDialectOptions *dialect)
+{
+	return dialect->footer_rows > 0 ? CSV_FOOTER_BYTES : 0;
+}
 
-/* least distance of a piece's nominal end from the end of the file; 0: any */
+/*
+ * A piece ends where a record begins near its nominal end (piece.c).  If the nominal end
+ * is this far before the end of the file, the piece ends before the footer, except if a
+ * record is very long.
+ */
 static inline uint64_t
 csv_footer_margin(const CsvDialectOptions *dialect)
 {
-	return dialect->footer_rows > 0 ? CSV_FOOTER_MARGIN : 0;
+	return dialect->footer_rows > 0 ? CSV_FOOTER_BYTES + 128 * 1024 : 0;
 }
 
 /*

@@ -13,38 +13,41 @@
 #ifndef CSV_PIECE_H
 #define CSV_PIECE_H
 
-#include "place.h"
+#include "window.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct CsvPieceOptions
+/*
+ * Parses a file at any place.  The caller fills in what a call needs; zeros are right for
+ * the rest.  csv_window_release() frees all memory.
+ */
+typedef struct CsvPieceReader
 {
 	const CsvEngine *engine;	/* configured with the dialect */
 	void	   *engine_state;
 	const CsvDialect *dialect;
 	CsvMemory	memory;
-
-	/* as in CsvReadAhead; after EINTR it is called again */
-	ssize_t		(*read_at) (void *arg, uint8_t *buffer, size_t nbytes,
-							uint64_t offset);
-	void	   *read_arg;
-	uint64_t	file_bytes;		/* bytes behind that are not read */
 	uint64_t	max_record_bytes;
 	bool		(*interrupted) (void *arg);
 	void	   *interrupted_arg;
-} CsvPieceOptions;
+	uint32_t	output;			/* as in CsvInput */
 
-typedef struct CsvPieceReader CsvPieceReader;
+	/* the file, up to window.end */
+	CsvFileWindow	window;
+	CsvOwnBytes own;			/* await NULL: the engine has no bytes itself */
+	uint64_t	held_bytes;		/* this many bytes at the end may be a footer, which
+								 * was not searched yet */
+	bool		goes_on;		/* bytes follow that this reader must not read */
+	bool		has_footer;		/* a footer follows */
+} CsvPieceReader;
 
-/* NULL if there is no memory */
-extern CsvPieceReader *csv_piece_reader_create(const CsvPieceOptions *options);
-
-/* change file_bytes */
-extern void csv_piece_set_file_bytes(CsvPieceReader *reader,
-									 uint64_t file_bytes);
-extern void csv_piece_reader_free(CsvPieceReader *reader);
+/*
+ * The data of the file reach at least up to this offset; UINT64_MAX if its length is not
+ * known.
+ */
+extern uint64_t csv_piece_sure_end(const CsvPieceReader *reader);
 
 /*
  * A piece reaches from the first record that begins at or after `from` to the first
@@ -71,26 +74,19 @@ typedef struct CsvPiece
 extern CsvStatus csv_piece_guess(CsvPieceReader *reader, CsvPiece *piece);
 
 /*
- * Parse the piece as csv_piece_parse() does, from the guessed record, which must be
- * found.  If a wrong guess may be the reason for a failure, `found` becomes false and
- * CSV_OK is returned.
- */
-extern CsvStatus csv_piece_parse_guess(CsvPieceReader *reader, CsvPiece *piece,
-									   CsvFilePlace *place, CsvBatch *batch,
-									   bool *at_end);
-
-/*
  * Parse the whole records from *place on, up to offset `end`, or beyond it if there is
- * no whole record before it.  *place moves to where they end.  *at_end is set if that
- * is the end of the file, or its footer begins there: the last piece of a file with a
- * footer must be longer than a footer can be (footer.h).  The batch lives until the
- * next call, and may be empty.  After CSV_INTERRUPTED the call may be repeated.
+ * no whole record before it.  *place moves to where they end.  *at_end is set if the
+ * reader comes no further there: the data of the file end, or no whole record is left
+ * before bytes that it must not read.  The batch lives until the next call with the same
+ * output, and may be empty.  After CSV_INTERRUPTED the call may be repeated.
+ *
+ * If the records may be in the footer, it is searched from *place on, and held_bytes
+ * becomes 0.  is_guess: *place may be wrong.  Then records that may be in the footer are
+ * not read.
  */
 extern CsvStatus csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place,
-								 uint64_t end, CsvBatch *batch, bool *at_end);
-
-/* seconds spent reading */
-extern double csv_piece_read_seconds(const CsvPieceReader *reader);
+								 uint64_t end, bool is_guess, CsvBatch *batch,
+								 bool *at_end);
 
 #ifdef __cplusplus
 }

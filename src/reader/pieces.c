@@ -14,7 +14,7 @@
  *	4. The consumer (the thread that calls csv_pieces_next) takes the batches.
  *	   Only the consumer may call PostgreSQL.
  *
- * A hand is an engine and the bytes that were read for it.  Each batch that is still
+ * A hand is a piece reader with an engine of its own.  Each batch that is still
  * needed has a hand, until the consumer releases the batch.  If the hook says that the
  * batch is not needed, its hand is released at once.  So there are few hands, and
  * the hand that was used last is used next.
@@ -26,7 +26,6 @@
  */
 #include "clock.h"
 #include "crew.h"
-#include "footer.h"
 #include "pieces.h"
 #include "stock.h"
 
@@ -41,22 +40,16 @@
  */
 #define HANDS_FOR(nthreads)	((nthreads) + (nthreads) / 2 + 2)
 
-typedef struct Hand
-{
-	void	   *engine;
-	CsvPieceReader *reader;
-} Hand;
-
 typedef struct PieceEntry
 {
 	CsvPiece	piece;
-	Hand	   *hand;			/* NULL: the batch is not needed */
+	CsvPieceReader *hand;		/* NULL: the batch is not needed */
 	CsvBatch	batch;
 	CsvFilePlace begin;			/* where parsing began */
 	bool		is_exact;		/* `begin` is known, not guessed */
 	CsvFilePlace place;			/* where the piece ends */
 	bool		at_end;
-	uint64_t	file_bytes;		/* length of the file, as far as it was known */
+	uint64_t	data_end;		/* as far as it was known */
 	double		read_seconds;
 	CsvStatus	status;
 } PieceEntry;
@@ -65,11 +58,13 @@ struct CsvPieces
 {
 	CsvPiecesOptions options;
 	CsvCrew		crew;
+	uint64_t	data_end;		/* threads read up to there; UINT64_MAX: not known */
+	bool		goes_on;		/* bytes follow, which may be a footer */
 
-	Hand		hands[HANDS_FOR(CSV_MAX_THREADS)];
+	CsvPieceReader hands[HANDS_FOR(CSV_MAX_THREADS)];
 	uint32_t	nhands;			/* hands that were made */
 	uint32_t	most_hands;		/* most hands */
-	Hand	   *free_hands[HANDS_FOR(CSV_MAX_THREADS)];
+	CsvPieceReader *free_hands[HANDS_FOR(CSV_MAX_THREADS)];
 	uint32_t	nfree;
 
 	PieceEntry	entries[CSV_CREW_PARTS];
@@ -79,7 +74,7 @@ struct CsvPieces
 	uint64_t	next_bytes;
 	bool		is_last;		/* begin no further piece */
 	CsvStatus	why;			/* the reason why no further piece joins */
-	Hand	   *held;			/* the hand of the consumer's batch */
+	CsvPieceReader *held;		/* the hand of the consumer's batch */
 	double		read_seconds;
 
 	/* for a stream */
@@ -95,20 +90,12 @@ entry_of(CsvPieces *pieces, uint64_t number)
 
 /* ---- the file's bytes; the mutex is held ---- */
 
-/* length of the file; UINT64_MAX if it is not known yet */
+/* where the bytes end that threads read; UINT64_MAX if it is not known yet */
 static uint64_t
-file_bytes(const CsvPieces *pieces)
+data_end(const CsvPieces *pieces)
 {
-	if (!pieces->has_stock)
-		return pieces->options.ahead.file_bytes;
-	return pieces->stock.at_end ? pieces->stock.end : UINT64_MAX;
-}
-
-/* bytes of the file that must be known behind a piece before it begins */
-static uint64_t
-footer_margin(const CsvPieces *pieces)
-{
-	return csv_footer_margin(&pieces->options.dialect->opt);
+	return pieces->has_stock && pieces->stock.at_end ? pieces->stock.end :
+		pieces->data_end;
 }
 
 /* are there enough bytes of a stream to begin the next piece? */
@@ -118,8 +105,7 @@ next_piece_is_there(const CsvPieces *pieces)
 	const CsvStock *stock = &pieces->stock;
 
 	return !pieces->has_stock || stock->at_end ||
-		stock->end >= pieces->next_offset + pieces->next_bytes +
-		LOOKAHEAD_BYTES + footer_margin(pieces);
+		stock->end >= pieces->next_offset + pieces->next_bytes + LOOKAHEAD_BYTES;
 }
 
 /*
@@ -135,8 +121,7 @@ is_short_of(const CsvPieces *pieces, uint32_t npieces)
 		return false;
 	return stock->nwaiting > 0 || (!pieces->crew.ended &&
 								   stock->end < pieces->next_offset +
-								   pieces->next_bytes * npieces +
-								   LOOKAHEAD_BYTES + footer_margin(pieces));
+								   pieces->next_bytes * npieces + LOOKAHEAD_BYTES);
 }
 
 /* release bytes of the stream before the next batch to take, and before its piece */
@@ -158,43 +143,44 @@ let_go_of_bytes(CsvPieces *pieces)
 /* ---- hands ---- */
 
 static bool
-make_hand(CsvPieces *pieces, Hand *hand)
+make_hand(CsvPieces *pieces, CsvPieceReader *hand)
 {
 	const CsvPiecesOptions *options = &pieces->options;
-	CsvPieceOptions own;
+	const CsvPieceReader *like = options->like;
+	void	   *engine = like->engine->another(like->engine_state);
 
-	hand->reader = NULL;
-	hand->engine = options->engine->another(options->engine_state);
-	if (hand->engine == NULL)
+	if (engine == NULL)
 		return false;
-	memset(&own, 0, sizeof(own));
-	own.engine = options->engine;
-	own.engine_state = hand->engine;
-	own.dialect = options->dialect;
-	own.memory = options->memory;
-	own.read_at = pieces->has_stock ? csv_stock_read : options->ahead.read_at;
-	own.read_arg = pieces->has_stock ? &pieces->stock : options->ahead.arg;
-	own.max_record_bytes = options->max_record_bytes;
-	own.interrupted = csv_crew_is_closing;
-	own.interrupted_arg = &pieces->crew;
-	hand->reader = csv_piece_reader_create(&own);
-	return hand->reader != NULL &&
-		options->engine->configure(hand->engine, options->dialect,
-								   options->layout) == CSV_OK;
+	*hand = (CsvPieceReader) {
+		.engine = like->engine,
+		.engine_state = engine,
+		.dialect = like->dialect,
+		.memory = like->memory,
+		.max_record_bytes = like->max_record_bytes,
+		.interrupted = csv_crew_is_closing,
+		.interrupted_arg = &pieces->crew,
+		.goes_on = pieces->goes_on,
+		.has_footer = like->has_footer,
+		.window = {
+			.memory = like->memory,
+			.read_at = pieces->has_stock ? csv_stock_read : options->ahead.read_at,
+			.read_arg = pieces->has_stock ? &pieces->stock : options->ahead.arg
+		}
+	};
+	return like->engine->configure(engine, like->dialect, options->layout) == CSV_OK;
 }
 
 static void
-close_hand(CsvPieces *pieces, Hand *hand)
+close_hand(CsvPieceReader *hand)
 {
-	if (hand->reader != NULL)
-		csv_piece_reader_free(hand->reader);
-	if (hand->engine != NULL)
-		pieces->options.engine->close(hand->engine);
+	csv_window_release(&hand->window);
+	if (hand->engine_state != NULL)
+		hand->engine->close(hand->engine_state);
 }
 
 /* the mutex is held */
 static void
-let_go(CsvPieces *pieces, Hand **hand)
+let_go(CsvPieces *pieces, CsvPieceReader **hand)
 {
 	if (*hand == NULL)
 		return;
@@ -219,7 +205,7 @@ may_begin(void *arg)
 	const CsvCrew *crew = &pieces->crew;
 
 	/* records that the last piece has not parsed wait until it has joined */
-	bool		is_behind = pieces->next_offset >= file_bytes(pieces) &&
+	bool		is_behind = pieces->next_offset >= data_end(pieces) &&
 		crew->njoined < crew->nbegun;
 
 	return !pieces->is_last && !is_behind && next_piece_is_there(pieces) &&
@@ -231,7 +217,7 @@ static void
 begin_piece(void *arg, uint32_t number)
 {
 	CsvPieces  *pieces = arg;
-	uint64_t	end = file_bytes(pieces);
+	uint64_t	end = data_end(pieces);
 	PieceEntry *entry = entry_of(pieces, number);
 	CsvPiece   *piece = &entry->piece;
 
@@ -239,7 +225,7 @@ begin_piece(void *arg, uint32_t number)
 	piece->is_first = number == 0 || pieces->next_offset >= end;
 	piece->from = piece->is_first ? pieces->chain.offset : pieces->next_offset;
 	piece->to = piece->from + pieces->next_bytes;
-	if (piece->to >= end || end - piece->to < footer_margin(pieces))
+	if (piece->to >= end)
 	{
 		piece->to = end;
 		piece->is_last = true;
@@ -247,7 +233,7 @@ begin_piece(void *arg, uint32_t number)
 	}
 	entry->is_exact = piece->is_first;
 	entry->begin = pieces->chain;
-	entry->file_bytes = end;
+	entry->data_end = end;
 	pieces->next_offset = piece->to;
 	pieces->next_bytes *= 4;
 	if (pieces->next_bytes > pieces->options.most_piece_bytes)
@@ -266,14 +252,14 @@ begin_piece(void *arg, uint32_t number)
 static CsvStatus
 guess_and_parse(PieceEntry *entry)
 {
-	CsvPieceReader *reader = entry->hand->reader;
+	CsvPieceReader *hand = entry->hand;
 	CsvPiece   *piece = &entry->piece;
 	CsvStatus	status = CSV_OK;
 
-	csv_piece_set_file_bytes(reader, entry->file_bytes);
+	hand->window.end = entry->data_end;
 	if (piece->end == 0)
 	{
-		status = csv_piece_guess(reader, piece);
+		status = csv_piece_guess(hand, piece);
 		if (!entry->is_exact)
 		{
 			memset(&entry->begin, 0, sizeof(entry->begin));
@@ -283,11 +269,8 @@ guess_and_parse(PieceEntry *entry)
 	if (status != CSV_OK || (!piece->found && !entry->is_exact))
 		return status;
 	entry->place = entry->begin;
-	return entry->is_exact ?
-		csv_piece_parse(reader, &entry->place, piece->end, &entry->batch,
-						&entry->at_end) :
-		csv_piece_parse_guess(reader, piece, &entry->place, &entry->batch,
-							  &entry->at_end);
+	return csv_piece_parse(hand, &entry->place, piece->end, !entry->is_exact,
+						   &entry->batch, &entry->at_end);
 }
 
 static void
@@ -295,17 +278,16 @@ parse_piece(void *arg, uint32_t number)
 {
 	CsvPieces  *pieces = arg;
 	PieceEntry *entry = entry_of(pieces, number);
-	Hand	   *hand = entry->hand;
-	double		before = 0;
+	CsvPieceReader *hand = entry->hand;
+	double		before = hand->window.read_seconds;
 
-	if (hand->engine == NULL && !make_hand(pieces, hand))
+	if (hand->engine_state == NULL && !make_hand(pieces, hand))
 	{
 		entry->status = CSV_NO_MEMORY;
 		return;
 	}
-	before = csv_piece_read_seconds(hand->reader);
 	entry->status = guess_and_parse(entry);
-	entry->read_seconds = csv_piece_read_seconds(hand->reader) - before;
+	entry->read_seconds = hand->window.read_seconds - before;
 }
 
 /* let the next piece join the chain, if it can; the mutex is held */
@@ -334,7 +316,7 @@ join_chain(void *arg, uint32_t number)
 		batch->file_lines = chain->lines;
 		csv_place_pass_batch(chain, batch);
 		if (entry->at_end)
-			end_chain(pieces, CSV_END);
+			end_chain(pieces, pieces->goes_on ? CSV_OK : CSV_END);
 	}
 	else if (chain->offset >= entry->piece.end && !entry->piece.is_last)
 		memset(batch, 0, sizeof(*batch));
@@ -342,7 +324,7 @@ join_chain(void *arg, uint32_t number)
 	{
 		entry->is_exact = true;
 		entry->begin = *chain;
-		entry->file_bytes = file_bytes(pieces);
+		entry->data_end = data_end(pieces);
 		return CSV_JOIN_AGAIN;
 	}
 	entry->place = *chain;
@@ -392,30 +374,22 @@ csv_pieces_wind_up(CsvPieces *pieces)
 }
 
 uint64_t
-csv_pieces_left(CsvPieces *pieces, uint64_t offset, bool *at_end)
+csv_pieces_read_to(CsvPieces *pieces, bool *at_end)
 {
-	uint64_t	nbytes;
+	uint64_t	end;
 
 	pthread_mutex_lock(&pieces->crew.mutex);
-	nbytes = pieces->stock.end - offset;
+	csv_stock_release(&pieces->stock);
+	end = pieces->stock.end;
 	*at_end = pieces->stock.at_end;
 	pthread_mutex_unlock(&pieces->crew.mutex);
-	return nbytes;
+	return end;
 }
 
-void
-csv_pieces_take_left(CsvPieces *pieces, uint64_t offset, uint8_t *buffer,
-					 uint64_t nbytes)
+ssize_t
+csv_pieces_read(void *pieces, uint8_t *buffer, size_t nbytes, uint64_t offset)
 {
-	while (nbytes > 0)
-	{
-		ssize_t		nread = csv_stock_read(&pieces->stock, buffer, nbytes,
-										   offset);
-
-		offset += (uint64_t) nread;
-		buffer += nread;
-		nbytes -= (uint64_t) nread;
-	}
+	return csv_stock_read(&((CsvPieces *) pieces)->stock, buffer, nbytes, offset);
 }
 
 /* read more of a stream, in the consumer; the mutex is not held while it reads */
@@ -512,8 +486,10 @@ csv_pieces_read_seconds(CsvPieces *pieces)
 static bool
 stock_first_bytes(CsvPieces *pieces)
 {
-	const uint8_t *bytes = pieces->options.bytes;
-	size_t		nbytes = pieces->options.nbytes;
+	const CsvFileWindow *window = &pieces->options.like->window;
+	uint64_t	from = pieces->options.place.offset;
+	const uint8_t *bytes = csv_window_at(window, from);
+	uint64_t	nbytes = csv_window_filled_to(window) - from;
 
 	while (nbytes > 0)
 	{
@@ -535,7 +511,8 @@ stock_first_bytes(CsvPieces *pieces)
 CsvPieces *
 csv_pieces_start(const CsvPiecesOptions *options)
 {
-	const CsvMemory *memory = &options->memory;
+	const CsvPieceReader *like = options->like;
+	const CsvMemory *memory = &like->memory;
 	CsvPieces  *pieces = memory->alloc(memory->owner, sizeof(CsvPieces));
 	uint32_t	wanted = options->nthreads < CSV_MAX_THREADS ?
 		options->nthreads : CSV_MAX_THREADS;
@@ -554,10 +531,13 @@ csv_pieces_start(const CsvPiecesOptions *options)
 	pieces->next_bytes = options->piece_bytes;
 	pieces->most_hands = HANDS_FOR(wanted);
 	csv_crew_init(&pieces->crew, wanted + 1);
+	pieces->data_end = csv_piece_sure_end(like);
+	pieces->goes_on = like->held_bytes > 0;
 	pieces->has_stock = options->ahead.read_at == NULL;
 	if (pieces->has_stock)
 		csv_stock_init(&pieces->stock, memory, &pieces->crew.mutex,
-					   &pieces->crew.for_taker, options->place.offset);
+					   &pieces->crew.for_taker, options->place.offset,
+					   like->held_bytes);
 	if ((pieces->has_stock && !stock_first_bytes(pieces)) ||
 		csv_crew_start_work(&pieces->crew, &work) == 0)
 	{
@@ -570,7 +550,7 @@ csv_pieces_start(const CsvPiecesOptions *options)
 void
 csv_pieces_stop(CsvPieces *pieces)
 {
-	CsvMemory	memory = pieces->options.memory;
+	CsvMemory	memory = pieces->options.like->memory;
 
 	if (pieces->has_stock && pieces->crew.was_made)
 	{
@@ -580,7 +560,7 @@ csv_pieces_stop(CsvPieces *pieces)
 	}
 	csv_crew_close(&pieces->crew);
 	for (uint32_t i = 0; i < pieces->nhands; i++)
-		close_hand(pieces, &pieces->hands[i]);
+		close_hand(&pieces->hands[i]);
 	if (pieces->has_stock)
 		csv_stock_free(&pieces->stock);
 	memory.free(memory.owner, pieces);

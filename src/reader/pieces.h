@@ -20,21 +20,20 @@ extern "C" {
 
 typedef struct CsvPiecesOptions
 {
-	const CsvEngine *engine;	/* with CsvEngine.another */
-	void	   *engine_state;
-	const CsvDialect *dialect;
+	/*
+	 * The reader of the calling thread, which knows where the data end.  Its engine has
+	 * CsvEngine.another, and its memory can be used in any thread.
+	 */
+	const CsvPieceReader *like;
 	const CsvLayout *layout;
-	CsvMemory	memory;			/* usable in any thread */
 	CsvBatchHook hook;			/* function NULL: none */
-	CsvFilePlace place;			/* where to start */
+	CsvFilePlace place;			/* where to start; bytes of a stream that were read
+								 * already are in the window of `like` */
 	CsvReadAhead ahead;			/* read_at NULL: the file is a stream */
 	CsvReadFn	read;			/* csv_pieces_next() reads the stream with it */
 	void	   *read_arg;
-	const uint8_t *bytes;		/* the stream's bytes that are read already */
-	size_t		nbytes;
 	uint64_t	piece_bytes;	/* of the first piece; each next piece is 4 times */
 	uint64_t	most_piece_bytes;	/* as long, up to this */
-	uint64_t	max_record_bytes;
 	uint32_t	nthreads;
 } CsvPiecesOptions;
 
@@ -50,20 +49,19 @@ extern void csv_pieces_set_hook(CsvPieces *pieces, const CsvBatchHook *hook);
 extern void csv_pieces_wind_up(CsvPieces *pieces);
 
 /*
- * The number of bytes of a stream that were read from an offset on, and whether they
- * are the last.  csv_pieces_take_left() copies them.  The offset must not be before the
- * end of the last batch that was taken.
+ * Where the bytes of a stream end that were read, and whether they are the last.  From
+ * then on, csv_pieces_read() reads them as pread(2), up to there.
  */
-extern uint64_t csv_pieces_left(CsvPieces *pieces, uint64_t offset,
-								bool *at_end);
-extern void csv_pieces_take_left(CsvPieces *pieces, uint64_t offset,
-								 uint8_t *buffer, uint64_t nbytes);
+extern uint64_t csv_pieces_read_to(CsvPieces *pieces, bool *at_end);
+extern ssize_t csv_pieces_read(void *pieces, uint8_t *buffer, size_t nbytes,
+							   uint64_t offset);
 
 /*
  * Release the last batch, and take the next batch, with the place where it ends.
  * Returns CSV_OK; CSV_INTERRUPTED or CSV_NO_MEMORY, after which the call may be
  * repeated; or CSV_END if there is no further batch.  Then *why is CSV_END at the end
- * of the file, CSV_OK after csv_pieces_wind_up(), or the failure.
+ * of the file, CSV_OK after csv_pieces_wind_up() or before bytes that may be the footer,
+ * or the failure.
  */
 extern CsvStatus csv_pieces_next(CsvPieces *pieces,
 								 bool (*interrupted) (void *arg), void *arg,

@@ -569,7 +569,10 @@ extern void csv_reader_open_at(CsvReader *reader, CsvReadFn read, void *arg,
  */
 typedef struct CsvReadAhead
 {
-	/* as pread(2).  Called in threads of the reader, where all signals are blocked. */
+	/*
+	 * As pread(2).  Called in threads of the reader, where all signals are blocked.
+	 * NULL, if the engine has no threads: only the CsvReadFn reads.
+	 */
 	ssize_t		(*read_at) (void *arg, uint8_t *buffer, size_t nbytes,
 							uint64_t offset);
 
@@ -607,8 +610,9 @@ typedef struct CsvOwnBytes
 } CsvOwnBytes;
 
 /*
- * The engine has the bytes of the opened file, from the reader's place on.  Not for a
- * file with a footer, because its end must be searched.  Batches have the bytes of
+ * The engine has the bytes of the opened file, from the reader's place on.  If the file
+ * has a footer, csv_reader_read_ahead() must have told its length; the CsvReadFn reads
+ * the footer.  Batches have the bytes of
  * records only if these may be needed: for errors and doubtful values.  A batch lives
  * until the caller has asked for n more batches, if the engine has n outputs.
  */
@@ -616,8 +620,7 @@ extern void csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own);
 
 /*
  * Continue at another place of the opened file, with a chunk of about nbytes bytes.
- * The callback must then read from that place (unless the engine has the bytes).  No
- * threads read ahead from then on.
+ * The file must be one for csv_reader_read_ahead(), and the engine without threads.
  */
 extern void csv_reader_go_to(CsvReader *reader, const struct CsvFilePlace *place,
 							 uint64_t nbytes);

@@ -12,7 +12,7 @@
 void
 csv_stock_init(CsvStock *stock, const CsvMemory *memory,
 			   pthread_mutex_t *mutex, pthread_cond_t *for_writer,
-			   uint64_t begin)
+			   uint64_t begin, uint64_t held_bytes)
 {
 	memset(stock, 0, sizeof(*stock));
 	stock->memory = *memory;
@@ -21,6 +21,8 @@ csv_stock_init(CsvStock *stock, const CsvMemory *memory,
 	stock->begin = begin;
 	stock->from = begin;
 	stock->end = begin;
+	stock->filled_to = begin;
+	stock->held_bytes = held_bytes;
 	pthread_cond_init(&stock->for_readers, NULL);
 }
 
@@ -74,7 +76,7 @@ add_block(CsvStock *stock)
 uint8_t *
 csv_stock_room(CsvStock *stock, size_t *nbytes)
 {
-	uint64_t	used = stock->end - stock->from;
+	uint64_t	used = stock->filled_to - stock->from;
 
 	if (used == stock->nblocks * BLOCK_BYTES && !add_block(stock))
 		return NULL;
@@ -85,7 +87,9 @@ csv_stock_room(CsvStock *stock, size_t *nbytes)
 void
 csv_stock_add(CsvStock *stock, size_t nbytes)
 {
-	stock->end += nbytes;
+	stock->filled_to += nbytes;
+	if (stock->filled_to - stock->end > stock->held_bytes)
+		stock->end = stock->filled_to - stock->held_bytes;
 	stock->at_end = nbytes == 0;
 	if (stock->nwaiting > 0)
 		pthread_cond_broadcast(&stock->for_readers);
@@ -111,6 +115,12 @@ csv_stock_let_go(CsvStock *stock, uint64_t offset)
 		stock->nspare++;
 	}
 	stock->from += nblocks * BLOCK_BYTES;
+}
+
+void
+csv_stock_release(CsvStock *stock)
+{
+	stock->end = stock->filled_to;
 }
 
 void

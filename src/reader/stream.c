@@ -8,25 +8,16 @@
  * by chunk.  Each way begins and ends at a CsvFilePlace, so that it can be changed
  * between any two batches.
  *
- * The calling thread has one buffer, with a margin of CSV_MARGIN bytes before and
- * after it that engines may read; margins have no meaning:
- *
- *	 margin | bytes of the file, starting at a record ... | free | margin
- *			^ start									  ^ filled
- *
- * The buffer is filled to the size of a chunk, and the engine reads the records in
- * it.  The engine says how many bytes it consumed.  The rest, an incomplete record,
- * stays in its place and moves to the front when room is needed.  While no record is
- * complete, the target size doubles, so that the time to read a record is linear in
+ * The calling thread has one window (window.c).  It is filled to the size of a chunk,
+ * and the engine reads the records in it (piece.c).  The engine says how many bytes it
+ * consumed.  The rest, an incomplete record, stays in the window.  While no record is
+ * complete, the chunk's size doubles, so that the time to read a record is linear in
  * its length.  The engine ends that at max_record_bytes.
- *
- * An engine that has the file's bytes itself (CsvOwnBytes) needs no buffer.
  *
  * The top of a new file is read through the table byte by byte, until the end of its
  * header and, for record_boundary 'auto', until its first LF outside quotes.  A file
  * whose first CSV_BOUNDARY_BYTES have CRs outside quotes, but no LF, has CR boundaries.
  */
-#include "clock.h"
 #include "footer.h"
 #include "pieces.h"
 
@@ -48,33 +39,20 @@ typedef enum CsvOpening
 
 struct CsvReader
 {
-	CsvMemory	memory;
 	CsvReaderOptions options;
-
-	const CsvEngine *engine;
-	void	   *engine_state;
 	const CsvLayout *layout;
 	CsvDialectOptions choices;	/* of this file; 'auto' is resolved */
 	CsvDialect	dialect;		/* `choices`, compiled */
 
+	CsvPieceReader here;		/* of the calling thread */
+	CsvFilePlace place;			/* of the next batch */
 	CsvReadFn	read;
 	void	   *read_arg;
-
-	uint8_t    *allocation;		/* buffer with both margins */
-	uint64_t	capacity;		/* without the margins */
-	uint64_t	start;			/* of the bytes that are not consumed yet */
-	uint64_t	filled;
-	bool		at_end;			/* the callback has returned 0 */
-	bool		in_tail;		/* at_end, and the remaining bytes may be a footer */
-	uint64_t	data_end;		/* the footer's offset in the file; UINT64_MAX: not
-								 * searched yet */
+	uint64_t	position;		/* of the callback in the file */
 
 	uint64_t	target_bytes;	/* size of the next chunk */
 	uint64_t	next_chunk_bytes;	/* the size it returns to */
 	uint32_t	chunk_times;	/* chunks grow to the engine's size times this */
-
-	CsvFilePlace place;			/* of bytes[start] */
-	double		read_seconds;
 
 	/* threads */
 	CsvReadAhead ahead;			/* read_at NULL: the file is a stream */
@@ -82,10 +60,6 @@ struct CsvReader
 	CsvBatchHook hook;
 	uint32_t	nthreads;		/* the most threads that have taken pieces */
 	uint32_t	nwithout;		/* chunks to read before threads are started */
-	bool		must_seek;		/* the buffer is empty, and the callback is at
-								 * another offset */
-	CsvOwnBytes own;			/* await NULL: the engine has no bytes itself */
-	uint32_t	output;			/* of the next batch */
 
 	CsvOpening	opening;
 	uint32_t	npassed;		/* header records */
@@ -95,112 +69,45 @@ struct CsvReader
 	bool		has_header;
 };
 
-/* ---- the buffer ---- */
+/* ---- the bytes ---- */
 
-static uint8_t *
-buffer_bytes(const CsvReader *reader)
+/* for CsvFileWindow */
+static ssize_t
+read_on(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 {
-	return reader->allocation + CSV_MARGIN;
+	CsvReader  *reader = arg;
+
+	if (offset != reader->position && reader->ahead.seek != NULL)
+		reader->ahead.seek(reader->ahead.arg, offset);
+	nbytes = reader->read(reader->read_arg, buffer, nbytes);
+	reader->position = offset + nbytes;
+	return (ssize_t) nbytes;
 }
 
-static void
-buffer_release(CsvReader *reader)
-{
-	if (reader->allocation == NULL)
-		return;
-	reader->memory.free(reader->memory.owner, reader->allocation);
-	reader->allocation = NULL;
-	reader->capacity = 0;
-}
-
-/* make room for `wanted` bytes from `start` on; buffered bytes are kept */
+/* have this many bytes from the place on; see csv_window_reach() */
 static CsvStatus
-buffer_reserve(CsvReader *reader, uint64_t wanted)
+fill(CsvReader *reader, uint64_t wanted, uint64_t more)
 {
-	uint64_t	kept = reader->filled - reader->start;
-	uint8_t    *allocation;
-
-	if (reader->allocation != NULL && wanted <= reader->capacity)
-	{
-		/* move bytes only if necessary: usually the rest is small */
-		if (reader->start + wanted > reader->capacity)
-		{
-			memmove(buffer_bytes(reader), buffer_bytes(reader) + reader->start,
-					kept);
-			reader->start = 0;
-			reader->filled = kept;
-		}
-		return CSV_OK;
-	}
-
-	if (wanted < kept)
-		wanted = kept;
-	allocation = reader->memory.alloc(reader->memory.owner,
-									  wanted + 2 * CSV_MARGIN);
-	if (allocation == NULL)
-		return CSV_NO_MEMORY;
-	memset(allocation, 0, CSV_MARGIN);
-	if (kept > 0)
-		memcpy(allocation + CSV_MARGIN, buffer_bytes(reader) + reader->start,
-			   kept);
-	memset(allocation + CSV_MARGIN + kept, 0, CSV_MARGIN);
-	buffer_release(reader);
-	reader->allocation = allocation;
-	reader->capacity = wanted;
-	reader->start = 0;
-	reader->filled = kept;
-	return CSV_OK;
+	return csv_window_reach(&reader->here.window, reader->place.offset,
+							reader->place.offset + wanted, more);
 }
 
-/*
- * Read until there are `wanted` bytes from `start` on, or until the end.  If anything
- * must be read, up to `more` bytes may be read in addition.
- */
-static CsvStatus
-buffer_fill_more(CsvReader *reader, uint64_t wanted, uint64_t more)
-{
-	CsvStatus	status;
-	double		began;
-
-	if (reader->at_end || reader->filled - reader->start >= wanted)
-		return CSV_OK;
-	status = buffer_reserve(reader, wanted + more);
-	if (status != CSV_OK)
-		return status;
-
-	began = csv_now_seconds();
-	if (reader->must_seek)
-		reader->ahead.seek(reader->ahead.arg, reader->place.offset);
-	reader->must_seek = false;
-	while (reader->filled - reader->start < wanted)
-	{
-		uint64_t	room = wanted + more - (reader->filled - reader->start);
-		size_t		nread = reader->read(reader->read_arg,
-										 buffer_bytes(reader) + reader->filled,
-										 (size_t) room);
-
-		if (nread == 0)
-		{
-			reader->at_end = true;
-			break;
-		}
-		reader->filled += nread;
-	}
-	memset(buffer_bytes(reader) + reader->filled, 0, CSV_MARGIN);
-	reader->read_seconds += csv_now_seconds() - began;
-	return CSV_OK;
-}
-
-static CsvStatus
-buffer_fill(CsvReader *reader, uint64_t wanted)
-{
-	return buffer_fill_more(reader, wanted, 0);
-}
-
+/* does the file end behind the bytes that were read? */
 static bool
-has_footer(const CsvReader *reader)
+has_rest(const CsvReader *reader)
 {
-	return reader->choices.footer_rows > 0;
+	const CsvFileWindow *window = &reader->here.window;
+
+	return csv_window_filled_to(window) >= window->end;
+}
+
+const uint8_t *
+csv_reader_rest(const CsvReader *reader, uint64_t *nbytes)
+{
+	const CsvFileWindow *window = &reader->here.window;
+
+	*nbytes = csv_window_filled_to(window) - reader->place.offset;
+	return csv_window_at(window, reader->place.offset);
 }
 
 /* ---- the top of a file ---- */
@@ -228,19 +135,18 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		uint64_t	wanted = available == 0 ? CSV_HEADER_READ_BYTES :
 			available * 2;
 		uint64_t	until;
-		CsvStatus	status = buffer_fill(reader, wanted < most ? wanted : most);
+		CsvStatus	status = fill(reader, wanted < most ? wanted : most, 0);
 
 		if (status != CSV_OK)
 			return status;
-		bytes = buffer_bytes(reader) + reader->start;
-		available = reader->filled - reader->start;
+		bytes = csv_reader_rest(reader, &available);
 		/* the class of a byte may depend on the bytes behind it */
-		until = reader->at_end ? available :
+		until = has_rest(reader) ? available :
 			available < CSV_CLASS_BYTES ? 0 : available - CSV_CLASS_BYTES;
 		if (until > CSV_BOUNDARY_BYTES)
 			until = CSV_BOUNDARY_BYTES;
 		if (csv_look_for_lf(&look, &reader->dialect, bytes, until, available) ||
-			reader->at_end || look.pos == CSV_BOUNDARY_BYTES)
+			has_rest(reader) || look.pos == CSV_BOUNDARY_BYTES)
 		{
 			*lone_cr = look.lone_cr;
 			return CSV_OK;
@@ -256,21 +162,19 @@ advance(CsvReader *reader, uint64_t nbytes)
 {
 	CsvFilePlace *place = &reader->place;
 
-	reader->start += nbytes;
 	place->offset += nbytes;
 	place->alone_until = place->alone_until > nbytes ?
 		place->alone_until - nbytes : 0;
 }
 
 /*
- * As buffer_fill(), for a line at the top of the file.  After the first line there may
- * be a million; these must not each cost a read and a move of the buffered bytes.
+ * As fill(), for a line at the top of the file.  After the first line there may be a
+ * million; these must not each cost a read and a move of the bytes.
  */
 static CsvStatus
 fill_for_line(CsvReader *reader, uint64_t wanted)
 {
-	return buffer_fill_more(reader, wanted,
-							reader->place.lines > 0 ? CSV_HEADER_READ_BYTES : 0);
+	return fill(reader, wanted, reader->place.lines > 0 ? CSV_HEADER_READ_BYTES : 0);
 }
 
 /* skip the rest of a line: a comment, or a header that is longer than any record */
@@ -280,8 +184,8 @@ pass_rest_of_line(CsvReader *reader)
 	for (;;)
 	{
 		CsvStatus	status = fill_for_line(reader, CSV_HEADER_READ_BYTES);
-		const uint8_t *bytes = buffer_bytes(reader) + reader->start;
-		uint64_t	available = reader->filled - reader->start;
+		uint64_t	available;
+		const uint8_t *bytes = csv_reader_rest(reader, &available);
 		uint64_t	line_break;
 
 		if (status != CSV_OK)
@@ -294,7 +198,7 @@ pass_rest_of_line(CsvReader *reader)
 			advance(reader, line_break + 1);
 			return CSV_OK;
 		}
-		if (reader->at_end)
+		if (has_rest(reader))
 		{
 			reader->place.skip_line = false;
 			advance(reader, available);
@@ -309,17 +213,19 @@ pass_rest_of_line(CsvReader *reader)
 static CsvStatus
 pass_comments(CsvReader *reader)
 {
-	CsvStatus	status = fill_for_line(reader, CSV_HEADER_READ_BYTES);
-
-	while (status == CSV_OK &&
-		   csv_comment_at(&reader->dialect.opt, buffer_bytes(reader), reader->start,
-						  reader->filled))
+	for (;;)
 	{
+		CsvStatus	status = fill_for_line(reader, CSV_HEADER_READ_BYTES);
+		uint64_t	available;
+		const uint8_t *bytes = csv_reader_rest(reader, &available);
+
+		if (status != CSV_OK ||
+			!csv_comment_at(&reader->dialect.opt, bytes, 0, available))
+			return status;
 		status = pass_rest_of_line(reader);
-		if (status == CSV_OK)
-			status = fill_for_line(reader, CSV_HEADER_READ_BYTES);
+		if (status != CSV_OK)
+			return status;
 	}
-	return status;
 }
 
 /*
@@ -331,6 +237,7 @@ static CsvStatus
 pass_header_record(CsvReader *reader, bool *found)
 {
 	uint64_t	max = reader->options.max_record_bytes;
+	const CsvMemory *memory = &reader->here.memory;
 	CsvScan    *scan = &reader->header;
 	const uint8_t *bytes;
 	uint64_t	available;
@@ -350,14 +257,13 @@ pass_header_record(CsvReader *reader, bool *found)
 
 		if (status != CSV_OK)
 			return status;
-		bytes = buffer_bytes(reader) + reader->start;
-		available = reader->filled - reader->start;
-		at_end = reader->at_end && available <= wanted;
+		bytes = csv_reader_rest(reader, &available);
+		at_end = has_rest(reader) && available <= wanted;
 		/* the result for a line that is too long must not depend on how much is read */
 		if (available > wanted)
 			available = wanted;
 		mode = reader->place.alone_until > 0 ? CSV_ALONE : CSV_NORMAL;
-		status = csv_scan_record(scan, &reader->memory, &reader->dialect,
+		status = csv_scan_record(scan, memory, &reader->dialect,
 								 mode, bytes, 0, available, at_end);
 		if (status != CSV_OK)
 			return status;
@@ -375,14 +281,14 @@ pass_header_record(CsvReader *reader, bool *found)
 		whole = scan->complete && scan->end - scan->start <= max ?
 			scan->next : max;
 		has_breaks = scan->nbreaks > 0;
-		status = csv_scan_record(scan, &reader->memory, &reader->dialect,
+		status = csv_scan_record(scan, memory, &reader->dialect,
 								 CSV_ALONE, bytes, 0, available, at_end);
 		if (status != CSV_OK)
 			return status;
 	}
 	if (scan->complete && scan->bad && reader->dialect.opt.lenient)
 	{
-		status = csv_scan_lenient(scan, &reader->memory, &reader->dialect, bytes,
+		status = csv_scan_lenient(scan, memory, &reader->dialect, bytes,
 								  scan->start, available);
 		if (status != CSV_OK)
 			return status;
@@ -390,10 +296,9 @@ pass_header_record(CsvReader *reader, bool *found)
 
 	/* copy the header, because the buffer moves on; do first all that can fail */
 	if (reader->header_bytes != NULL)
-		reader->memory.free(reader->memory.owner, reader->header_bytes);
+		memory->free(memory->owner, reader->header_bytes);
 	reader->header_length = scan->end - scan->start;
-	reader->header_bytes = reader->memory.alloc(reader->memory.owner,
-												reader->header_length + 1);
+	reader->header_bytes = memory->alloc(memory->owner, reader->header_length + 1);
 	if (reader->header_bytes == NULL)
 		return CSV_NO_MEMORY;
 	memcpy(reader->header_bytes, bytes + scan->start, reader->header_length);
@@ -421,29 +326,32 @@ stop_threads(CsvReader *reader)
 {
 	if (reader->pieces == NULL)
 		return;
-	reader->read_seconds += csv_pieces_read_seconds(reader->pieces);
+	reader->here.window.read_seconds += csv_pieces_read_seconds(reader->pieces);
 	csv_pieces_stop(reader->pieces);
 	reader->pieces = NULL;
 }
 
-/* the same, but the bytes will be read again: bytes of a stream go into the buffer */
+/* the same, but the bytes will be read again: bytes of a stream go into the window */
 static CsvStatus
 withdraw_threads(CsvReader *reader)
 {
 	if (reader->pieces != NULL && reader->ahead.read_at == NULL)
 	{
+		CsvFileWindow  *window = &reader->here.window;
 		bool		at_end;
-		uint64_t	nbytes = csv_pieces_left(reader->pieces,
-											 reader->place.offset, &at_end);
-		CsvStatus	status = buffer_reserve(reader, nbytes);
+		uint64_t	end = csv_pieces_read_to(reader->pieces, &at_end);
+		CsvStatus	status;
 
+		csv_window_empty(window, reader->place.offset);
+		window->read_at = csv_pieces_read;
+		window->read_arg = reader->pieces;
+		status = csv_window_reach(window, reader->place.offset, end, 0);
+		window->read_at = read_on;
+		window->read_arg = reader;
 		if (status != CSV_OK)
 			return status;
-		csv_pieces_take_left(reader->pieces, reader->place.offset,
-							 buffer_bytes(reader), nbytes);
-		memset(buffer_bytes(reader) + nbytes, 0, CSV_MARGIN);
-		reader->filled = nbytes;
-		reader->at_end = at_end;
+		if (at_end)
+			window->end = end;
 	}
 	stop_threads(reader);
 	return CSV_OK;
@@ -454,17 +362,18 @@ csv_reader_leave(CsvReader *reader)
 {
 	stop_threads(reader);
 	memset(&reader->ahead, 0, sizeof(reader->ahead));
-	memset(&reader->own, 0, sizeof(reader->own));
+	memset(&reader->here.own, 0, sizeof(reader->here.own));
 	memset(&reader->hook, 0, sizeof(reader->hook));
 	reader->opening = CSV_OPENING_NOTHING;
 	reader->nwithout = 1;
-	reader->must_seek = false;
 }
 
 void
 csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead)
 {
 	reader->ahead = *ahead;
+	if (ahead->file_bytes > 0 && ahead->file_bytes < reader->here.window.end)
+		reader->here.window.end = ahead->file_bytes;
 }
 
 void
@@ -476,14 +385,6 @@ csv_reader_grow_chunks(CsvReader *reader, uint32_t times)
 void
 csv_reader_go_to(CsvReader *reader, const CsvFilePlace *place, uint64_t nbytes)
 {
-	stop_threads(reader);
-	memset(&reader->ahead, 0, sizeof(reader->ahead));
-	reader->start = 0;
-	reader->filled = 0;
-	reader->at_end = false;
-	reader->in_tail = false;
-	reader->data_end = UINT64_MAX;
-	reader->must_seek = false;
 	reader->place = *place;
 	reader->target_bytes = nbytes;
 }
@@ -491,8 +392,11 @@ csv_reader_go_to(CsvReader *reader, const CsvFilePlace *place, uint64_t nbytes)
 void
 csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own)
 {
-	reader->own = *own;
-	reader->output = 0;
+	reader->here.own = *own;
+	reader->here.output = 0;
+	/* at most a footer comes into the window: the memory need not be pinned */
+	csv_window_release(&reader->here.window);
+	reader->here.window.memory = csv_thread_memory;
 }
 
 void
@@ -514,24 +418,23 @@ csv_reader_settle(CsvReader *reader)
 }
 
 static void
-begin_opening(CsvReader *reader, CsvReadFn read, void *arg)
+begin_opening(CsvReader *reader, CsvReadFn read, void *arg, const CsvFilePlace *place,
+			  const CsvDialectOptions *choices)
 {
 	reader->read = read;
 	reader->read_arg = arg;
 	csv_reader_leave(reader);
-	reader->start = 0;
-	reader->filled = 0;
-	reader->at_end = false;
-	reader->in_tail = false;
-	reader->data_end = UINT64_MAX;
-	memset(&reader->place, 0, sizeof(reader->place));
+	reader->place = *place;
+	reader->position = place->offset;
+	csv_window_start(&reader->here.window, place->offset);
+	reader->here.held_bytes = csv_footer_bytes(choices);
+	reader->here.has_footer = false;
 	reader->has_header = false;
-	reader->choices = reader->options.dialect;
+	reader->choices = *choices;
 	reader->layout = NULL;
 	reader->next_chunk_bytes = 0;
 	reader->target_bytes = 0;
 	reader->npassed = 0;
-	reader->opening = CSV_OPENING_MARK;
 }
 
 CsvStatus
@@ -540,16 +443,23 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 	CsvStatus	status;
 
 	if (reader->opening == CSV_OPENING_NOTHING)
-		begin_opening(reader, read, arg);
+	{
+		const CsvFilePlace top = {0};
+
+		begin_opening(reader, read, arg, &top, &reader->options.dialect);
+		reader->opening = CSV_OPENING_MARK;
+	}
 	if (reader->opening == CSV_OPENING_MARK)
 	{
+		uint64_t	available;
+		const uint8_t *bytes;
+
 		/* given four bytes at once, the source recognizes files that are not CSV */
-		status = buffer_fill(reader, 4);
+		status = fill(reader, 4, 0);
 		if (status != CSV_OK)
 			return status;
-		if (reader->filled - reader->start >= 3 &&
-			memcmp(buffer_bytes(reader) + reader->start, "\xEF\xBB\xBF",
-				   3) == 0)
+		bytes = csv_reader_rest(reader, &available);
+		if (available >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
 			advance(reader, 3);
 		reader->opening = CSV_OPENING_BOUNDARY;
 	}
@@ -599,13 +509,8 @@ void
 csv_reader_open_at(CsvReader *reader, CsvReadFn read, void *arg,
 				   const CsvFilePlace *place, const CsvDialect *dialect)
 {
-	CsvFilePlace from = *place; /* it may be this reader's place */
-
-	begin_opening(reader, read, arg);
-	reader->place = from;
-	reader->choices = dialect->opt;
+	begin_opening(reader, read, arg, place, &dialect->opt);
 	reader->dialect = *dialect;
-	reader->opening = CSV_OPENING_NOTHING;
 }
 
 bool
@@ -627,13 +532,6 @@ csv_reader_place(const CsvReader *reader)
 	return &reader->place;
 }
 
-const uint8_t *
-csv_reader_rest(const CsvReader *reader, uint64_t *nbytes)
-{
-	*nbytes = reader->filled - reader->start;
-	return buffer_bytes(reader) + reader->start;
-}
-
 /* ---- the batches ---- */
 
 CsvReader *
@@ -644,9 +542,16 @@ csv_reader_create(const CsvMemory *memory, const CsvReaderOptions *options)
 	if (reader == NULL)
 		return NULL;
 	memset(reader, 0, sizeof(*reader));
-	reader->memory = *memory;
 	reader->options = *options;
 	reader->chunk_times = 1;
+	reader->here = (CsvPieceReader) {
+		.dialect = &reader->dialect,
+		.memory = *memory,
+		.max_record_bytes = options->max_record_bytes,
+		.interrupted = options->interrupted,
+		.interrupted_arg = options->interrupted_arg,
+		.window = {.memory = *memory, .read_at = read_on, .read_arg = reader}
+	};
 	reader->header.interrupted = options->interrupted;
 	reader->header.interrupted_arg = options->interrupted_arg;
 	reader->header.most = CSV_MAX_FIELDS;
@@ -656,10 +561,10 @@ csv_reader_create(const CsvMemory *memory, const CsvReaderOptions *options)
 void
 csv_reader_free(CsvReader *reader)
 {
-	CsvMemory	memory = reader->memory;
+	CsvMemory	memory = reader->here.memory;
 
 	stop_threads(reader);
-	buffer_release(reader);
+	csv_window_release(&reader->here.window);
 	if (reader->header_bytes != NULL)
 		memory.free(memory.owner, reader->header_bytes);
 	if (reader->header.separators != NULL)
@@ -674,8 +579,8 @@ csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
 
 	if (status != CSV_OK)
 		return status;
-	reader->engine = engine;
-	reader->engine_state = state;
+	reader->here.engine = engine;
+	reader->here.engine_state = state;
 	reader->next_chunk_bytes = 0;
 	reader->target_bytes = 0;
 	reader->nwithout = 1;
@@ -690,15 +595,15 @@ csv_reader_set_layout(CsvReader *reader, const CsvLayout *layout)
 	reader->layout = layout;
 	compile_dialect(reader, reader->options.dialect.blank_is_record ||
 					layout->nfields == 1);
-	return reader->engine->configure(reader->engine_state, &reader->dialect,
-									 layout);
+	return reader->here.engine->configure(reader->here.engine_state,
+										  &reader->dialect, layout);
 }
 
 /* chunks grow from a small first chunk up to the engine's size */
 static void
 grow_chunk(CsvReader *reader)
 {
-	uint64_t	most = reader->engine->default_chunk_bytes *
+	uint64_t	most = reader->here.engine->default_chunk_bytes *
 		reader->chunk_times;
 
 	if (reader->options.chunk_bytes != 0)
@@ -709,130 +614,39 @@ grow_chunk(CsvReader *reader)
 		reader->next_chunk_bytes = most;
 }
 
-/*
- * The input has all buffered bytes, CSV_FOOTER_BYTES more than the engine may read.
- * Cut those off, or, at the end of the file, the footer.
- */
-static CsvStatus
-leave_footer(CsvReader *reader, CsvInput *input)
-{
-	uint64_t	data_bytes;
-
-	reader->in_tail |= input->nbytes <= CSV_FOOTER_BYTES;
-	if (!reader->in_tail)
-	{
-		input->nbytes -= CSV_FOOTER_BYTES;
-		input->at_end = false;
-		return CSV_OK;
-	}
-	if (reader->data_end == UINT64_MAX)
-	{
-		CsvStatus	status = csv_footer_find(&reader->memory, &reader->dialect,
-											 input, reader->place.records == 0,
-											 &data_bytes);
-
-		if (status != CSV_OK)
-			return status;
-		reader->data_end = reader->place.offset + data_bytes;
-	}
-	data_bytes = reader->data_end - reader->place.offset;
-	input->at_end = data_bytes <= reader->target_bytes;
-	input->has_footer = input->at_end && data_bytes < input->nbytes;
-	input->nbytes = input->at_end ? data_bytes : reader->target_bytes;
-	return CSV_OK;
-}
-
-/* the engine's next input, of the chunk's size if there are enough bytes */
-static CsvStatus
-next_input(CsvReader *reader, CsvInput *input)
-{
-	CsvStatus	status;
-
-	memset(input, 0, sizeof(*input));
-	input->offset = reader->place.offset;
-	input->alone_until = reader->place.alone_until;
-	input->max_record_bytes = reader->options.max_record_bytes;
-	input->skip_line = reader->place.skip_line;
-	input->output = reader->output;
-	input->interrupted = reader->options.interrupted;
-	input->interrupted_arg = reader->options.interrupted_arg;
-	if (reader->own.await != NULL)
-	{
-		double		began = csv_now_seconds();
-
-		input->nbytes = reader->target_bytes;
-		status = reader->own.await(reader->own.arg, input->offset,
-								   &input->nbytes, &input->at_end);
-		reader->read_seconds += csv_now_seconds() - began;
-		return status;
-	}
-	status = buffer_fill(reader, has_footer(reader) ?
-						 reader->target_bytes + CSV_FOOTER_BYTES :
-						 reader->target_bytes);
-	if (status != CSV_OK)
-		return status;
-	input->bytes = buffer_bytes(reader) + reader->start;
-	input->nbytes = reader->filled - reader->start;
-	input->at_end = reader->at_end;
-	return has_footer(reader) ? leave_footer(reader, input) : CSV_OK;
-}
-
 /* the next batch, in the calling thread */
 static CsvStatus
 read_chunk(CsvReader *reader, CsvBatch *batch)
 {
-	const CsvEngine *engine = reader->engine;
+	CsvPieceReader *here = &reader->here;
 
 	if (reader->target_bytes == 0)
 		reader->target_bytes = reader->next_chunk_bytes;
 
 	for (;;)
 	{
-		CsvInput	input;
-		CsvStatus	status = next_input(reader, &input);
+		uint64_t	end = reader->place.offset + reader->target_bytes;
+		uint64_t	sure_end = csv_piece_sure_end(here);
+		bool		at_end;
+		CsvStatus	status;
 
+		/* search for a footer in few bytes */
+		if (reader->place.offset < sure_end && end > sure_end)
+			end = sure_end;
+		status = csv_piece_parse(here, &reader->place, end, false, batch, &at_end);
 		if (status != CSV_OK)
 			return status;
-		if (input.nbytes == 0 && input.at_end)
-			return CSV_END;
-
-		memset(batch, 0, sizeof(*batch));
-		status = engine->parse(reader->engine_state, &input, batch);
-		if (status != CSV_OK)
-			return status;
-
-		batch->file_offset = reader->place.offset;
-		batch->file_records = reader->place.records;
-		batch->file_lines = reader->place.lines;
-		csv_place_pass_batch(&reader->place, batch);
-		if (input.bytes != NULL)
-			reader->start += batch->consumed;
-
-		if (batch->consumed == 0 && !input.at_end)
-		{
-			/* of this many bytes, the engine always consumes some */
-			uint64_t	enough = reader->options.max_record_bytes + CSV_BREAK_CRS + 1;
-
-			/* the bytes that may be a footer are needed, too */
-			reader->in_tail |= reader->at_end && has_footer(reader);
-			reader->target_bytes = input.nbytes * 2 + 1;
-			if (reader->target_bytes > enough)
-				reader->target_bytes = enough > input.nbytes ? enough :
-					input.nbytes + 1;
-			continue;
-		}
-
 		grow_chunk(reader);
 		reader->target_bytes = reader->next_chunk_bytes;
 		if (reader->nwithout > 0)
 			reader->nwithout--;
 		if (batch->nrecords > 0 || batch->nlines > 0)
 		{
-			reader->output = reader->output + 1 < engine->noutputs ?
-				reader->output + 1 : 0;
+			here->output = here->output + 1 < here->engine->noutputs ?
+				here->output + 1 : 0;
 			return CSV_OK;
 		}
-		if (input.at_end && batch->consumed == input.nbytes)
+		if (at_end)
 			return CSV_END;
 	}
 }
@@ -841,28 +655,28 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 static uint32_t
 piece_threads(const CsvReader *reader, uint64_t most_bytes)
 {
-	const CsvEngine *engine = reader->engine;
+	const CsvEngine *engine = reader->here.engine;
+	uint64_t	end = csv_piece_sure_end(&reader->here);
 	uint32_t	nthreads;
 	uint64_t	npieces;
 
-	if (engine->another == NULL)
+	if (engine->another == NULL || end <= reader->place.offset)
 		return 0;
-	nthreads = engine->nthreads(reader->engine_state);
+	nthreads = engine->nthreads(reader->here.engine_state);
 	if (reader->ahead.read_at == NULL)
 	{
 		uint32_t	most = reader->options.stream_threads;
 
 		/* the length of a stream is not known: wait until chunks have grown */
-		if (reader->next_chunk_bytes < reader->engine->default_chunk_bytes &&
-			reader->options.chunk_bytes == 0)
+		if (end != UINT64_MAX ||
+			(reader->next_chunk_bytes < engine->default_chunk_bytes &&
+			 reader->options.chunk_bytes == 0))
 			return 0;
 		return most > 0 && most < nthreads ? most : nthreads;
 	}
-	if (reader->ahead.file_bytes <=
-		reader->place.offset + csv_footer_margin(&reader->choices))
+	if (reader->ahead.file_bytes == 0)
 		return 0;
-	npieces = (reader->ahead.file_bytes - reader->place.offset -
-			   csv_footer_margin(&reader->choices)) / most_bytes + 1;
+	npieces = (end - reader->place.offset) / most_bytes + 1;
 	return nthreads < npieces ? nthreads : (uint32_t) npieces;
 }
 
@@ -873,22 +687,16 @@ start_pieces(CsvReader *reader, uint32_t nthreads, uint64_t most_bytes)
 
 	memset(&options, 0, sizeof(options));
 	options.nthreads = nthreads;
-	options.engine = reader->engine;
-	options.engine_state = reader->engine_state;
-	options.dialect = &reader->dialect;
+	options.like = &reader->here;
 	options.layout = reader->layout;
-	options.memory = reader->memory;
 	options.hook = reader->hook;
 	options.place = reader->place;
 	options.ahead = reader->ahead;
 	options.read = reader->read;
 	options.read_arg = reader->read_arg;
-	options.bytes = buffer_bytes(reader) + reader->start;
-	options.nbytes = reader->filled - reader->start;
 	options.piece_bytes = reader->next_chunk_bytes < most_bytes ?
 		reader->next_chunk_bytes : most_bytes;
 	options.most_piece_bytes = most_bytes;
-	options.max_record_bytes = reader->options.max_record_bytes;
 	reader->pieces = csv_pieces_start(&options);
 	if (reader->pieces != NULL && reader->nthreads < options.nthreads)
 		reader->nthreads = options.nthreads;
@@ -903,7 +711,7 @@ start_threads(CsvReader *reader)
 	uint64_t	piece_bytes = chunk_bytes != 0 ? chunk_bytes : CSV_PIECE_BYTES;
 	uint32_t	nthreads;
 
-	if (reader->nwithout > 0 || reader->at_end || reader->own.await != NULL)
+	if (reader->nwithout > 0 || reader->here.own.await != NULL)
 		return;
 	nthreads = piece_threads(reader, piece_bytes);
 	if (nthreads <= 1)
@@ -914,10 +722,8 @@ start_threads(CsvReader *reader)
 		return;
 	}
 
-	/* threads read the buffered bytes again, or have copied them */
-	reader->must_seek = reader->ahead.read_at != NULL;
-	reader->start = 0;
-	reader->filled = 0;
+	/* threads read these bytes again, or have copied them */
+	csv_window_empty(&reader->here.window, reader->place.offset);
 	reader->target_bytes = 0;
 }
 
@@ -926,7 +732,7 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 {
 	if (reader->next_chunk_bytes == 0)
 		reader->next_chunk_bytes = reader->options.chunk_bytes != 0 ?
-			reader->options.chunk_bytes : reader->engine->first_chunk_bytes;
+			reader->options.chunk_bytes : reader->here.engine->first_chunk_bytes;
 
 	for (;;)
 	{
@@ -950,10 +756,7 @@ csv_reader_next(CsvReader *reader, CsvBatch *batch)
 		if (status != CSV_OK)
 			return status;
 		if (why == CSV_END)
-		{
-			reader->at_end = true;
-			reader->data_end = reader->place.offset;
-		}
+			reader->here.window.end = reader->place.offset;
 		/* if reading failed, the callback reads the same bytes again */
 		if (why != CSV_OK && why != CSV_UNREADABLE)
 			return why;
@@ -970,8 +773,10 @@ csv_reader_dialect(const CsvReader *reader)
 const char *
 csv_reader_message(const CsvReader *reader)
 {
-	return reader->engine->message == NULL ? "" :
-		reader->engine->message(reader->engine_state);
+	const CsvPieceReader *here = &reader->here;
+
+	return here->engine->message == NULL ? "" :
+		here->engine->message(here->engine_state);
 }
 
 uint32_t
@@ -983,7 +788,7 @@ csv_reader_nthreads(const CsvReader *reader)
 double
 csv_reader_read_seconds(const CsvReader *reader)
 {
-	double		seconds = reader->read_seconds;
+	double		seconds = reader->here.window.read_seconds;
 
 	if (reader->pieces != NULL)
 		seconds += csv_pieces_read_seconds(reader->pieces);

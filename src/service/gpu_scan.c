@@ -50,7 +50,6 @@ typedef struct Scan
 	CsvWireRequest *asked;		/* with the query that the engine has; or NULL */
 	CsvReader  *reader;
 	uint64_t	offset;			/* where the file is read next, if in order */
-	uint64_t	file_end;		/* the file is read up to there */
 	uint64_t	file_bytes;		/* its size when the session's scan began */
 	bool		is_cut;			/* the file is shorter now */
 	int			error;			/* errno of reading; or 0 */
@@ -78,22 +77,12 @@ static uint64_t nscans = 0;
 
 /* ---- the bytes ---- */
 
-/* the bytes from an offset to the end of the part that is read */
-static uint64_t
-bytes_left(const Scan *scan, uint64_t offset)
-{
-	return offset < scan->file_end ? scan->file_end - offset : 0;
-}
-
 static size_t
 read_file(void *arg, uint8_t *buffer, size_t nbytes)
 {
 	Scan	   *scan = arg;
-	uint64_t	left = bytes_left(scan, scan->offset);
 	ssize_t		n;
 
-	if (nbytes > left)
-		nbytes = left;
 	do
 		n = pread(scan->file, buffer, nbytes, (off_t) scan->offset);
 	while (n < 0 && errno == EINTR);
@@ -102,9 +91,18 @@ read_file(void *arg, uint8_t *buffer, size_t nbytes)
 		scan->error = errno;
 		return 0;
 	}
-	scan->is_cut |= n == 0 && nbytes > 0 && scan->offset < scan->file_bytes;
+	scan->is_cut |= n == 0 && scan->offset < scan->file_bytes;
 	scan->offset += (uint64_t) n;
 	return (size_t) n;
+}
+
+/* for CsvReadAhead */
+static void
+seek_file(void *arg, uint64_t offset)
+{
+	Scan	   *scan = arg;
+
+	scan->offset = offset;
 }
 
 /* for CsvOwnBytes */
@@ -112,18 +110,10 @@ static CsvStatus
 await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 {
 	Scan	   *scan = arg;
-	uint64_t	left = bytes_left(scan, offset);
-	bool		is_last = *nbytes >= left;
-	uint64_t	wanted;
-	CsvStatus	status;
+	CsvStatus	status = csv_device_file_await(scan->on_device, offset, nbytes, at_end,
+											   scan->may_be_ahead,
+											   csv_outlet_is_left, &scan->outlet);
 
-	if (is_last)
-		*nbytes = left;
-	wanted = *nbytes;
-	status = csv_device_file_await(scan->on_device, offset, nbytes, at_end,
-								   scan->may_be_ahead, csv_outlet_is_left,
-								   &scan->outlet);
-	*at_end |= is_last && *nbytes == wanted;
 	if (status == CSV_DEVICE_FAILED && (errno == ETIMEDOUT || errno == ENOMEM))
 		snprintf(scan->reason, sizeof(scan->reason), "%s", errno == ETIMEDOUT ?
 				 "the file's bytes do not come" :
@@ -239,10 +229,9 @@ send_end(Scan *scan)
 {
 	CsvEndMessage end = {.kind = CSV_MESSAGE_END};
 
-	if (scan->on_device != NULL)
-		end.file_bytes = csv_device_file_bytes(scan->on_device);
-	else if (!scan->is_cut)
-		end.file_bytes = scan->file_bytes;
+	if (!scan->is_cut)
+		end.file_bytes = scan->on_device != NULL ?
+			csv_device_file_bytes(scan->on_device) : scan->file_bytes;
 	return csv_outlet_send(&scan->outlet, &end, sizeof(end));
 }
 
@@ -346,10 +335,12 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	CsvFilePlace place = place_in(&message->place);
 	CsvOwnBytes own = {await_bytes, scan};
 	CsvMemory	memory = csv_cuda_pinned(csv_device_session(scan->outlet.device));
+	CsvReadAhead ahead = {
+		.seek = seek_file, .arg = scan, .file_bytes = scan->file_bytes
+	};
 	CsvReaderOptions options;
 	CsvDialect	dialect;
 	CsvStatus	status;
-	bool		has_footer = scan->request->dialect.footer_rows > 0;
 
 	memset(&options, 0, sizeof(options));
 	options.dialect = scan->request->dialect;
@@ -367,11 +358,13 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	scan->offset = place.offset;
 	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
 					   scan, &place, &dialect);
-	/* the footer is found in bytes in host memory */
-	if (!has_footer && scan->file >= 0)
+	if (scan->file >= 0)
+	{
+		csv_reader_read_ahead(scan->reader, &ahead);
 		scan->on_device = csv_device_file_open(scan->outlet.device, scan->file,
 											   scan->file_bytes,
 											   scan->message.io_threads);
+	}
 	if (scan->on_device != NULL)
 	{
 		csv_device_file_use(scan->on_device, scan->state);
@@ -454,20 +447,12 @@ may_read(int file)
 		(flags & O_ACCMODE) != O_WRONLY;
 }
 
-/* the file is read up to there */
-static uint64_t
-end_of_file(const Scan *scan)
-{
-	return scan->file_bytes > 0 ? scan->file_bytes : UINT64_MAX;
-}
-
 /* if the file cannot be opened, the answer to the first NEXT says why */
 static bool
 open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 {
 	close_file(scan);
 	scan->file_bytes = message->file_bytes;
-	scan->file_end = end_of_file(scan);
 	scan->may_be_ahead = true;
 	if (message->is_stream > 1 || message->is_shared > 1 ||
 		message->place.skip_line > 1 ||
@@ -497,16 +482,14 @@ go_to_piece(Scan *scan, const CsvPieceMessage *message)
 	uint64_t	most;
 	uint64_t	nbytes = message->end - place.offset;
 
-	if (scan->file < 0 || message->is_last > 1 || message->place.skip_line > 1 ||
+	if (scan->file < 0 || message->place.skip_line > 1 ||
 		message->end <= place.offset)
 		return false;
-	scan->file_end = message->is_last != 0 ? message->end : end_of_file(scan);
 	scan->may_be_ahead = false;
 	scan->is_ahead = false;
 	if (scan->status != CSV_OK)
 		return true;
 	most = scan->engine->default_chunk_bytes * (stays(scan) ? FEW_ROWS_TIMES : 1);
-	scan->offset = place.offset;
 	csv_reader_go_to(scan->reader, &place, nbytes < most ? nbytes : most);
 	return true;
 }

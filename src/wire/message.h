@@ -353,7 +353,7 @@ typedef struct CsvFileMessage
 typedef struct CsvPieceMessage
 {
 	uint32_t	kind;
-	uint32_t	is_last;		/* the file ends there for all its readers */
+	uint32_t	unused;
 	CsvPlaceInMessage place;
 	uint64_t	end;
 } CsvPieceMessage;

@@ -732,10 +732,15 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines,
 
 		csv_reader_read_ahead(reader, &ahead);
 	}
-	/* of a file with a footer nobody does */
-	if (strstr(run->engine->name, "own") != NULL &&
-		run->test_case->dialect.footer_rows == 0)
+	if (strstr(run->engine->name, "own") != NULL)
+	{
+		CsvReadAhead ahead = {
+			.seek = seek_file, .arg = run, .file_bytes = run->nbytes
+		};
+
+		csv_reader_read_ahead(reader, &ahead);
 		*own = give_own(run, reader);
+	}
 
 	do
 		status = csv_reader_set_layout(reader, &run->layout);

@@ -221,7 +221,6 @@ make_message(Session *session, CsvMessage *message, CsvDescriptors *descriptors)
 					  fcntl(files[choose(choices, NUM_FILES)], F_DUPFD_CLOEXEC, 0));
 			return sizeof(CsvFileMessage);
 		case CSV_MESSAGE_PIECE:
-			message->piece.is_last = choose(choices, 2);
 			message->piece.place = any_place(choices);
 			message->piece.end = message->piece.place.offset +
 				choose(choices, 256) * 300;

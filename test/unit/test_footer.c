@@ -191,7 +191,7 @@ long_files_are_read_up_to_the_footer(void **state)
 			test_case.max_read_bytes = 1 + random_below(100000);
 		if (one_in(2))
 			test_case.interruptions = 3;
-		put_records_up_to(CSV_FOOTER_MARGIN + random_below(2 * MEGABYTES));
+		put_records_up_to(CSV_FOOTER_BYTES + random_below(2 * MEGABYTES));
 		/* a record that is longer than pieces are, at its end or in it */
 		if (one_in(2))
 		{
@@ -217,7 +217,7 @@ a_quote_that_nobody_closes_may_be_in_the_footer(void **state)
 	(void) state;
 	start_case();
 	test_case.dialect.footer_rows = 3;
-	put_records_up_to(CSV_FOOTER_MARGIN + MEGABYTES);
+	put_records_up_to(CSV_FOOTER_BYTES + MEGABYTES);
 	put("1,\"open\n2,b\n3,c\n4,d\n");
 	check_case();
 	test_case.dialect.footer_rows = 4;

@@ -667,8 +667,12 @@ no_place_is_guessed_in_a_header_longer_than_a_piece(void **state)
 	CsvPiece	piece = {.from = 100000, .to = 1000, .is_first = true};
 	CsvDialectOptions dialect_options;
 	CsvDialect	dialect;
-	CsvPieceOptions options;
-	CsvPieceReader *pieces;
+	CsvPieceReader reader = {
+		.dialect = &dialect,
+		.window = {
+			.memory = reading_memory, .read_at = read_letters, .end = 200000
+		}
+	};
 
 	(void) state;
 	memset(&dialect_options, 0, sizeof(dialect_options));
@@ -676,18 +680,11 @@ no_place_is_guessed_in_a_header_longer_than_a_piece(void **state)
 	dialect_options.quote = '"';
 	dialect_options.multiline = true;
 	csv_dialect_compile(&dialect, &dialect_options);
-	memset(&options, 0, sizeof(options));
-	options.dialect = &dialect;
-	options.memory = reading_memory;
-	options.read_at = read_letters;
-	options.file_bytes = 200000;
-	pieces = csv_piece_reader_create(&options);
-	assert_non_null(pieces);
-	assert_int_equal(csv_piece_guess(pieces, &piece), CSV_OK);
+	assert_int_equal(csv_piece_guess(&reader, &piece), CSV_OK);
 	assert_true(piece.found);
 	assert_int_equal(piece.start, piece.from);
 	assert_int_equal(piece.end, piece.from);
-	csv_piece_reader_free(pieces);
+	csv_window_release(&reader.window);
 }
 
 int
