@@ -118,11 +118,19 @@ wide_bits(const CsvWideFloat *wide, int place)
 static int
 top_of(const int64_t *words)
 {
-	int			top = NWORDS - 1;
+	int			top = NWORDS;
 
-	while (top >= 0 && words[top] == 0)
+	/* the words of most sums are 0, except for a few */
+	for (int64_t any = 0; top >= 8; top -= 8)
+	{
+		for (int i = 1; i <= 8; i++)
+			any |= words[top - i];
+		if (any != 0)
+			break;
+	}
+	while (top > 0 && words[top - 1] == 0)
 		top--;
-	return top;
+	return top - 1;
 }
 
 static double
@@ -342,10 +350,14 @@ csv_float_sum_add_words(CsvFloatSum *sum, CsvWideFloats *wides,
 		for (int i = 0; i <= top; i++)
 		{
 			/* two doubles; the high part is nearly always 0 */
-			int64_t		high = words[i] / (INT64_C(1) << 53);
-			int64_t		low = words[i] % (INT64_C(1) << 53);
+			int64_t		high;
+			int64_t		low;
 			int			exponent = 32 * i + LOWEST_EXPONENT;
 
+			if (words[i] == 0)
+				continue;
+			high = words[i] / (INT64_C(1) << 53);
+			low = words[i] % (INT64_C(1) << 53);
 			if ((low != 0 &&
 				 !add_finite(sum, wides, (double) low *
 							 csv_power_of_two(exponent))) ||
@@ -387,59 +399,43 @@ csv_float_sum_to_words(const CsvFloatSum *sum, const CsvWideFloats *wides,
 	}
 }
 
-/* the rounded sum of parts */
-static double
-round_parts(const CsvFloatSum *sum)
+/* is the magnitude of a word below 2^bits? */
+static bool
+is_below(int64_t word, int bits)
 {
-	uint32_t	n = sum->nparts;
-	double		total = 0;
-	double		error = 0;
-
-	if (n == 0)
-		return 0;
-
-	/* add parts from the largest down, until a sum is inexact */
-	total = sum->parts[--n];
-	while (n > 0 && error == 0)
-	{
-		double		part = sum->parts[--n];
-		double		larger = total;
-
-		total = larger + part;
-		error = part - (total - larger);
-	}
-
-	/*
-	 * The error may be exactly half a unit, which was rounded to even.  Then the next
-	 * part decides.
-	 */
-	if (n > 0 && ((error < 0 && sum->parts[n - 1] < 0) ||
-				  (error > 0 && sum->parts[n - 1] > 0)))
-	{
-		double		next = total + 2 * error;
-
-		if (next - total == 2 * error)
-			total = next;
-	}
-	return total;
+	return word > -(INT64_C(1) << bits) && word < INT64_C(1) << bits;
 }
 
-static void *
-no_memory(void *owner, size_t nbytes)
+/* the rounded sum of words, except 0, that fit into 128 bits; false: they do not fit */
+static bool
+round_few(const int64_t *words, double *rounded)
 {
-	(void) owner;
-	(void) nbytes;
-	return NULL;
+	int			top = top_of(words);
+	int			low;
+	int64_t		rest = 0;
+	CsvInt128	total = 0;
+
+	/* a rounded sum from 2^-978 on is not denormal */
+	if (top < 6 || top > TOP_OF_PARTS ||
+		!is_below(words[top], 60) || !is_below(words[top - 1], 60))
+		return false;
+	low = is_below(words[top], 29) ? top - 3 : top - 2;
+	for (int i = 0; i < low; i++)
+		rest |= words[i];
+	if (rest != 0)
+		return false;
+	for (int i = top; i >= low; i--)
+		total = total * (INT64_C(1) << 32) + words[i];
+	*rounded = (double) total * csv_power_of_two(32 * low + LOWEST_EXPONENT);
+	return true;
 }
 
 double
 csv_float_words_round(const int64_t *words, bool *overflow)
 {
-	static const CsvMemory memory = {.alloc = no_memory};
 	uint64_t	seen = (uint64_t) words[NWORDS];
-	CsvWideFloats wides = {&memory, NULL, 0, 0};
 	CsvWideFloat wide;
-	CsvFloatSum sum;
+	double		rounded;
 
 	*overflow = false;
 	if ((seen & CSV_SEEN_NAN) != 0 ||
@@ -453,10 +449,8 @@ csv_float_words_round(const int64_t *words, bool *overflow)
 	if ((seen & CSV_SEEN_NO_MINUS_ZERO) == 0)
 		return -0.0;
 
-	/* if parts can hold the sum, they take less time */
-	memset(&sum, 0, sizeof(sum));
-	if (csv_float_sum_add_words(&sum, &wides, words))
-		return round_parts(&sum);
+	if (round_few(words, &rounded))
+		return rounded;
 	memcpy(wide.words, words, sizeof(wide.words));
 	return wide_round(&wide, overflow);
 }

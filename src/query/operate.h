@@ -87,11 +87,11 @@ csv_decimal_fits(CsvInt128 a)
 	return csv_decimal_magnitude(a) < csv_power_of_ten(CSV_MAX_DECIMAL_DIGITS);
 }
 
-/* the sum of operands of 38 digits fits into 128 bits */
+/* a sum of operands of 38 digits that does not fit into 128 bits wraps to 39 digits */
 CSV_INLINE bool
 csv_decimal_add(CsvInt128 a, CsvInt128 b, CsvInt128 *result)
 {
-	*result = a + b;
+	*result = (CsvInt128) ((CsvUint128) a + (CsvUint128) b);
 	if (csv_decimal_fits(*result))
 		return true;
 	*result = 0;
