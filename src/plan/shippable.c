@@ -469,12 +469,6 @@ translate_branch(CsvProgram *program, Node *node, bool is_scale)
 }
 
 static int
-conditional_register_of(CsvProgram *program, Node *node)
-{
-	return translate_branch(program, node, false);
-}
-
-static int
 translate_bool(CsvProgram *program, BoolExpr *expr)
 {
 	int			result = register_of(program, linitial(expr->args));
@@ -483,8 +477,7 @@ translate_bool(CsvProgram *program, BoolExpr *expr)
 		return csv_emit_bool(program, CSV_OP_NOT, result, -1);
 	for (int i = 1; i < list_length(expr->args); i++)
 	{
-		int			argument = conditional_register_of(program,
-													   list_nth(expr->args, i));
+		int			argument = translate_branch(program, list_nth(expr->args, i), false);
 
 		result = csv_emit_bool(program, expr->boolop == AND_EXPR ? CSV_OP_AND :
 							   CSV_OP_OR, result, argument);
@@ -565,7 +558,7 @@ translate_case(CsvProgram *program, CaseExpr *expr, bool is_scale)
 		program->case_register = argument;
 		conditions[i] = i == 0 ?
 			register_of(program, (Node *) when->expr) :
-			conditional_register_of(program, (Node *) when->expr);
+			translate_branch(program, (Node *) when->expr, false);
 		program->case_register = outer;
 		results[i] = translate_branch(program, (Node *) when->result, is_scale);
 	}
@@ -597,7 +590,7 @@ translate_coalesce(CsvProgram *program, CoalesceExpr *expr, bool is_scale)
 		return csv_fail(program);
 	for (int i = 0; i < n; i++)
 		arguments[i] = i == 0 ? register_of(program, linitial(expr->args)) :
-			conditional_register_of(program, list_nth(expr->args, i));
+			translate_branch(program, list_nth(expr->args, i), false);
 	result = !is_scale ? arguments[n - 1] :
 		translate_branch(program, llast(expr->args), true);
 	for (int i = n - 2; i >= 0; i--)
@@ -771,7 +764,7 @@ translate_whole(CsvProgram *program, Node *node, bool first)
 	CsvQuery	before = program->query;
 	uint32_t	nviews = program->nviews;
 	int			result = first ? register_of(program, node) :
-		conditional_register_of(program, node);
+		translate_branch(program, node, false);
 
 	if (!program->failed)
 		return result;

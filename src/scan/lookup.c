@@ -99,53 +99,29 @@ csv_lookup_create(PlanState *parent, TupleDesc desc, List *clauses,
 
 /* ---- hashes ---- */
 
-static uint32
-add_hash(uint32 hash, FmgrInfo *function, const Key *key, Datum datum)
-{
-	return hash_combine(hash, DatumGetUInt32(FunctionCall1Coll(function,
-															   key->collation,
-															   datum)));
-}
-
-/* hash a row; false: a NULL is equal to nothing */
+/*
+ * Hash a row, or (values NULL) the values that are looked for; false: a NULL is equal
+ * to nothing.
+ */
 static bool
-hash_row(CsvLookup *lookup, const Datum *values, const bool *isnull,
-		 uint32 *hash)
+hash_keys(CsvLookup *lookup, const Datum *values, const bool *isnull, uint32 *hash)
 {
 	*hash = 0;
 	for (int i = 0; i < lookup->nkeys; i++)
 	{
 		Key		   *key = &lookup->keys[i];
+		FmgrInfo   *function = values != NULL ? &key->hash_column : &key->hash_value;
+		bool		is_null = values != NULL && isnull[key->attnum - 1];
+		Datum		datum = values != NULL ? values[key->attnum - 1] :
+			ExecEvalExpr(key->value, lookup->econtext, &is_null);
 
-		if (isnull[key->attnum - 1])
+		if (is_null)
 			return false;
-		*hash = add_hash(*hash, &key->hash_column, key,
-						 values[key->attnum - 1]);
+		datum = FunctionCall1Coll(function, key->collation, datum);
+		*hash = hash_combine(*hash, DatumGetUInt32(datum));
 	}
 	*hash = murmurhash32(*hash);
 	return true;
-}
-
-/* hash the values that are looked for; false: NULL */
-static bool
-hash_values(CsvLookup *lookup, uint32 *hash)
-{
-	MemoryContext outer =
-		MemoryContextSwitchTo(lookup->econtext->ecxt_per_tuple_memory);
-	bool		isnull = false;
-
-	*hash = 0;
-	for (int i = 0; i < lookup->nkeys && !isnull; i++)
-	{
-		Key		   *key = &lookup->keys[i];
-		Datum		datum = ExecEvalExpr(key->value, lookup->econtext, &isnull);
-
-		if (!isnull)
-			*hash = add_hash(*hash, &key->hash_value, key, datum);
-	}
-	*hash = murmurhash32(*hash);
-	MemoryContextSwitchTo(outer);
-	return !isnull;
 }
 
 /* ---- rows in memory ---- */
@@ -328,7 +304,7 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 	uint32		hash;
 	bool		kept = true;
 
-	if (!hash_row(lookup, values, isnull, &hash))
+	if (!hash_keys(lookup, values, isnull, &hash))
 		return true;
 	tuple = csv_form_minimal_tuple(lookup->desc, values, isnull);
 	if (lookup->files == NULL && !keep_in_memory(lookup, tuple, hash))
@@ -453,13 +429,20 @@ csv_lookup_rescan(CsvLookup *lookup, CsvTableScan *scan, int64 all_bytes)
 static void
 look_up(CsvLookup *lookup)
 {
+	MemoryContext outer;
+	bool		any;
+
 	lookup->nlookups++;
 	lookup->has_hash = true;
 	lookup->next = NULL;
 	lookup->file = NULL;
 	/* if there are no rows, do not evaluate the values */
-	if ((lookup->nrows == 0 && lookup->files == NULL) ||
-		!hash_values(lookup, &lookup->hash))
+	if (lookup->nrows == 0 && lookup->files == NULL)
+		return;
+	outer = MemoryContextSwitchTo(lookup->econtext->ecxt_per_tuple_memory);
+	any = hash_keys(lookup, NULL, NULL, &lookup->hash);
+	MemoryContextSwitchTo(outer);
+	if (!any)
 		return;
 	if (lookup->files == NULL)
 		lookup->next = lookup->buckets[lookup->hash & (lookup->nbuckets - 1)];

@@ -15,24 +15,25 @@
 #include "reader/footer.h"
 #include "scan/execute.h"
 
-/* the leader and the workers that may come */
-static int
-count_processes(const ParallelContext *pcxt)
+/* where the parts of the shared memory are, for the leader and the workers that may come */
+static void
+place_parts(CsvSharedScan *shared, const char *options, const ParallelContext *pcxt)
 {
-	return pcxt->nworkers + 1;
+	shared->report = MAXALIGN(sizeof(CsvSharedScan));
+	shared->server_options = shared->report +
+		MAXALIGN(csv_shared_report_size(pcxt->nworkers + 1));
+	shared->sharing = shared->server_options + MAXALIGN(strlen(options) + 1);
 }
 
 Size
 csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt)
 {
 	CsvScanState *state = node->fdw_state;
-	const char *options = nodeToString(state->table->server_options);
+	CsvSharedScan parts;
 
 	csv_decide_files(node);
-	return add_size(MAXALIGN(sizeof(CsvSharedScan)) +
-					MAXALIGN(csv_shared_report_size(count_processes(pcxt))) +
-					MAXALIGN(strlen(options) + 1),
-					csv_sharing_size(state->scan->batches->source));
+	place_parts(&parts, nodeToString(state->table->server_options), pcxt);
+	return add_size(parts.sharing, csv_sharing_size(state->scan->batches->source));
 }
 
 /* all files are read again, after everything that was reported up to now */
@@ -55,15 +56,12 @@ csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 	const char *options = nodeToString(table->server_options);
 
 	memset(shared, 0, sizeof(*shared));
-	shared->report = MAXALIGN(sizeof(CsvSharedScan));
-	shared->server_options = shared->report +
-		MAXALIGN(csv_shared_report_size(count_processes(pcxt)));
+	place_parts(shared, options, pcxt);
 	memcpy((char *) shared + shared->server_options, options, strlen(options) + 1);
-	shared->sharing = shared->server_options + MAXALIGN(strlen(options) + 1);
 	SpinLockInit(&shared->mutex);
-	csv_shared_report_init(csv_shared_report(shared), count_processes(pcxt));
+	csv_shared_report_init(csv_shared_report(shared), pcxt->nworkers + 1);
 	csv_sharing_init(csv_shared_files(shared), state->scan->batches->source,
-					 count_processes(pcxt),
+					 pcxt->nworkers + 1,
 					 csv_piece_bytes(table->reader.chunk_bytes),
 					 csv_footer_margin(&table->reader.dialect),
 					 &table->settings);

@@ -967,17 +967,11 @@ read_descriptor(void *arg, uint8_t *buffer, size_t nbytes)
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
 			wait_readable(source);
 		else if (errno != EINTR)
-		{
-			if (source->pipe != NULL)
-				ereport(ERROR,
-						(errcode_for_file_access(),
-						 errmsg("could not read from command \"%s\": %m",
-								source->name)));
 			ereport(ERROR,
 					(errcode_for_file_access(),
-					 errmsg("could not read from file \"%s\": %m",
-							source->name)));
-		}
+					 source->pipe != NULL ?
+					 errmsg("could not read from command \"%s\": %m", source->name) :
+					 errmsg("could not read from file \"%s\": %m", source->name)));
 	}
 
 	/* the rows of a program that failed may be incomplete: raise the ERROR now */
