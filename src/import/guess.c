@@ -37,7 +37,8 @@ count_fields(const CsvGrid *grid, uint32 first, uint32 nheader, uint32 nfooter)
 	/* the footer's fields do not count */
 	while (grid->sample->at_end && nfooter > 0 && last > first)
 		nfooter -= !grid->records[--last].blank;
-	for (uint32 i = first; i < last; i++)
+	/* no other number beats a majority */
+	for (uint32 i = first; i < last && most <= (last - first) / 2; i++)
 	{
 		uint32		candidate = grid->records[i].nfields;
 		uint32		n = 0;
