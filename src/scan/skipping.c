@@ -35,9 +35,8 @@ typedef struct ScanPoint
 #define NOTE_STRINGS	3
 
 /*
- * A note of a skipped record, or of a value that is NULL; or a message of this level.
- * It has up to three strings, one after another in `text`: file, message, detail; or
- * message, detail, hint.
+ * A skipped record or a value that is NULL, with its file, message and detail; or a
+ * message, with its detail and hint.  These strings are one after another in `text`.
  */
 typedef struct ReportNote
 {

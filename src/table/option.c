@@ -392,7 +392,7 @@ encode(const CsvTable *table, char *string)
 		pg_server_to_any(string, (int) strlen(string), table->encoding);
 }
 
-/* the same for a dialect's string, of at most `most` bytes */
+/* converts a dialect's string; ERROR if it has more than `most` bytes then */
 static const char *
 encode_string(const CsvTable *table, const char *option, char *string, int most)
 {
