@@ -383,16 +383,6 @@ csv_careful_take_nulls(CsvCareful *careful)
 
 /* ---- values ---- */
 
-/* a numeric of a column whose array holds scaled integers */
-static Datum
-decimal_value(const CsvScanColumn *column, uint32_t entry)
-{
-	int			scale;
-	CsvInt128	decimal = csv_fetch_decimal(column, entry, &scale);
-
-	return csv_numeric_of_decimal(decimal, scale, NULL);
-}
-
 /*
  * Make one value of an entry.  Returns false, with *error filled in, if it is refused.
  */
@@ -538,7 +528,12 @@ csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
 				(column->status != NULL &&
 				 column->status[entry] == CSV_VALUE_NULL);
 			if (!isnull[column->att])
-				values[column->att] = decimal_value(column, entry);
+			{
+				int			scale;
+				CsvInt128	decimal = csv_fetch_decimal(column, entry, &scale);
+
+				values[column->att] = csv_numeric_of_decimal(decimal, scale, NULL);
+			}
 			continue;
 		}
 		good = make_value(careful, column, entry, &values[column->att],

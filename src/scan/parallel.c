@@ -36,16 +36,6 @@ csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt)
 	return add_size(parts.sharing, csv_sharing_size(state->scan->batches->source));
 }
 
-/* all files are read again, after everything that was reported up to now */
-static void
-restart(CsvSharedScan *shared, const CsvTableScan *scan)
-{
-	memset(&shared->amounts, 0, sizeof(shared->amounts));
-	csv_skipping_begin_shared(scan->skipping, csv_shared_report(shared));
-	csv_sharing_restart(csv_shared_files(shared), scan->batches->source,
-						&scan->table->settings);
-}
-
 void
 csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 				   void *coordinate)
@@ -77,6 +67,7 @@ csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 					 void *coordinate)
 {
 	CsvScanState *state = node->fdw_state;
+	CsvSharedScan *shared = coordinate;
 
 	/* its own part of the statistics is added at the end of all scans */
 	if (!state->has_begun)
@@ -86,7 +77,12 @@ csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 	state->is_shared = false;
 	state->has_begun = false;
 	csv_decide_files(node);
-	restart(coordinate, state->scan);
+
+	/* all files are read again, after everything that was reported up to now */
+	memset(&shared->amounts, 0, sizeof(shared->amounts));
+	csv_skipping_begin_shared(state->scan->skipping, csv_shared_report(shared));
+	csv_sharing_restart(csv_shared_files(shared), state->scan->batches->source,
+						&state->table->settings);
 }
 
 void

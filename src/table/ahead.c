@@ -360,12 +360,6 @@ make_piece(void *arg, uint32_t part)
 
 /* ---- the threads: which pieces there are; the mutex is held ---- */
 
-static uint64_t
-zone_of(uint64_t offset)
-{
-	return offset / CSV_CUT_BYTES;
-}
-
 static bool
 may_begin(void *arg)
 {
@@ -393,7 +387,7 @@ begin_piece(void *arg, uint32_t part)
 		ahead->is_open = piece->cut.kind == CSV_CUT_OPEN;
 		return;
 	}
-	ahead->next_zone = Max(ahead->next_zone, zone_of(ahead->end));
+	ahead->next_zone = Max(ahead->next_zone, ahead->end / CSV_CUT_BYTES);
 	csv_cut_open(&piece->cut, ahead->next_zone * CSV_CUT_BYTES);
 	ahead->next_zone++;
 	if ((piece->is_there = part == ahead->crew.njoined))

@@ -265,12 +265,6 @@ pass_padding(CsvDecompressor *decompressor)
 		decompressor->failure = "trailing garbage";
 }
 
-static bool
-wants_input(const CsvDecompressor *decompressor)
-{
-	return decompressor->start == decompressor->end && !decompressor->at_end;
-}
-
 /*
  * Decompresses the available input.  Produces no output if more input is needed, at
  * the end of the file, and on failure.
@@ -346,7 +340,7 @@ fill_input(CsvDecompressor *decompressor)
 {
 	size_t		nbytes = INPUT_BYTES;
 
-	if (!wants_input(decompressor))
+	if (decompressor->start < decompressor->end || decompressor->at_end)
 		return;
 	if (decompressor->is_file)
 		nbytes -= decompressor->offset % INPUT_BYTES;
