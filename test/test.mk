@@ -7,7 +7,7 @@
 #	make differential	random files, engines against the reference reader;
 #						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
 #	make fuzz			libFuzzer, every program test/fuzz/fuzz_*.c for
-#						FUZZ_SECONDS=20; needs clang
+#						FUZZ_SECONDS=10; needs clang
 #	make stress			hostile files through a server; not part of make check;
 #						STRESS_FILES=20000 STRESS_SEED=1
 #	make install-inject	the extension as "make check" installs it: tests can make
@@ -21,7 +21,7 @@
 
 DIFFERENTIAL_FILES ?= 20000
 DIFFERENTIAL_SEED ?= 1
-FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 10
 FUZZ_CC ?= clang
 
 # PGXS sets CFLAGS and CPPFLAGS of its own, which are not meant for these
@@ -33,11 +33,8 @@ THREADS_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) -fsanitize=thread
 TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
 LIBRARY_SOURCES = $(wildcard src/reader/*.c src/cpu/*.c src/query/*.c src/wire/*.c)
-LIBRARY_HEADERS = $(wildcard src/reader/*.h src/cpu/*.h src/query/*.h src/wire/*.h \
-	src/service/*.h cuda/csv_cuda.h)
 COMPARE_SOURCES = test/reference/reference.c \
 	$(addprefix test/differential/,case.c compare.c content.c)
-COMPARE_HEADERS = $(wildcard test/reference/*.h test/differential/*.h test/unit/*.h)
 
 # tests of CUDA's engine only where there is one
 UNIT_SOURCES = $(wildcard test/unit/test_*.c)
@@ -96,22 +93,40 @@ install-inject: install build/test/csv_gpu_fdw.so build/test/csv_gpu_service \
 -include $(STAND_IN_OBJS:.o=.d) $(INJECT_SERVICE_OBJS:.o=.d)
 -include $(INJECT_OBJS:.o=.d) build/obj/test/inject/owner.d
 
-# ---- objects, once plain and once with sanitizers ----
+# ---- objects: plain, with sanitizers, and for fuzzers ----
 
-PLAIN = build/test/plain$(if $(WITH_CUDA),-cuda)
+PLAIN = build/test/objects$(if $(WITH_CUDA),-cuda)
+SANITIZED = build/test/sanitized
+FUZZED = build/test/fuzzed
+# with what serves a GPU
+FUZZED_GPU = build/test/fuzzed-gpu
 
-$(PLAIN)/%.o: %.c $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+COMPILE_FUZZED = $(FUZZ_CC) $(SANITIZE_CFLAGS) -fsanitize=fuzzer-no-link $(TEST_CPPFLAGS) -MMD -MP
+
+$(PLAIN)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) $(TEST_CPPFLAGS) $(if $(WITH_CUDA),-DCSV_WITH_CUDA) -c -o $@ $<
+	$(CC) $(TEST_CFLAGS) $(TEST_CPPFLAGS) $(if $(WITH_CUDA),-DCSV_WITH_CUDA) -MMD -MP -c -o $@ $<
 
-build/test/sanitize/%.o: %.c $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
+$(SANITIZED)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE_CFLAGS) $(TEST_CPPFLAGS) -c -o $@ $<
+	$(CC) $(SANITIZE_CFLAGS) $(TEST_CPPFLAGS) -MMD -MP -c -o $@ $<
 
-.PRECIOUS: $(PLAIN)/%.o build/test/sanitize/%.o
+$(FUZZED)/%.o: %.c
+	@mkdir -p $(@D)
+	$(COMPILE_FUZZED) -c -o $@ $<
+
+$(FUZZED_GPU)/%.o: %.c
+	@mkdir -p $(@D)
+	$(COMPILE_FUZZED) -DCSV_WITH_CUDA -c -o $@ $<
+
+OBJECT_FOLDERS = $(PLAIN) $(SANITIZED) $(FUZZED) $(FUZZED_GPU)
+.PRECIOUS: $(addsuffix /%.o,$(OBJECT_FOLDERS))
+-include $(wildcard $(addsuffix /*/*/*.d,$(OBJECT_FOLDERS)))
 
 plain_objects = $(patsubst %.c,$(PLAIN)/%.o,$(1))
-sanitize_objects = $(patsubst %.c,build/test/sanitize/%.o,$(1))
+sanitized = $(patsubst %.c,$(SANITIZED)/%.o,$(1))
+fuzzed = $(patsubst %.c,$(FUZZED)/%.o,$(1))
+fuzzed_gpu = $(patsubst %.c,$(FUZZED_GPU)/%.o,$(1))
 
 # ---- unit ----
 
@@ -127,20 +142,19 @@ build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(CUDA_LIBS) $(INJECT_CUDA_WRAPS)
 
-build/test/sanitize/test_%: build/test/sanitize/test/unit/test_%.o \
-		$(call sanitize_objects,$(filter-out $(GPU_SOURCES),$(UNIT_SUPPORT)))
+$(SANITIZED)/test_%: $(SANITIZED)/test/unit/test_%.o \
+		$(call sanitized,$(filter-out $(GPU_SOURCES),$(UNIT_SUPPORT)))
 	$(CC) $(SANITIZE_CFLAGS) -o $@ $^ -lcmocka -lm
 
 unit: $(patsubst %,build/test/%,$(UNIT_NAMES))
 	@test/unit/run.sh $@ $^
 
-unit-sanitize: $(patsubst %,build/test/sanitize/%,$(CPU_UNIT_NAMES))
+unit-sanitize: $(patsubst %,$(SANITIZED)/%,$(CPU_UNIT_NAMES))
 	@test/unit/run.sh $@ $^
 
 # in one command: the objects serve no other program; setarch, since TSan
 # wants addresses where some kernels put none
-build/test/threads/test_%: test/unit/test_%.c $(LIBRARY_SOURCES) \
-		$(LIBRARY_HEADERS)
+build/test/threads/test_%: test/unit/test_%.c $(LIBRARY_SOURCES) FORCE
 	@mkdir -p $(@D)
 	$(CC) $(THREADS_CFLAGS) $(TEST_CPPFLAGS) -o $@ $(filter %.c,$^) -lcmocka -lm
 
@@ -154,62 +168,45 @@ build/test/differential: $(call plain_objects,$(LIBRARY_SOURCES) \
 		$(COMPARE_SOURCES) test/differential/differential.c) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(if $(WITH_CUDA),$(CUDA_LIBS))
 
-build/test/sanitize/differential: $(call sanitize_objects,$(LIBRARY_SOURCES) \
+$(SANITIZED)/differential: $(call sanitized,$(LIBRARY_SOURCES) \
 		$(COMPARE_SOURCES) test/differential/differential.c)
 	$(CC) $(SANITIZE_CFLAGS) -o $@ $^
 
 differential: build/test/differential
 	@$< --seed $(DIFFERENTIAL_SEED) --files $(DIFFERENTIAL_FILES)
 
-differential-sanitize: build/test/sanitize/differential
+differential-sanitize: $(SANITIZED)/differential
 	@$< --seed $(DIFFERENTIAL_SEED) --files $(DIFFERENTIAL_FILES)
 
 # ---- fuzz ----
 
 FUZZ_NAMES = $(notdir $(basename $(wildcard test/fuzz/fuzz_*.c)))
-FUZZ_FLAGS = $(SANITIZE_CFLAGS) -fsanitize=fuzzer $(TEST_CPPFLAGS)
+FUZZ_LINK = $(FUZZ_CC) $(SANITIZE_CFLAGS) -fsanitize=fuzzer -o $@ $^ -lm -lpthread
 
-build/test/fuzz_reader: test/fuzz/fuzz_reader.c $(COMPARE_SOURCES) \
-		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
-	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+build/test/fuzz_%: $(FUZZED)/test/fuzz/fuzz_%.o $(call fuzzed,$(LIBRARY_SOURCES))
+	$(FUZZ_LINK)
 
-build/test/fuzz_wire: test/fuzz/fuzz_wire.c \
-		$(addprefix test/unit/,carry_out.c host_answer.c) \
-		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
-	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
-
-build/test/fuzz_batch: test/fuzz/fuzz_batch.c \
-		$(addprefix test/unit/,host_answer.c walk.c) \
-		$(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
-	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
-
-build/test/fuzz_service: test/fuzz/fuzz_service.c test/fuzz/messages.h \
-		test/differential/case.c \
-		$(filter-out $(GPU_SOURCES),$(ALL_PROGRAM_SOURCES)) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
-	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+build/test/fuzz_reader: $(call fuzzed,$(COMPARE_SOURCES))
+build/test/fuzz_wire: $(call fuzzed,$(addprefix test/unit/,carry_out.c host_answer.c))
+build/test/fuzz_batch: $(call fuzzed,$(addprefix test/unit/,host_answer.c walk.c))
+build/test/fuzz_service: $(call fuzzed,test/differential/case.c \
+		$(filter-out $(GPU_SOURCES),$(ALL_PROGRAM_SOURCES)))
 
 # with the stand-in for a GPU
-build/test/fuzz_scan: test/fuzz/fuzz_scan.c test/fuzz/messages.h \
-		test/differential/case.c \
-		$(wildcard test/inject/stand_in*.c) test/inject/faults.c \
-		$(ALL_PROGRAM_SOURCES) $(LIBRARY_SOURCES) $(LIBRARY_HEADERS) $(COMPARE_HEADERS)
-	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -DCSV_WITH_CUDA -o $@ $(filter %.c,$^) -lpthread
+build/test/fuzz_scan: $(call fuzzed_gpu,test/fuzz/fuzz_scan.c \
+		$(wildcard test/inject/stand_in*.c) test/inject/faults.c $(ALL_PROGRAM_SOURCES)) \
+		$(call fuzzed,test/differential/case.c $(LIBRARY_SOURCES))
+	$(FUZZ_LINK)
 
 # files of the PostgreSQL side, on what stands in for a server
-build/test/fuzz_sniff: test/fuzz/fuzz_sniff.c test/fuzz/server.c \
-		$(addprefix src/import/,show.c sniff.c observe.c tell.c types.c separators.c evidence.c recognize.c when.c guess.c dialects.c wide.c header.c header_rows.c grid.c ending.c file_heads.c sample.c names.c keys.c create.c) src/table/text.c src/table/path.c \
-		src/table/encoding.c src/table/memory.c src/reader/dialect.c src/reader/record.c \
-		test/fuzz/server.h $(wildcard src/*.h src/*/*.h) $(LIBRARY_HEADERS)
-	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -Wno-unused-parameter -Wno-sign-compare \
-		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS -D_GNU_SOURCE \
-		-o $@ $(filter %.c,$^) \
-		-L'$(shell $(PG_CONFIG) --pkglibdir)' -L'$(shell $(PG_CONFIG) --libdir)' \
+SNIFF_OBJS = $(call fuzzed,test/fuzz/fuzz_sniff.c test/fuzz/server.c \
+		$(addprefix src/import/,show.c sniff.c observe.c tell.c types.c separators.c evidence.c recognize.c when.c guess.c dialects.c wide.c header.c header_rows.c grid.c ending.c file_heads.c sample.c names.c keys.c create.c) \
+		$(addprefix src/table/,text.c path.c encoding.c memory.c))
+$(SNIFF_OBJS): TEST_CPPFLAGS += -Wno-unused-parameter -Wno-sign-compare \
+		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS -D_GNU_SOURCE
+
+build/test/fuzz_sniff: $(SNIFF_OBJS) $(call fuzzed,$(addprefix src/reader/,dialect.c record.c))
+	$(FUZZ_LINK) -L'$(shell $(PG_CONFIG) --pkglibdir)' -L'$(shell $(PG_CONFIG) --libdir)' \
 		-lpgcommon -lpgport -lm
 
 # what is found stays in build/test/fuzz; the corpora grow there

@@ -73,5 +73,12 @@ rounds(uint32_t usual)
 {
 	const char *text = getenv("CSV_TEST_ROUNDS");
 
-	return text != NULL ? (uint32_t) strtoul(text, NULL, 10) : usual;
+	if (text != NULL)
+		return (uint32_t) strtoul(text, NULL, 10);
+
+	/* a tenth shows as much to sanitizers: fuzzers have them, too */
+#if defined(__SANITIZE_ADDRESS__)
+	usual = (usual + 9) / 10;
+#endif
+	return usual;
 }

@@ -200,7 +200,7 @@ static void
 random_integers_equal_strtoll(void **state)
 {
 	(void) state;
-	for (int i = 0; i < 500000; i++)
+	for (uint32_t n = rounds(500000); n > 0; n--)
 	{
 		char		text[64];
 		Entry		entry;
@@ -379,7 +379,7 @@ random_spellings_equal_strtod(void **state)
 	long		ntaken = 0;
 
 	(void) state;
-	for (int i = 0; i < 2000000; i++)
+	for (uint32_t n = rounds(2000000); n > 0; n--)
 	{
 		char		text[128];
 		char	   *end = random_sign(text);
@@ -407,7 +407,7 @@ printed_numbers_are_read_back(void **state)
 	long		ntaken = 0;
 
 	(void) state;
-	for (int i = 0; i < 1000000; i++)
+	for (uint32_t n = rounds(1000000); n > 0; n--)
 	{
 		char		text[512];
 		uint64_t	bits = next_random();
@@ -458,7 +458,7 @@ static void
 ties_of_integers_round_to_even(void **state)
 {
 	(void) state;
-	for (int i = 0; i < 500000; i++)
+	for (uint32_t n = rounds(500000); n > 0; n--)
 	{
 		char		text[64];
 		uint64_t	odd = next_random() >> (10 + random_below(2)) | 1;
@@ -1052,7 +1052,7 @@ blanks_around_a_value_change_nothing(void **state)
 		"2024-01-01 12:34", "2024-01-01T12:34:56.789", "2024-01-01 12:34:56Z",
 		"2024-01-01 12:34:56.5 +05:30", "2024-01-01 12:34:60",
 		"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "a0eebc999c0b4ef8bb6d6bb9bd380a11",
-		"1 2", "- 1", "x", "1\xa0", "\x85" "1", "1\x1f", "\b1", "1\x0e",
+		"1 2", "- 1", "x", "1\xa0", ("\x85" "1"), "1\x1f", "\b1", "1\x0e",
 	};
 	static const char blanks[] = " \t\n\v\f\r";
 	int			ntaken = 0;

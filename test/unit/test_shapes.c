@@ -19,13 +19,6 @@
 #include "reading.h"
 #include "rounds.h"
 
-/* under sanitizers a tenth of the rounds shows as much */
-#if defined(__SANITIZE_ADDRESS__)
-#define ROUNDS(n)	rounds((n) / 10)
-#else
-#define ROUNDS(n)	rounds(n)
-#endif
-
 /* a tile of the CUDA engine's one-pass kernel */
 #define TILE	(16 * 1024)
 
@@ -143,7 +136,7 @@ keeps_to_limits_and_types(void **state)
 static void
 agrees_on_random_longer_inputs(void **state)
 {
-	const uint32_t nrounds = ROUNDS(300);
+	const uint32_t nrounds = rounds(300);
 
 	(void) state;
 	for (uint32_t i = 0; i < nrounds; i++)
@@ -232,7 +225,7 @@ agrees_on_long_fields(void **state)
 {
 	static const CsvKind kinds[] = {CSV_KIND_TEXT, CSV_KIND_TEXT,
 	CSV_KIND_TEXT};
-	const uint32_t nrounds = ROUNDS(60);
+	const uint32_t nrounds = rounds(60);
 
 	(void) state;
 	for (uint32_t i = 0; i < nrounds; i++)
@@ -354,7 +347,7 @@ static void
 reads_well_formed_input_over_several_tiles(void **state)
 {
 	static const CsvKind kinds[] = {CSV_KIND_TEXT, CSV_KIND_INT4};
-	const uint32_t nrounds = ROUNDS(400);
+	const uint32_t nrounds = rounds(400);
 
 	(void) state;
 	for (uint32_t i = 0; i < nrounds; i++)
