@@ -25,6 +25,7 @@ my $lines = join '', map {
 	sprintf "%s,%s,%.2f,2000-01-%02d\n", $_ % 5000 == 77 ? "x$_" : $_, "text \"of $_\"", $_ / 7, 1 + $_ % 28
 } 1 .. 20_000;
 my $medium = int(($real ? 40_000_000 : 20_000_000) / length $lines);
+my $several = int(6_000_000 / length $lines);	# chunks of 1 MB
 my $large = int(280_000_000 / length $lines);
 write_file("$directory/medium.csv", ($lines) x $medium);
 write_file("$directory/large.csv", ($lines) x $large) if $real;
@@ -36,17 +37,18 @@ write_file("$directory/long.csv", ($lines) x $medium, '1,' . 'x' x 600_000 . ",1
 
 # a doubtful value only at the end; and several files
 (my $clean = $lines) =~ s/^x//mg;
-write_file("$directory/late.csv", ($clean) x $medium, "x5,late,1.00,2000-01-01\n");
+write_file("$directory/late.csv", ($clean) x $several, "x5,late,1.00,2000-01-01\n");
 mkdir "$directory/parts";
-write_file("$directory/parts/$_.csv", ($_ % 2 ? $lines : $clean) x ($medium / 3)) for 1 .. 3;
+write_file("$directory/parts/$_.csv", ($_ % 2 ? $lines : $clean) x ($several / 3)) for 1 .. 3;
+write_file("$directory/piped.csv", ($lines) x $several);
 
 my $columns = 'n int, t text, v numeric(12,2), d date';
 $node->safe_psql('postgres', "
 	CREATE FOREIGN TABLE small ($columns) SERVER csv OPTIONS (filename '$directory/small.csv');
 	CREATE FOREIGN TABLE medium ($columns) SERVER csv OPTIONS (filename '$directory/medium.csv', chunk_size '4MB');
-	CREATE FOREIGN TABLE late ($columns) SERVER csv OPTIONS (filename '$directory/late.csv', chunk_size '4MB');
-	CREATE FOREIGN TABLE parts ($columns) SERVER csv OPTIONS (filename '$directory/parts/*.csv', chunk_size '4MB');
-	CREATE FOREIGN TABLE piped ($columns) SERVER csv OPTIONS (program 'cat $directory/medium.csv', chunk_size '4MB');
+	CREATE FOREIGN TABLE late ($columns) SERVER csv OPTIONS (filename '$directory/late.csv', chunk_size '1MB');
+	CREATE FOREIGN TABLE parts ($columns) SERVER csv OPTIONS (filename '$directory/parts/*.csv', chunk_size '1MB');
+	CREATE FOREIGN TABLE piped ($columns) SERVER csv OPTIONS (program 'cat $directory/piped.csv', chunk_size '1MB');
 	CREATE FOREIGN TABLE long ($columns) SERVER csv OPTIONS (filename '$directory/long.csv');
 	CREATE FOREIGN TABLE large ($columns) SERVER csv OPTIONS (filename '$directory/large.csv');");
 

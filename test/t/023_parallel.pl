@@ -20,7 +20,7 @@ use PostgreSQL::Test::Utils;
 
 use_gpu();
 
-my $files = $ENV{CSV_GPU_FDW_FILES} // 300;
+my $files = $ENV{CSV_GPU_FDW_FILES} // 150;
 my $seed = random_seed();
 my $node = csv_server(
 	'parallel',

@@ -17,7 +17,7 @@ use Time::HiRes qw(sleep time usleep);
 use_gpu();
 random_seed();
 
-my $seconds = seconds_to_run(8);
+my $seconds = seconds_to_run(4);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server(
 	'scans',
@@ -119,7 +119,7 @@ $session->quit;
 
 # ---- each kind of file, and many sessions at once ----
 
-my @sessions = map { new_session($node) } 1 .. 24;
+my @sessions = map { new_session($node) } 1 .. 12;
 
 for my $table (@tables)
 {
