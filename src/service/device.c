@@ -35,6 +35,8 @@ const double csv_device_patience = 30;
  */
 const uint64_t csv_least_device_rows = UINT64_C(8) << 20;
 
+const uint32_t csv_most_device_files = 1024;
+
 struct CsvDevice
 {
 	CsvSession *session;

@@ -43,8 +43,6 @@
 
 #define MOST_THREADS		64
 
-#define MOST_FILES			1024	/* of a device, besides those in use */
-
 /* a wait for a device that may have a file, and may be busy */
 #define LOCK_NANOSECONDS	(50 * 1000 * 1000)
 
@@ -321,9 +319,11 @@ make_file(OnDevice *on, uint64_t nbytes)
 		free(file);
 		return NULL;
 	}
-	TAILQ_INSERT_TAIL(&on->files, file, of_device);
-	if (++on->nfiles > MOST_FILES)
+	/* the new file is not in use yet, so it must not be in the list */
+	if (on->nfiles >= csv_most_device_files)
 		free_oldest(on);
+	TAILQ_INSERT_TAIL(&on->files, file, of_device);
+	on->nfiles++;
 	return file;
 }
 

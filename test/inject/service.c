@@ -23,11 +23,15 @@ extern void __wrap_csv_outlet_init(CsvOutlet *outlet, int socket,
 
 extern double __wrap_csv_device_patience;
 extern const uint64_t __wrap_csv_least_device_rows;
+extern const uint32_t __wrap_csv_most_device_files;
 
 double		__wrap_csv_device_patience = 30;
 
 /* so that all that is not tiny is asked of both devices */
 const uint64_t __wrap_csv_least_device_rows = 100;
+
+/* a session cannot scan 1024 files at once */
+const uint32_t __wrap_csv_most_device_files = 64;
 
 extern ssize_t __real_pread(int file, void *bytes, size_t nbytes, off_t offset);
 extern ssize_t __wrap_pread(int file, void *bytes, size_t nbytes, off_t offset);

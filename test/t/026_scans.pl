@@ -257,6 +257,22 @@ is(held_by_program(), $held, 'nothing of what was cancelled is left');
 	is($session->value('SELECT count(*), sum(a) FROM changing'), '30000|450015000', 'others are read');
 }
 
+# ---- more files at once than are kept ----
+
+{
+	mkdir "$directory/many";
+	write_file("$directory/many/$_.csv", "$_\n" x 30_000) for 10 .. 89;
+	sleep(1.2);
+	$session->value('SET csv_gpu_fdw.device = 0; BEGIN');
+	my @found = map { $session->value("
+		CREATE FOREIGN TABLE many_$_ (a int) SERVER csv OPTIONS (filename '$directory/many/$_.csv', chunk_size '16kB');
+		DECLARE many_$_ CURSOR FOR SELECT a FROM many_$_; FETCH 1 FROM many_$_") } 10 .. 89;
+
+	is_deeply(\@found, [ 10 .. 89 ], '80 files are read at once');
+	is($session->value(join '; ', map { "MOVE ALL FROM many_$_" } 10 .. 89), '', 'to their ends');
+	$session->value('ROLLBACK; RESET csv_gpu_fdw.device');
+}
+
 # ---- a GPU that fails behind a record that is no batch's ----
 
 {
