@@ -530,6 +530,7 @@ typedef struct CsvReaderOptions
 	uint64_t	max_record_bytes;
 	uint64_t	chunk_bytes;	/* 0: the engine's choice */
 	uint32_t	stream_threads; /* most threads for a stream; 0: the engine's choice */
+	bool		in_small_steps; /* return batches even of parts of a line */
 	bool		(*interrupted) (void *arg);
 	void	   *interrupted_arg;
 } CsvReaderOptions;

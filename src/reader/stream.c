@@ -640,7 +640,8 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 		reader->target_bytes = reader->next_chunk_bytes;
 		if (reader->nwithout > 0)
 			reader->nwithout--;
-		if (batch->nrecords > 0 || batch->nlines > 0)
+		if (batch->nrecords > 0 || batch->nlines > 0 ||
+			(batch->consumed > 0 && reader->options.in_small_steps))
 		{
 			here->output = here->output + 1 < here->engine->noutputs ?
 				here->output + 1 : 0;

@@ -346,6 +346,8 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	options.dialect = scan->request->dialect;
 	options.max_record_bytes = scan->request->max_record_bytes;
 	options.chunk_bytes = scan->request->chunk_bytes;
+	/* a session keeps the bytes of a stream that are not in a batch yet */
+	options.in_small_steps = scan->file < 0;
 	options.interrupted = csv_outlet_is_left;
 	options.interrupted_arg = &scan->outlet;
 	scan->reader = csv_reader_create(&memory, &options);

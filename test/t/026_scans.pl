@@ -273,6 +273,22 @@ is(held_by_program(), $held, 'nothing of what was cancelled is left');
 	$session->value('ROLLBACK; RESET csv_gpu_fdw.device');
 }
 
+# ---- a long line in a stream ----
+
+{
+	$node->safe_psql('postgres', "CREATE FOREIGN TABLE piped ($columns) SERVER csv OPTIONS (
+		program 'head -c 150000000 /dev/zero | tr ''\\0'' x; echo; seq -f ''%g,x,1'' 1 1000', max_record_size '1kB', chunk_size '256kB', log_verbosity 'silent')");
+	my $watched = new_session($node);
+
+	$watched->value('SET csv_gpu_fdw.engine = cuda; SELECT count(*) FROM changing');
+	my $before = rss_kb($watched->pid);
+	my ($out, $err, $rss) = $watched->query_watched('SELECT count(md5(b)), sum(a) FROM piped');
+
+	is($out, '1000|500500', 'a stream that begins with 150 MB of a line');
+	cmp_ok($rss - $before, '<', 50_000, 'which the session does not keep');
+	$watched->quit;
+}
+
 # ---- a GPU that fails behind a record that is no batch's ----
 
 {
