@@ -191,6 +191,7 @@ SELECT count(*) FROM made;
 
 -- directories that are none
 IMPORT FOREIGN SCHEMA "regress_csv/none" FROM SERVER csv INTO csv_import;
+IMPORT FOREIGN SCHEMA "regress_csv/*.tsv" FROM SERVER csv INTO csv_import;
 IMPORT FOREIGN SCHEMA "regress_csv/cities.tsv" FROM SERVER csv INTO csv_import;
 IMPORT FOREIGN SCHEMA "regress_csv/a_path_that_is_longer_than_what_an_identifier_of_postgresql_holds" FROM SERVER csv INTO csv_import;
 IMPORT FOREIGN SCHEMA "regress_csv/dir.csv" FROM SERVER csv INTO csv_import;

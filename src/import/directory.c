@@ -103,6 +103,8 @@ hint_directory(const char *directory, int error)
 		return errhint("Name the directory of the file, and the table of the file by LIMIT TO (...).");
 	if (error != ENOENT)
 		return 0;
+	if (strpbrk(directory, "*?[") != NULL)
+		return errhint("Name the directory, and the files by OPTIONS (pattern '...', table '...').");
 
 	/* an identifier is cut where it is too long */
 	if (strlen(directory) >= NAMEDATALEN - 1 - MAX_MULTIBYTE_CHAR_LEN)

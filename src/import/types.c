@@ -637,7 +637,7 @@ tell_odd(const CsvFindings *findings, CsvNumberReading reading)
 				(errmsg("columns of \"%s\" are text for a few of their values",
 						findings->table->filename),
 				 errdetail_internal("%s", odd.data),
-				 errhint("To read such a value as NULL, add OPTIONS (null_values '...') to IMPORT FOREIGN SCHEMA. To skip such records, give the column its type by ALTER FOREIGN TABLE; with \"on_error\" 'set_null', they stay, with NULL. \"footer_rows\" leaves out records at the end.")));
+				 errhint("To read such a value as NULL, add OPTIONS (null_values '...') to IMPORT FOREIGN SCHEMA. To skip such records, give the column its type by ALTER FOREIGN TABLE; with \"on_error\" 'set_null', they stay, with NULL. \"header_rows\" and \"footer_rows\" leave out records at the top and at the end.")));
 }
 
 /* ---- all of them ---- */

@@ -26,7 +26,7 @@
 	"compare the options \"delimiter\", \"quote\", \"escape\" and \"record_boundary\" with the file"
 #define CAUSE_ENCODING	"compare the option \"encoding\" with the file"
 #define CAUSE_VALUES \
-	"compare the columns, their order, types and limits, and the options \"header_rows\", \"date_format\" and \"timestamp_format\", with the file"
+	"compare the columns, their order, types and limits, and the options \"header_rows\", \"decimal_separator\", \"date_format\" and \"timestamp_format\", with the file"
 
 static const struct
 {

@@ -196,12 +196,18 @@ csv_option_marker(DefElem *def)
 List *
 csv_option_strings(DefElem *def)
 {
-	Datum		array = OidInputFunctionCall(F_ARRAY_IN, defGetString(def), TEXTOID, -1);
+	char	   *literal = defGetString(def);
+	Datum		array;
 	List	   *values = NIL;
 	Datum	   *elements;
 	bool	   *isnull;
 	int			nelements;
 
+	/* array_in() would not name the option */
+	if (literal[strspn(literal, " ")] != '{')
+		csv_refuse_value(def->defname, literal, "The value must be an array.",
+						 "Write braces around it, such as {NA,n/a}.");
+	array = OidInputFunctionCall(F_ARRAY_IN, literal, TEXTOID, -1);
 	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
 					  &elements, &isnull, &nelements);
 	if (nelements > MAX_NULL_VALUES)
@@ -215,7 +221,7 @@ csv_option_strings(DefElem *def)
 
 		if (isnull[i] || strpbrk(value, "\r\n") != NULL ||
 			strlen(value) > CSV_MAX_NULL_VALUE_BYTES)
-			csv_refuse_value(def->defname, defGetString(def),
+			csv_refuse_value(def->defname, literal,
 							 psprintf("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
 									  CSV_MAX_NULL_VALUE_BYTES),
 							 isnull[i] ? "Write the word itself in quotes: {\"NULL\"}." : NULL);

@@ -207,7 +207,8 @@ csv_source_choose_file(CsvTable *table, const char *filename)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("\"%s\" is no file of foreign table \"%s\"",
-						filename, table->name)));
+						filename, table->name),
+				 errhint("csv_gpu_files() lists the files of a table.")));
 	table->filename = pstrdup(filename);
 	/* the name may itself contain wildcards */
 	table->files = palloc(sizeof(char *));
