@@ -29,6 +29,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -464,8 +465,10 @@ set_encodings(CsvTable *table)
 {
 	int			server_encoding = GetDatabaseEncoding();
 
+	/* to a parallel worker, the leader is the client: only the setting is the leader's */
 	if (table->file_encoding < 0)
-		table->file_encoding = pg_get_client_encoding();
+		table->file_encoding = pg_char_to_encoding(GetConfigOption("client_encoding",
+																   false, false));
 
 	/*
 	 * As in COPY, text of unknown encoding, in the file or in the database, is not

@@ -265,6 +265,19 @@ is( $node->safe_psql(
 	join("\n", (2858) x 6, 2857),
 	'a prepared statement');
 
+# without the option "encoding", all processes read the client's encoding
+write_file("$dir/accents.csv", map { "$_,\xe4\n" } 1 .. 20000);
+$node->safe_psql('postgres', "CREATE FOREIGN TABLE accents (a int, c text) SERVER csv OPTIONS (filename '$dir/accents.csv', chunk_size '2kB')");
+foreach my $leader (qw(on off))
+{
+	is( $node->safe_psql(
+			'postgres',
+			"$forced SET client_encoding = 'LATIN1'; SET parallel_leader_participation = $leader; "
+			  . q{SELECT count(*), min(md5(c)) = md5(U&'\00e4'), max(md5(c)) = md5(U&'\00e4') FROM accents}),
+		'20000|t|t',
+		"the client's encoding, leader $leader");
+}
+
 # all processes' work is told
 foreach my $engine (qw(cpu cuda))
 {
