@@ -336,4 +336,12 @@ CALL remember('v1');
 SELECT records_loaded FROM csv_gpu_load('more', 'v');
 SELECT * FROM built();
 ROLLBACK;
+-- keys in the order of the file: pages of the index are as full as after a build
+CALL write_query('ascending.csv', $$ SELECT string_agg(i || ',x', E'\n') FROM generate_series(1, 20000) i $$);
+CREATE FOREIGN TABLE ascending_file (k int, b text) SERVER csv OPTIONS (filename 'regress_csv/ascending.csv');
+CREATE TABLE ascending (k int PRIMARY KEY, b text);
+SELECT records_loaded FROM csv_gpu_load('ascending_file', 'ascending');
+SELECT pg_relation_size('ascending_pkey') AS loaded \gset
+REINDEX INDEX ascending_pkey;
+SELECT :loaded < 1.2 * pg_relation_size('ascending_pkey') AS is_small;
 \i :teardown

@@ -376,20 +376,6 @@ csv_check_insert_target(ResultRelInfo *relation)
 #endif
 }
 
-/* 16 adds a parameter for summarizing indexes only */
-static inline List *
-csv_insert_index_tuples(ResultRelInfo *relation, TupleTableSlot *slot,
-						EState *estate)
-{
-#if PG_VERSION_NUM >= 160000
-	return ExecInsertIndexTuples(relation, slot, estate, false, false, NULL,
-								 NIL, false);
-#else
-	return ExecInsertIndexTuples(relation, slot, estate, false, false, NULL,
-								 NIL);
-#endif
-}
-
 /* the subtransaction that made the relation's storage, if in this transaction */
 #if PG_VERSION_NUM >= 160000
 #define csv_new_storage_subid(relation) ((relation)->rd_newRelfilelocatorSubid)

@@ -602,7 +602,7 @@ insert_page(CsvHeapPages *pages, Page page)
 	for (int i = 0; i < last; i++)
 	{
 		if (pages->entries != NULL)
-			csv_index_entries_insert(pages->entries, pages->slots[i]);
+			csv_index_entries_add_row(pages->entries, pages->slots[i]);
 		ExecClearTuple(pages->slots[i]);
 	}
 	pages->has_page = false;

@@ -206,7 +206,6 @@ typedef struct IndexSort
 
 struct CsvIndexEntries
 {
-	ResultRelInfo *target;
 	Relation	relation;
 	EState	   *estate;
 	TupleTableSlot *slot;		/* for a row of a page */
@@ -220,7 +219,6 @@ csv_index_entries_begin(ResultRelInfo *relation, EState *estate)
 	CsvIndexEntries *entries = palloc0(sizeof(CsvIndexEntries));
 	int			n = relation->ri_NumIndices;
 
-	entries->target = relation;
 	entries->relation = relation->ri_RelationDesc;
 	entries->estate = estate;
 	entries->slot = MakeSingleTupleTableSlot(RelationGetDescr(entries->relation),
@@ -247,13 +245,13 @@ csv_index_entries_begin(ResultRelInfo *relation, EState *estate)
 	return entries;
 }
 
-static void
-add_row(CsvIndexEntries *entries, ItemPointer tid)
+void
+csv_index_entries_add_row(CsvIndexEntries *entries, TupleTableSlot *slot)
 {
 	ExprContext *econtext = GetPerTupleExprContext(entries->estate);
 	MemoryContext outer = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
-	econtext->ecxt_scantuple = entries->slot;
+	econtext->ecxt_scantuple = slot;
 	for (int i = 0; i < entries->nsorts; i++)
 	{
 		IndexSort  *sort = &entries->sorts[i];
@@ -263,8 +261,9 @@ add_row(CsvIndexEntries *entries, ItemPointer tid)
 		if (sort->info->ii_Predicate != NIL &&
 			!ExecQual(sort->info->ii_PredicateState, econtext))
 			continue;
-		FormIndexDatum(sort->info, entries->slot, entries->estate, values, isnull);
-		tuplesort_putindextuplevalues(sort->sort, sort->index, tid, values, isnull);
+		FormIndexDatum(sort->info, slot, entries->estate, values, isnull);
+		tuplesort_putindextuplevalues(sort->sort, sort->index, &slot->tts_tid, values,
+									  isnull);
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(econtext->ecxt_per_tuple_memory);
@@ -285,15 +284,9 @@ csv_index_entries_add(CsvIndexEntries *entries, Page page)
 		tuple.t_self = tuple.t_data->t_ctid;
 		tuple.t_tableOid = RelationGetRelid(entries->relation);
 		ExecStoreHeapTuple(&tuple, entries->slot, false);
-		add_row(entries, &tuple.t_self);
+		csv_index_entries_add_row(entries, entries->slot);
 		ExecClearTuple(entries->slot);
 	}
-}
-
-void
-csv_index_entries_insert(CsvIndexEntries *entries, TupleTableSlot *slot)
-{
-	list_free(csv_insert_index_tuples(entries->target, slot, entries->estate));
 }
 
 static void

@@ -46,8 +46,8 @@ extern bool csv_has_volatile_check(TupleDesc tupdesc);
 extern void csv_indexes_build(Relation relation);
 
 /*
- * Entries that wait, of rows on pages whose tuples have their TIDs.  The relation's
- * indexes must be open.  Uses the current memory context.
+ * Entries that wait, of rows that have their TIDs.  The relation's indexes must be
+ * open.  Uses the current memory context.
  */
 typedef struct CsvIndexEntries CsvIndexEntries;
 
@@ -55,8 +55,12 @@ extern CsvIndexEntries *csv_index_entries_begin(ResultRelInfo *relation,
 												EState *estate);
 extern void csv_index_entries_add(CsvIndexEntries *entries, Page page);
 
-/* insert the entries of a row that has its TID at once */
-extern void csv_index_entries_insert(CsvIndexEntries *entries, TupleTableSlot *slot);
+/*
+ * A row that is not on such a page waits, too: a few of the last keys, inserted before
+ * the others, would make B-tree pages split in the middle.  Resets the per-tuple
+ * memory context.
+ */
+extern void csv_index_entries_add_row(CsvIndexEntries *entries, TupleTableSlot *slot);
 
 /* insert all entries that wait into the indexes */
 extern void csv_index_entries_end(CsvIndexEntries *entries);

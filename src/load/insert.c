@@ -600,7 +600,7 @@ csv_insert_row(CsvInsert *insert)
 			table_tuple_insert(insert->relation, slot, insert->cid, insert->options,
 							   insert->bulk);
 			if (insert->entries != NULL)
-				csv_index_entries_insert(insert->entries, slot);
+				csv_index_entries_add_row(insert->entries, slot);
 		}
 		insert->nrows++;
 	}
