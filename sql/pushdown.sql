@@ -145,6 +145,10 @@ SELECT alike('SELECT id, q, count(*), sum(n) FROM q WHERE id <> 7 GROUP BY id, q
 SELECT length(line) FROM alike('SELECT sum(q), avg(q), min(q), max(q), count(DISTINCT q) FROM q WHERE id = 7') line;
 SELECT length(line) FROM alike('SELECT q, count(*) FROM q WHERE id = 7 GROUP BY q') line;
 SELECT length(line) FROM alike('SELECT sum(q), min(q) FROM q WHERE id BETWEEN 7 AND 8 AND q < 10 AND q > 0') line;
+-- more digits than numeric_round() makes
+CALL write_file('q.csv', E'1,2.' || repeat('0', 3000) || E',1\n1,3,1\n');
+SELECT length(line) FROM alike('SELECT sum(q), max(q) FROM q') line;
+SELECT length(line) FROM alike('SELECT q, count(*) FROM q GROUP BY q') line;
 
 -- skipped records are reported all the same, dropped or not
 ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'default');

@@ -130,6 +130,7 @@ static const char *shape;
 static const char *machine;
 static int	repeat;
 static uint64_t chunk_bytes;	/* 0: the engine's choice */
+static const CsvMemory *reader_memory = &csv_bench_memory;
 #ifdef CSV_WITH_CUDA
 static CsvSession *session;
 #endif
@@ -165,7 +166,7 @@ run_once(const CsvEngine *engine, void *state, CsvBenchContent *content,
 	options.chunk_bytes = size_of_chunks(engine);
 	memset(times, 0, sizeof(*times));
 	content->position = 0;
-	reader = csv_reader_create(&csv_bench_memory, &options);
+	reader = csv_reader_create(reader_memory, &options);
 	status = csv_reader_set_engine(reader, engine, state);
 	if (status == CSV_OK)
 		status = csv_reader_open(reader, csv_bench_read, content);
@@ -507,6 +508,7 @@ main(int argc, char **argv)
 	if (wants("cuda"))
 	{
 		CsvCudaOptions options;
+		CsvMemory	pinned;
 		char		reason[256];
 		void	   *state;
 
@@ -514,6 +516,8 @@ main(int argc, char **argv)
 		session = csv_cuda_session_create(0);
 		if (session == NULL)
 			return 1;
+		pinned = csv_cuda_pinned(session);
+		reader_memory = &pinned;
 		state = csv_cuda_open(session, &options, &csv_bench_memory, reason,
 							  sizeof(reason));
 		if (state == NULL)
