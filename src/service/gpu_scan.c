@@ -317,6 +317,14 @@ close_file(Scan *scan)
 	scan->has_ended = false;
 }
 
+/* offsets of files are below 2^63: sums of an offset and a length do not wrap */
+static bool
+is_place_sound(const CsvPlaceInMessage *message)
+{
+	return message->offset <= INT64_MAX && message->alone_until <= INT64_MAX &&
+		message->skip_line <= 1;
+}
+
 static CsvFilePlace
 place_in(const CsvPlaceInMessage *message)
 {
@@ -457,7 +465,7 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	scan->file_bytes = message->file_bytes;
 	scan->may_be_ahead = true;
 	if (message->is_stream > 1 || message->is_shared > 1 ||
-		message->place.skip_line > 1 ||
+		!is_place_sound(&message->place) || message->file_bytes > INT64_MAX ||
 		with->n != (message->is_stream ? 1 : 2) ||
 		(!message->is_stream && !may_read(with->files[1])))
 		return false;
@@ -484,7 +492,7 @@ go_to_piece(Scan *scan, const CsvPieceMessage *message)
 	uint64_t	most;
 	uint64_t	nbytes = message->end - place.offset;
 
-	if (scan->file < 0 || message->place.skip_line > 1 ||
+	if (scan->file < 0 || !is_place_sound(&message->place) ||
 		message->end <= place.offset)
 		return false;
 	scan->may_be_ahead = false;
