@@ -130,7 +130,9 @@ for my $name (sort keys %queries)
 }
 is(children(), 0, 'no child processes');
 
-# a scan that begins anew, over and over, in one query; x is the outer row's
+# a scan that begins anew, over and over, in one query; x is the outer row's.  The
+# number of files that groups on disk have open is a matter of chance: it takes many
+# scans until the most of them are open.
 my %rescans = (
 	'filter' => [ 500, 'SELECT n, t, line FROM figures WHERE n = x % 300' ],
 	'list' => [ 500, 'SELECT n FROM figures WHERE n = ANY (ARRAY[x, 2, 3]) AND t < x::text' ],
@@ -142,8 +144,8 @@ my %rescans = (
 	'deviations beyond floats' => [ 500, 'SELECT n, stddev(f), var_pop(d) FROM figures WHERE n <> x GROUP BY n LIMIT 5' ],
 	'the same groups again' => [ 500, 'SELECT c, sum(d) FROM figures GROUP BY c ORDER BY c LIMIT 1' ],
 	'groups on disk' => [ 150, 'SELECT n, count(*) FROM good WHERE n <> x GROUP BY n, t ORDER BY 1 LIMIT 1' ],
-	'groups on disk, left early' => [ 30, 'SELECT n, count(*) FROM good WHERE n <> x GROUP BY n, t LIMIT 1' ],
-	'distinct values on disk' => [ 30, 'SELECT count(DISTINCT t), count(DISTINCT n) FROM good WHERE n <> x' ],
+	'groups on disk, left early' => [ 150, 'SELECT n, count(*) FROM good WHERE n <> x GROUP BY n, t LIMIT 1' ],
+	'distinct values on disk' => [ 150, 'SELECT count(DISTINCT t), count(DISTINCT n) FROM good WHERE n <> x' ],
 	'files' => [ 300, 'SELECT file, sum(d), count(*) FROM files WHERE n <> x GROUP BY file' ],
 	'aggregates of files' => [ 300, 'SELECT sum(d), count(*) FROM files WHERE n <> x' ],
 	'programs' => [ 30, 'SELECT count(*) FROM commands WHERE n <> x' ]);
