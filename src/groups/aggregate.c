@@ -557,7 +557,7 @@ static bool
 next_batch(CsvAggregation *aggregation)
 {
 	const CsvProgram *program = aggregation->program;
-	CsvValue	keys[CSV_MAX_KEYS];
+	CsvValue	keys[CSV_MAX_KEYS] = {0};
 	CsvValue	values[CSV_MAX_AGGREGATES];
 	bool		is_partial;
 	BufFile    *file = csv_spill_take(&aggregation->rows);
