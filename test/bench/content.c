@@ -11,22 +11,6 @@
 
 #include "content.h"
 
-static void *
-take_memory(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-give_memory(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-const CsvMemory csv_bench_memory = {take_memory, give_memory, NULL};
-
 size_t
 csv_bench_read(void *arg, uint8_t *buffer, size_t nbytes)
 {

@@ -7,9 +7,6 @@
 
 #include "../../src/reader/reader.h"
 
-/* malloc() and free() */
-extern const CsvMemory csv_bench_memory;
-
 /* a file's bytes, and how many of them were delivered */
 typedef struct CsvBenchContent
 {

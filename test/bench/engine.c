@@ -130,7 +130,7 @@ static const char *shape;
 static const char *machine;
 static int	repeat;
 static uint64_t chunk_bytes;	/* 0: the engine's choice */
-static const CsvMemory *reader_memory = &csv_bench_memory;
+static const CsvMemory *reader_memory = &csv_thread_memory;
 #ifdef CSV_WITH_CUDA
 static CsvSession *session;
 #endif
@@ -495,7 +495,7 @@ main(int argc, char **argv)
 	}
 	for (size_t i = 0; wants("cpu") && i < sizeof(isas) / sizeof(isas[0]); i++)
 	{
-		void	   *state = csv_cpu_open(&csv_bench_memory, &(CsvCpuOptions) {
+		void	   *state = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {
 			.isa = isas[i], .threads = nthreads
 		});
 
@@ -518,7 +518,7 @@ main(int argc, char **argv)
 			return 1;
 		pinned = csv_cuda_pinned(session);
 		reader_memory = &pinned;
-		state = csv_cuda_open(session, &options, &csv_bench_memory, reason,
+		state = csv_cuda_open(session, &options, &csv_thread_memory, reason,
 							  sizeof(reason));
 		if (state == NULL)
 			printf("no CUDA engine: %s\n", reason);

@@ -353,7 +353,7 @@ measure_device(const char *name, const CsvQuery *query,
 	double		resident;
 
 	memset(&options, 0, sizeof(options));
-	cuda = csv_cuda_open(session, &options, &csv_bench_memory, reason,
+	cuda = csv_cuda_open(session, &options, &csv_thread_memory, reason,
 						 sizeof(reason));
 	if (cuda == NULL)
 		return;
@@ -428,10 +428,10 @@ measure(const char *name, void (*make) (Program *program),
 		return;
 	for (int i = -1; i < repeat; i++)	/* once to warm up */
 	{
-		CsvEvaluator *evaluator = csv_evaluator_create(&csv_bench_memory,
+		CsvEvaluator *evaluator = csv_evaluator_create(&csv_thread_memory,
 													   &program.query);
-		void	   *state = csv_cpu_open(&csv_bench_memory, &cpu);
-		CsvReader  *reader = csv_reader_create(&csv_bench_memory, &options);
+		void	   *state = csv_cpu_open(&csv_thread_memory, &cpu);
+		CsvReader  *reader = csv_reader_create(&csv_thread_memory, &options);
 		CsvBatch	batch;
 		CsvSelection selection;
 		uint64_t	nrows = 0;

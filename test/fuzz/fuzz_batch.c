@@ -109,22 +109,6 @@ typedef enum Choice
 static Message messages[NUM_CHOICES];
 static CsvDialect dialect;
 
-static void *
-plain_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-plain_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-static const CsvMemory plain_memory = {plain_alloc, plain_free, NULL};
-
 /* each part in a block of its own */
 static void *
 pack_bytes(void *arg, const void *bytes, size_t nbytes)
@@ -167,7 +151,7 @@ make_message(Choice choice)
 {
 	Message    *message = &messages[choice];
 	CsvPacker	packer = {pack_bytes, message};
-	void	   *engine = csv_cpu_open(&plain_memory, &(CsvCpuOptions) {0});
+	void	   *engine = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {0});
 	CsvInput	input = {
 		.bytes = (const uint8_t *) file, .nbytes = sizeof(file) - 1,
 		.max_record_bytes = 1000, .at_end = true
@@ -183,7 +167,7 @@ make_message(Choice choice)
 	message->query = &queries[choice == CHOOSE_SELECTED_ROWS];
 	if (csv_cpu_engine.configure(engine, &dialect, &layout) != CSV_OK ||
 		csv_cpu_engine.parse(engine, &input, &batch) != CSV_OK ||
-		!csv_plan_make(&plan, &plain_memory, message->query, &layout,
+		!csv_plan_make(&plan, &csv_thread_memory, message->query, &layout,
 					   CSV_MAX_REGISTERS, false))
 		abort();
 	answer = host_answer(&plan, &layout, &batch);
@@ -203,7 +187,7 @@ make_message(Choice choice)
 				  (CsvPacked *) message->bytes))
 		abort();
 	host_answer_free(answer);
-	csv_plan_free(&plan, &plain_memory);
+	csv_plan_free(&plan, &csv_thread_memory);
 	csv_cpu_engine.close(engine);
 	free(bytes);
 }

@@ -45,22 +45,6 @@ static Bytes requests[NUM_REQUESTS];	/* the first ones without a query */
 
 /* ---- what there is to send ---- */
 
-static void *
-plain_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-plain_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-static const CsvMemory memory = {plain_alloc, plain_free, NULL};
-
 /* rows of a number and a text; every query is about the number */
 static void
 make_requests(void)
@@ -102,7 +86,7 @@ make_requests(void)
 			.layout = &layout,.request = i < 2 ? NULL : &request
 		};
 
-		requests[i].bytes = csv_wire_encode_request(&wire, &memory,
+		requests[i].bytes = csv_wire_encode_request(&wire, &csv_thread_memory,
 													&requests[i].nbytes);
 		expect(requests[i].bytes != NULL);
 	}

@@ -18,7 +18,7 @@
 CsvEvaluator *
 evaluator_of(const CsvQuery *query)
 {
-	CsvEvaluator *evaluator = csv_evaluator_create(&reading_memory, query);
+	CsvEvaluator *evaluator = csv_evaluator_create(&csv_thread_memory, query);
 
 	assert_non_null(evaluator);
 	return evaluator;

@@ -31,7 +31,7 @@ static inline void *
 open_cuda(CsvCudaOptions options)
 {
 	char		reason[256];
-	void	   *cuda = csv_cuda_open(test_session(), &options, &reading_memory,
+	void	   *cuda = csv_cuda_open(test_session(), &options, &csv_thread_memory,
 									 reason, sizeof(reason));
 
 	if (cuda == NULL)

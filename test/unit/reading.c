@@ -14,22 +14,6 @@
 
 #include "reading.h"
 
-static void *
-plain_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-plain_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-const CsvMemory reading_memory = {plain_alloc, plain_free, NULL};
-
 void
 reading_init(Reading *reading, uint32_t nfields)
 {
@@ -64,7 +48,7 @@ column_of(CsvKind kind, uint32_t field)
 bool
 reading_has_isa(CsvIsa isa)
 {
-	void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = isa});
+	void	   *engine = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {.isa = isa});
 
 	if (engine == NULL)
 		return false;
@@ -141,7 +125,7 @@ print_long(FILE *out, const CsvReader *reader, const CsvBatch *batch,
 	bool		quoted;
 
 	memset(&scan, 0, sizeof(scan));
-	assert_int_equal(CSV_OK, csv_scan_row(&scan, &reading_memory, dialect, batch,
+	assert_int_equal(CSV_OK, csv_scan_row(&scan, &csv_thread_memory, dialect, batch,
 										  batch->row_offsets[row]));
 	span = csv_scan_field(&scan, dialect, batch->bytes, batch->nbytes, field);
 	value = malloc(span.length + 1);
@@ -319,14 +303,14 @@ reading_try(Reading *reading, const uint8_t *file, size_t nbytes)
 	{
 		engine = &csv_cpu_engine;
 		/* with any input there is, however small */
-		state = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
+		state = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {
 			.isa = reading->isa, .threads = reading->threads,
 			.part_bytes = reading->part_bytes != 0 ? reading->part_bytes : 1
 		});
 		assert_non_null(state);
 	}
 
-	reader = csv_reader_create(&reading_memory, &reading->options);
+	reader = csv_reader_create(&csv_thread_memory, &reading->options);
 	assert_non_null(reader);
 	assert_int_equal(csv_reader_set_engine(reader, engine, state), CSV_OK);
 	assert_int_equal(csv_reader_open(reader, read_source, &source), CSV_OK);

@@ -53,8 +53,6 @@ extern void reading_run(Reading *reading, const uint8_t *file, size_t nbytes);
 extern CsvStatus reading_try(Reading *reading, const uint8_t *file,
 							 size_t nbytes);
 
-extern const CsvMemory reading_memory;	/* malloc and free */
-
 /* is there an engine for these instructions? */
 extern bool reading_has_isa(CsvIsa isa);
 

@@ -162,7 +162,7 @@ build_index(CsvIndex *index, CsvInput *input, const CsvDialect *dialect,
 	input->max_record_bytes = 1 << 20;
 	input->at_end = true;
 	index->functions = functions;
-	index->memory = &reading_memory;
+	index->memory = &csv_thread_memory;
 	index->dialect = dialect;
 	index->input = input;
 	assert_int_equal(csv_index_build(index), CSV_OK);

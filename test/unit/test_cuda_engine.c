@@ -335,7 +335,7 @@ lists_the_devices(void **state)
 				  (unsigned long long) devices[0].memory_total >> 20,
 				  (long long) devices[0].memory_free >> 20);
 	assert_null(csv_cuda_open(csv_cuda_session_create(77), &(CsvCudaOptions) {0},
-							  &reading_memory, reason, sizeof(reason)));
+							  &csv_thread_memory, reason, sizeof(reason)));
 	print_message("device 77: %s\n", reason);
 }
 
@@ -381,7 +381,7 @@ says_why_after_a_trap(void **state)
 	print_message("after a trap: %s\n", csv_cuda_engine.message(cuda));
 	csv_cuda_engine.close(cuda);
 	assert_null(csv_cuda_open(test_session(), &(CsvCudaOptions) {0},
-							  &reading_memory, reason,
+							  &csv_thread_memory, reason,
 							  sizeof(reason)));
 	print_message("opened again: %s\n", reason);
 	content_free(&file);

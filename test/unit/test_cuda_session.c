@@ -207,7 +207,7 @@ a_session_asleep_has_nothing(void **state)
 	csv_cuda_memory_held(asleep, &output, &others);
 	assert_int_equal(output + others, 0);
 	assert_null(csv_cuda_open(asleep, &(CsvCudaOptions) {0},
-							  &reading_memory, reason, sizeof(reason)));
+							  &csv_thread_memory, reason, sizeof(reason)));
 	assert_string_not_equal(reason, "");
 	columns = csv_cuda_columns_create(asleep, 1, 10);
 	assert_non_null(columns);

@@ -159,7 +159,7 @@ sum_of(const double *values, uint32_t n, bool *overflow)
 	for (int way = 0; way < 3; way++)
 	{
 		CsvFloatSum sum;
-		CsvWideFloats wides = {&reading_memory, NULL, 0, 0};
+		CsvWideFloats wides = {&csv_thread_memory, NULL, 0, 0};
 
 		memset(&sum, 0, sizeof(sum));
 		for (uint32_t i = 0; i < n; i++)
@@ -308,7 +308,7 @@ spreads_are_rounded_once(void **state)
 	random_state = 7;
 	for (int round = 0; round < 2000; round++)
 	{
-		CsvWideFloats wides = {&reading_memory, NULL, 0, 0};
+		CsvWideFloats wides = {&csv_thread_memory, NULL, 0, 0};
 		CsvFloatSum sum;
 		CsvFloatSum squares;
 		uint32_t	count = 1 + random_below(50);
@@ -392,7 +392,7 @@ spreads_know_their_limits(void **state)
 	(void) state;
 	for (size_t i = 0; i < LENGTH(sets); i++)
 	{
-		CsvWideFloats wides = {&reading_memory, NULL, 0, 0};
+		CsvWideFloats wides = {&csv_thread_memory, NULL, 0, 0};
 		CsvFloatSum sum;
 		CsvFloatSum squares;
 		double		spread;
@@ -623,7 +623,7 @@ no_keys_meet_in_one_slot(void **state)
 		uint32_t	offset;
 
 		memset(lanes, cases[chosen].lane, sizeof(lanes));
-		csv_keyed_init(&table, &reading_memory, csv_random_seed(&table), lanes,
+		csv_keyed_init(&table, &csv_thread_memory, csv_random_seed(&table), lanes,
 					   cases[chosen].nkeys, 0, &offset);
 		for (uint32_t row = 0; row < SPREAD_ROWS; row++)
 		{

@@ -311,10 +311,10 @@ send_file(const Case *test_case, const Content *file, uint32_t times)
 		.chunk_bytes = test_case->chunk_bytes
 	};
 	ContentSource		source = {file, 0};
-	void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
+	void	   *engine = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {
 		.part_bytes = 1
 	});
-	CsvReader  *reader = csv_reader_create(&reading_memory, &options);
+	CsvReader  *reader = csv_reader_create(&csv_thread_memory, &options);
 	CsvBatch	batch;
 	CsvStatus	status;
 
@@ -426,7 +426,7 @@ answers_arrive_or_are_refused(void **state)
 		for (uint32_t c = 0; c < fixture.layout.ncolumns; c++)
 			fixture.arrays[c].any_slow = !fixture.arrays[c].all_ok;
 		random_program(&program, &fixture);
-		if (!csv_plan_make(&plan, &reading_memory, query, &fixture.layout,
+		if (!csv_plan_make(&plan, &csv_thread_memory, query, &fixture.layout,
 						   CSV_MAX_REGISTERS, false))
 		{
 			free_batch(&fixture);
@@ -467,7 +467,7 @@ answers_arrive_or_are_refused(void **state)
 		free(batch->row_lines);
 		free(held);
 		host_answer_free(answer);
-		csv_plan_free(&plan, &reading_memory);
+		csv_plan_free(&plan, &csv_thread_memory);
 		free_batch(&fixture);
 	}
 	forget_sent();
@@ -900,16 +900,16 @@ records_of_kept_batches_are_found(void **state)
 	small.offsets[1] = 1000;
 	small.errors[1].length = UINT64_MAX;
 	assert_true(small_arrives(&small));
-	assert_int_equal(csv_scan_row(&scan, &reading_memory, &dialect, &arrived.batch, 30),
+	assert_int_equal(csv_scan_row(&scan, &csv_thread_memory, &dialect, &arrived.batch, 30),
 					 CSV_OK);
 	assert_int_equal(scan.start, 5);
 	assert_int_equal(scan.nfields, 3);
 	for (uint32_t offset = 0; offset < 40; offset++)
 		if (offset != 20 && offset != 30)
-			assert_int_equal(csv_scan_row(&scan, &reading_memory, &dialect,
+			assert_int_equal(csv_scan_row(&scan, &csv_thread_memory, &dialect,
 										  &arrived.batch, offset), CSV_END);
 	/* beyond the bytes */
-	assert_int_equal(csv_scan_row(&scan, &reading_memory, &dialect, &arrived.batch,
+	assert_int_equal(csv_scan_row(&scan, &csv_thread_memory, &dialect, &arrived.batch,
 								  INT32_MAX), CSV_END);
 	free(scan.separators);
 	small.batch.records = NULL;

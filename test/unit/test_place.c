@@ -69,7 +69,7 @@ take_row(Found *found, const CsvBatch *batch, const CsvLayout *layout,
 	CsvScan		scan;
 
 	memset(&scan, 0, sizeof(scan));
-	assert_int_equal(CSV_OK, csv_scan_row(&scan, &reading_memory, dialect, batch,
+	assert_int_equal(CSV_OK, csv_scan_row(&scan, &csv_thread_memory, dialect, batch,
 										  batch->row_offsets[row]));
 	add_number(found, scan.lenient);
 	add_number(found, batch->file_offset + scan.start);
@@ -148,10 +148,10 @@ read_on(const Case *test_case, const Content *file, const Way *way,
 	ContentSource		source = {file, 0};
 	CsvReadAhead ahead = {read_source_at, seek_source, &source, way->nthreads,
 	file->nbytes};
-	void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {
+	void	   *engine = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {
 		.threads = way->threads
 	});
-	CsvReader  *reader = csv_reader_create(&reading_memory, &options);
+	CsvReader  *reader = csv_reader_create(&csv_thread_memory, &options);
 	CsvStatus	status = CSV_OK;
 	CsvBatch	batch;
 

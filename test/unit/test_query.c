@@ -476,13 +476,13 @@ compare_random_programs(bool plans)
 						program.instructions[k].lane == CSV_LANE_DECIMAL)
 						program.constants[program.instructions[k].operand].value.decimal =
 							random_decimal(SPREAD_WIDE, 20);
-			if (plans && csv_plan_make(&plan, &reading_memory, &program.query,
+			if (plans && csv_plan_make(&plan, &csv_thread_memory, &program.query,
 									   &fixture.layout, CSV_MAX_REGISTERS,
 									   one_in(2)))
 			{
 				answer_and_compare(evaluator, &plan, &program.query, &fixture,
 								   &groups);
-				csv_plan_free(&plan, &reading_memory);
+				csv_plan_free(&plan, &csv_thread_memory);
 				nplans++;
 			}
 			else
@@ -553,7 +553,7 @@ counters_and_sums_carry(void **state)
 	lanes[0].plain = lanes[1].plain = true;
 	lanes[0].integers = keys;
 	lanes[1].integers = values;
-	assert_true(csv_groups_init(&groups, &reading_memory, &query, 1));
+	assert_true(csv_groups_init(&groups, &csv_thread_memory, &query, 1));
 	assert_true(csv_groups_add(&groups, lanes, rows, 0));
 	assert_int_equal(groups.accumulators[1].nbytes, 8);
 	get_aggregate(&evaluator, 0, 0, &value);
@@ -849,7 +849,7 @@ partial_groups_are_merged_or_handed_over(void **state)
 				  add_load(&program, CSV_LANE_TEXT, 2), CSV_NO_REGISTER);
 	for (uint32_t row = 0; row < PARTIAL_GROUPS; row++)
 		naive_row(&program.query, &fixture.table, row, &groups);
-	assert_true(csv_plan_make(&plan, &reading_memory, &program.query,
+	assert_true(csv_plan_make(&plan, &csv_thread_memory, &program.query,
 							  &fixture.layout, CSV_MAX_REGISTERS, false));
 	assert_int_equal(plan.nwords, PARTIAL_WORDS);
 	answer = host_answer(&plan, &fixture.layout, &fixture.batch);
@@ -877,7 +877,7 @@ partial_groups_are_merged_or_handed_over(void **state)
 		assert_true(csv_evaluator_add_partial(evaluator, group, &partial));
 	}
 	expect_naive_groups(evaluator, &program.query, &groups);
-	csv_plan_free(&plan, &reading_memory);
+	csv_plan_free(&plan, &csv_thread_memory);
 	host_answer_free(answer);
 	csv_evaluator_free(evaluator);
 	naive_free(&program.query, &groups);

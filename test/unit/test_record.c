@@ -151,7 +151,7 @@ records_are_what_the_table_says(void **state)
 		exact = malloc(nbytes + 1);
 		memcpy(exact + 1, bytes, nbytes);
 		scan.most = random_below(4);	/* 0: all are kept */
-		assert_int_equal(CSV_OK, csv_scan_record(&scan, &reading_memory, &dialect, mode,
+		assert_int_equal(CSV_OK, csv_scan_record(&scan, &csv_thread_memory, &dialect, mode,
 									exact + 1, 0, nbytes, at_end));
 		free(exact);
 		ncomplete += scan.complete;

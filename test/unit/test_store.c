@@ -139,9 +139,9 @@ read_copies(Copies *copies, const Case *test_case, const Content *content)
 		.max_record_bytes = test_case->max_record_bytes,
 		.chunk_bytes = test_case->chunk_bytes
 	};
-	void	   *engine = csv_cpu_open(&reading_memory,
+	void	   *engine = csv_cpu_open(&csv_thread_memory,
 									  &(CsvCpuOptions) {.part_bytes = 1});
-	CsvReader  *reader = csv_reader_create(&reading_memory, &options);
+	CsvReader  *reader = csv_reader_create(&csv_thread_memory, &options);
 	CsvStatus	status;
 	CsvBatch	batch;
 
@@ -205,9 +205,9 @@ expect_same_record(const Copies *copies, const CsvBatch *from, const CsvBatch *t
 
 	memset(&a, 0, sizeof(a));
 	memset(&b, 0, sizeof(b));
-	assert_int_equal(csv_scan_row(&a, &reading_memory, &copies->dialect, from, entry),
+	assert_int_equal(csv_scan_row(&a, &csv_thread_memory, &copies->dialect, from, entry),
 					 CSV_OK);
-	assert_int_equal(csv_scan_row(&b, &reading_memory, &copies->dialect, to, entry),
+	assert_int_equal(csv_scan_row(&b, &csv_thread_memory, &copies->dialect, to, entry),
 					 CSV_OK);
 	assert_int_equal(a.lenient, b.lenient);
 	assert_int_equal(a.is_record, b.is_record);
@@ -382,9 +382,9 @@ what_was_written_is_read(void **state)
 		start_seed(seed);
 		if (!random_copies(seed, &copies))
 			continue;
-		file = write_copies(&copies, &reading_memory, &room);
+		file = write_copies(&copies, &csv_thread_memory, &room);
 		assert_true(file >= 0);
-		store = csv_store_open(&reading_memory, file);
+		store = csv_store_open(&csv_thread_memory, file);
 		assert_non_null(store);
 		close(file);
 		expect_same(&copies, store);
@@ -469,7 +469,7 @@ written(const char *text)
 	int			file;
 
 	plain_copies(&copies, text);
-	file = write_copies(&copies, &reading_memory, &room);
+	file = write_copies(&copies, &csv_thread_memory, &room);
 	assert_true(file >= 0);
 	free_copies(&copies);
 	return file;
@@ -488,9 +488,9 @@ expect_kept(const char *text, uint32_t nrecords)
 	for (uint32_t i = 0; i < copies.nbatches; i++)
 		n += copies.batches[i].nrecords;
 	assert_int_equal(n, nrecords);
-	file = write_copies(&copies, &reading_memory, &room);
+	file = write_copies(&copies, &csv_thread_memory, &room);
 	assert_true(file >= 0);
-	store = csv_store_open(&reading_memory, file);
+	store = csv_store_open(&csv_thread_memory, file);
 	assert_non_null(store);
 	close(file);
 	expect_same(&copies, store);
@@ -575,7 +575,7 @@ bytes_of(int file, size_t *nbytes)
 static bool
 opens(int file)
 {
-	CsvStore   *store = csv_store_open(&reading_memory, file);
+	CsvStore   *store = csv_store_open(&csv_thread_memory, file);
 
 	if (store != NULL)
 		csv_store_close(store);
@@ -729,7 +729,7 @@ walk_bytes(const uint8_t *bytes, size_t nbytes)
 {
 	int			file = copy_sealed(bytes, nbytes, F_SEAL_SHRINK | F_SEAL_GROW |
 								   F_SEAL_WRITE | F_SEAL_SEAL);
-	CsvStore   *store = csv_store_open(&reading_memory, file);
+	CsvStore   *store = csv_store_open(&csv_thread_memory, file);
 	Mapping		mapping;
 	const CsvLayout *layout;
 	CsvArray   *arrays;
@@ -823,7 +823,7 @@ damaged_files_stay_within_themselves(void **state)
 		start_seed(seed);
 		if (!random_copies(seed, &copies))
 			continue;
-		file = write_copies(&copies, &reading_memory, &room);
+		file = write_copies(&copies, &csv_thread_memory, &room);
 		assert_true(file >= 0);
 		bytes = bytes_of(file, &nbytes);
 		close(file);
@@ -904,7 +904,7 @@ what_has_been_passed_comes_again(void **state)
 	(void) state;
 	assert_non_null(values);
 	csv_dialect_compile(&dialect, &options);
-	writer = csv_store_begin(&reading_memory, file, &dialect, &layout);
+	writer = csv_store_begin(&csv_thread_memory, file, &dialect, &layout);
 	assert_non_null(writer);
 	for (int64_t n = 0; n < PASSED_BATCHES; n++)
 	{
@@ -915,7 +915,7 @@ what_has_been_passed_comes_again(void **state)
 	assert_true(csv_store_finish(writer, may_take, &room, &summary));
 	csv_store_free(writer);
 	free(values);
-	store = csv_store_open(&reading_memory, file);
+	store = csv_store_open(&csv_thread_memory, file);
 	assert_non_null(store);
 	close(file);
 	for (size_t i = 0; i < LENGTH(order); i++)
@@ -950,9 +950,9 @@ a_batch_may_have_no_rows(void **state)
 	batch->arrays[0].any_slow = true;
 	offsets = batch->row_offsets;
 	batch->row_offsets = NULL;
-	file = write_copies(&copies, &reading_memory, &room);
+	file = write_copies(&copies, &csv_thread_memory, &room);
 	assert_true(file >= 0);
-	store = csv_store_open(&reading_memory, file);
+	store = csv_store_open(&csv_thread_memory, file);
 	assert_non_null(store);
 	close(file);
 	assert_true(csv_store_batch(store, 0, arrays, &resident));

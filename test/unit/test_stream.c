@@ -491,7 +491,7 @@ after_an_interruption_the_same_batch_can_be_read(void **state)
 		CsvReader  *reader;
 		CsvBatch	batch;
 		CsvStatus	status;
-		void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST});
+		void	   *engine = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 		int			interruptions = 0;
 
 		reading_init(&reading, 1);
@@ -499,7 +499,7 @@ after_an_interruption_the_same_batch_can_be_read(void **state)
 		reading.options.interrupted_arg = &stop;
 		reading.layout.columns = &column;
 		reading.layout.ncolumns = 1;
-		reader = csv_reader_create(&reading_memory, &reading.options);
+		reader = csv_reader_create(&csv_thread_memory, &reading.options);
 		csv_reader_set_engine(reader, &csv_cpu_engine, engine);
 		assert_int_equal(csv_reader_open(reader, read_text, &text), CSV_OK);
 		csv_reader_set_layout(reader, &reading.layout);
@@ -563,7 +563,7 @@ a_long_record_can_be_interrupted_anywhere(void **state)
 			CsvRecord	header;
 			CsvBatch	batch;
 			CsvStatus	status;
-			void	   *engine = csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST});
+			void	   *engine = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 			int			interruptions = 0;
 
 			reading_init(&reading, 1);
@@ -571,7 +571,7 @@ a_long_record_can_be_interrupted_anywhere(void **state)
 			reading.options.max_record_bytes = 100 << 20;
 			reading.options.interrupted = stop_once;
 			reading.options.interrupted_arg = &stop;
-			reader = csv_reader_create(&reading_memory, &reading.options);
+			reader = csv_reader_create(&csv_thread_memory, &reading.options);
 			csv_reader_set_engine(reader, &csv_cpu_engine, engine);
 			while ((status = csv_reader_open(reader, read_text, &text)) == CSV_INTERRUPTED)
 				interruptions++;
@@ -621,8 +621,8 @@ another_engine_can_go_on_between_two_batches(void **state)
 	CsvReader  *reader;
 	CsvBatch	batch;
 	void	   *engines[2] = {
-		csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = CSV_ISA_SWAR}),
-		csv_cpu_open(&reading_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST})
+		csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {.isa = CSV_ISA_SWAR}),
+		csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST})
 	};
 	uint64_t	nrows = 0;
 	int			turn = 0;
@@ -632,7 +632,7 @@ another_engine_can_go_on_between_two_batches(void **state)
 	reading.options.chunk_bytes = 2;
 	reading.layout.columns = &column;
 	reading.layout.ncolumns = 1;
-	reader = csv_reader_create(&reading_memory, &reading.options);
+	reader = csv_reader_create(&csv_thread_memory, &reading.options);
 	csv_reader_set_engine(reader, &csv_cpu_engine, engines[0]);
 	csv_reader_open(reader, read_text, &text);
 	csv_reader_set_layout(reader, &reading.layout);
@@ -670,7 +670,7 @@ no_place_is_guessed_in_a_header_longer_than_a_piece(void **state)
 	CsvPieceReader reader = {
 		.dialect = &dialect,
 		.window = {
-			.memory = reading_memory, .read_at = read_letters, .end = 200000
+			.memory = csv_thread_memory, .read_at = read_letters, .end = 200000
 		}
 	};
 

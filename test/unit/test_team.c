@@ -21,22 +21,6 @@
 
 #define MOST_BATCHES	12
 
-static void *
-thread_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-thread_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-static const CsvMemory thread_memory = {thread_alloc, thread_free, NULL};
-
 /* what the threads share */
 typedef struct Work
 {
@@ -161,7 +145,7 @@ many_threads_find_what_one_finds(void **state)
 		for (uint32_t i = 0; i < nbatches; i++)
 			(void) run_certain(expected, &fixtures[i].layout,
 							   &fixtures[i].batch);
-		team = csv_team_create(&thread_memory, leader, nthreads);
+		team = csv_team_create(&csv_thread_memory, leader, nthreads);
 		assert_non_null(team);
 		csv_team_limit(team, one_in(3) ? 2000 + random_below(100000) : 0);
 		run_team(team, leader, fixtures, nbatches, nthreads);

@@ -11,22 +11,6 @@
 #include "../../src/reader/field.h"
 #include "../../src/wire/packed.h"
 
-static void *
-walk_alloc(void *owner, size_t nbytes)
-{
-	(void) owner;
-	return malloc(nbytes);
-}
-
-static void
-walk_free(void *owner, void *memory)
-{
-	(void) owner;
-	free(memory);
-}
-
-static const CsvMemory walk_memory = {walk_alloc, walk_free, NULL};
-
 /* what was looked at, so that it is */
 static volatile uint64_t seen;
 
@@ -50,7 +34,7 @@ walk_record(const CsvBatch *batch, const CsvLayout *layout,
 	CsvScan		scan;
 
 	memset(&scan, 0, sizeof(scan));
-	if (csv_scan_row(&scan, &walk_memory, dialect, batch, entry) != CSV_OK)
+	if (csv_scan_row(&scan, &csv_thread_memory, dialect, batch, entry) != CSV_OK)
 	{
 		free(scan.separators);
 		return;
@@ -146,7 +130,7 @@ walk_arrays(const CsvBatch *batch, const CsvLayout *layout,
 void
 walk_groups(const CsvPartialGroups *groups, const CsvQuery *query)
 {
-	CsvEvaluator *evaluator = csv_evaluator_create(&walk_memory, query);
+	CsvEvaluator *evaluator = csv_evaluator_create(&csv_thread_memory, query);
 	CsvPartialLayout layout;
 
 	csv_partial_lay_out(query, &layout);
@@ -177,7 +161,7 @@ walk_groups(const CsvPartialGroups *groups, const CsvQuery *query)
 static void
 evaluate(const CsvBatch *batch, const CsvLayout *layout, const CsvQuery *query)
 {
-	CsvEvaluator *evaluator = csv_evaluator_create(&walk_memory, query);
+	CsvEvaluator *evaluator = csv_evaluator_create(&csv_thread_memory, query);
 	CsvSelection selection;
 
 	if (csv_evaluator_run(evaluator, layout, batch, NULL, NULL, NULL,
