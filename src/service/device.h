@@ -67,7 +67,7 @@ extern const double csv_device_patience;
 /* with several devices, each is asked for at least this many rows */
 extern const uint64_t csv_least_device_rows;
 
-/* so many files of a device are known, and more only if all of them are in use */
+/* the most files of a device that are known; more only if all of them are in use */
 extern const uint32_t csv_most_device_files;
 
 /* ---- a device ---- */

@@ -716,7 +716,7 @@ cstring_to_text(const char *string)
 	return cstring_to_text_with_len(string, (int) strlen(string));
 }
 
-/* the words of an option, of which no test looks at the text */
+/* the words of an option; no test looks at the text */
 ArrayType *
 construct_array(Datum *elements, int n, Oid type, int length, bool by_value, char align)
 {
