@@ -130,6 +130,8 @@ CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', en
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', chunk_size '0');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', chunk_size '2GB');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', chunk_size '64 Mio');
+CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', parallel_workers '-1');
+CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', parallel_workers '1025');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', max_record_size '1GB');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', max_record_size '-1');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', max_record_size 'big');
@@ -176,7 +178,7 @@ CREATE FOREIGN TABLE all_options (
            "null" 'NULL', encoding 'latin1', decimal_separator ',', columns '100000',
            record_boundary 'crlf', ragged 'pad', on_error 'ignore', log_verbosity 'verbose',
            notice_limit '2147483647', chunk_size '1GB', max_record_size '1023MB',
-           engine 'auto');
+           engine 'auto', parallel_workers '1024');
 DROP FOREIGN TABLE all_options;
 CREATE FOREIGN TABLE t (a int, b int) SERVER csv
   OPTIONS (program 'true', header_rows '2', header 'false', quote '', "null" '"',

@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/relation.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -126,15 +128,12 @@ is_safe_type(Oid type)
 	}
 }
 
-/* is there a file that can be read in pieces, or more than one file? */
+/* can processes share a file?  Otherwise each file is read by one of them. */
 static bool
-has_pieces(const CsvPlanState *state)
+are_shared_files(const CsvPlanState *state)
 {
-	const CsvTable *table = state->table;
-
-	return state->nbytes >= 0 &&
-		((state->is_exact && table->encoding == table->file_encoding) ||
-		 csv_source_size(table).nfiles > 1);
+	return state->is_exact &&
+		state->table->encoding == state->table->file_encoding;
 }
 
 /*
@@ -157,12 +156,33 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		table->notice_limit > MOST_MESSAGES ||
 		(table->settings.resident &&
 		 state->nbytes <= table->settings.resident_memory) ||
-		!has_pieces(state))
+		state->nbytes < 0 || (state->nfiles <= 1 && !are_shared_files(state)))
 		return false;
 	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
 		if (!is_safe_type(table->columns[attnum - 1].type))
 			return false;
 	return true;
+}
+
+/*
+ * Returns the number of workers by the option or the size of the files.  The bytes of
+ * a CSV file take several times as long as the bytes of a plain table.  n workers take
+ * n times as long to start as one, and need an nth of its time.  The sum is least at
+ * the square root of the work.  min_parallel_table_scan_size is worth one worker.
+ */
+static int
+count_workers(RelOptInfo *baserel, const CsvPlanState *state)
+{
+	int			nworkers = compute_parallel_worker(baserel, state->pages, -1,
+												   max_parallel_workers_per_gather);
+
+	if (nworkers == 0 || baserel->rel_parallel_workers >= 0)
+		return nworkers;
+	nworkers = Max(nworkers, (int) sqrt((double) state->pages /
+										Max(min_parallel_table_scan_size, 1)));
+	if (!are_shared_files(state))
+		nworkers = Min(nworkers, state->nfiles);
+	return Min(nworkers, max_parallel_workers_per_gather);
 }
 
 int
@@ -181,14 +201,14 @@ csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 	 */
 	if (root->parent_root != NULL && csv_files_vary(state->file_clauses))
 		return 0;
-	nworkers = compute_parallel_worker(baserel, state->pages, -1,
-									   max_parallel_workers_per_gather);
+	nworkers = count_workers(baserel, state);
 
 	/*
 	 * If a small plain table is joined, each worker may read all of it, so that the
 	 * join is parallel.  For that, a table of ours must be shared.
 	 */
-	if (nworkers == 0 && bms_membership(root->all_baserels) == BMS_MULTIPLE)
+	if (nworkers == 0 && baserel->rel_parallel_workers < 0 &&
+		bms_membership(root->all_baserels) == BMS_MULTIPLE)
 		nworkers = 1;
 	return nworkers;
 }

@@ -19,6 +19,7 @@ typedef struct CsvPlanState
 	Bitmapset  *wanted;			/* attribute numbers the scan must deliver */
 	int64		nbytes;			/* CsvSourceSize.data_bytes, and whether it is exact */
 	bool		is_exact;
+	int			nfiles;
 	BlockNumber pages;			/* of the file, as for a plain table */
 	bool		has_gpu;		/* csv_engine_uses_gpu() */
 	double		speed;			/* csv_engine_speed(): it reads and evaluates this

@@ -114,7 +114,9 @@ csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	size = csv_source_size(state->table);
 	state->nbytes = size.data_bytes;
 	state->is_exact = size.is_exact;
+	state->nfiles = size.nfiles;
 	csv_source_decide_resident(state->table);
+	baserel->rel_parallel_workers = state->table->parallel_workers;
 	baserel->fdw_private = state;
 	return state;
 }

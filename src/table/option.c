@@ -85,6 +85,7 @@ init_table_options(CsvTableOptions *options)
 	table->reject_percent = -1;
 	table->verbosity = CSV_VERBOSITY_DEFAULT;
 	table->notice_limit = DEFAULT_NOTICE_LIMIT;
+	table->parallel_workers = -1;
 	table->settings = csv_settings;
 	table->settings.resident &= csv_settings.resident_memory > 0;
 	table->settings.cpu_threads = csv_thread_count(csv_settings.cpu_threads);

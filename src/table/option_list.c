@@ -44,6 +44,9 @@
 /* so that the byte_width that follows from it, 4 bytes each, is in bounds */
 #define MAX_CHARS			(MAX_BYTE_WIDTH / 4)
 
+/* as for the storage parameter of a plain table */
+#define MOST_PARALLEL_WORKERS	1024
+
 static const CsvWord engine_words[] = {
 	{"auto", CSV_ENGINE_AUTO},
 	{"cuda", CSV_ENGINE_CUDA},
@@ -336,6 +339,8 @@ static const CsvOption valid_options[] = {
 	CSV_OPTION_COUNT, TABLE(notice_limit), .most = INT_MAX},
 	{"chunk_size", CSV_OF_TABLE | CSV_OF_SERVER, CSV_OPTION_SIZE,
 	TABLE(reader.chunk_bytes), .most = MAX_CHUNK_BYTES},
+	{"parallel_workers", CSV_OF_TABLE | CSV_WITHOUT_MEANING, CSV_OPTION_COUNT,
+	TABLE(parallel_workers), .most = MOST_PARALLEL_WORKERS},
 
 	{"directory", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(directory)},
 	{"sample_records", CSV_OF_IMPORT, CSV_OPTION_COUNT, IMPORT(sample_records),

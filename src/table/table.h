@@ -154,6 +154,7 @@ typedef struct CsvTable
 	double		reject_percent; /* bad records allowed, in percent; -1: no limit */
 	CsvVerbosity verbosity;
 	int			notice_limit;
+	int			parallel_workers;	/* -1: not given */
 	CsvSettings settings;		/* at this time, with the option "engine" */
 	List	   *server_options; /* DefElems, at this time */
 

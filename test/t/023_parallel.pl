@@ -160,8 +160,53 @@ unlike(plan_of("SELECT count(md5(a || c)) FROM $_"), qr/Gather|Parallel/, "$_ is
 my $domain = plan_of('SELECT count(md5(a || c)) FROM evens');
 
 is($domain =~ /Parallel Foreign Scan/ ? 'shared' : 'alone', $node->pg_version >= 17 ? 'shared' : 'alone', 'a domain');
+# ---- how many workers ----
+
+# the number of workers for a table of a file of so many MB
+sub planned_workers
+{
+	my ($megabytes, $options, $settings) = @_;
+	my @names = map { "$dir/empty$_" } 1 .. ($options =~ /compression/ ? 3 : 1);
+	my $query = 'SELECT count(md5(c)) FROM sized';
+
+	foreach my $name (@names)
+	{
+		write_file($name, '');
+		truncate($name, $megabytes * 1024 * 1024 / @names) or die "truncate: $!";
+	}
+	my $plan = $node->safe_psql('postgres', "BEGIN;
+		CREATE FOREIGN TABLE sized (a int, b int, c text) SERVER csv
+		  OPTIONS (filename '$dir/empty" . (@names > 1 ? '?' : 1) . "'$options);
+		SET LOCAL max_parallel_workers_per_gather = 8; SET LOCAL min_parallel_table_scan_size = '8MB';
+		SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0;
+		" . ($settings // '') . "; EXPLAIN (COSTS OFF) $query; ROLLBACK");
+	unlink(@names);
+	return $plan =~ /Workers Planned: (\d+)/ ? $1 : 0;
+}
+
+is(planned_workers(7, ''), 0, 'no worker for a file below min_parallel_table_scan_size');
+is(planned_workers(9, ''), 1, 'a worker for a file above it');
+is(planned_workers(25, ''), 2, 'as many as for a plain table');
+is(planned_workers(200, ''), 5, 'more for a larger file');
+is(planned_workers(750, ''), 8, 'all workers for a file of 750 MB');
+is(planned_workers(750, '', 'SET LOCAL min_parallel_table_scan_size = 0'), 8, 'the settings bound them');
+is(planned_workers(750, '', "SET LOCAL min_parallel_table_scan_size = '1GB'"), 0, 'both settings');
+is(planned_workers(750, ", compression 'gzip'"), 3, 'no more workers than files that are read as a whole');
+is(planned_workers(1, ", parallel_workers '3'"), 3, 'parallel_workers of a small file');
+is(planned_workers(750, ", parallel_workers '3'"), 3, 'parallel_workers of a large file');
+is(planned_workers(750, ", parallel_workers '9'"), 8, 'parallel_workers above the limit');
+is(planned_workers(750, ", parallel_workers '0'"), 0, 'parallel_workers 0');
+is(planned_workers(750, ", parallel_workers '4', compression 'gzip'"), 4, 'parallel_workers of compressed files');
+unlike(
+	$node->safe_psql('postgres', "BEGIN; ALTER FOREIGN TABLE few OPTIONS (parallel_workers '0');
+		SET LOCAL max_parallel_workers_per_gather = 8; SET LOCAL min_parallel_table_scan_size = 0;
+		SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0;
+		EXPLAIN SELECT count(*) FROM many JOIN few USING (b); ROLLBACK"),
+	qr/Parallel Foreign Scan on few/,
+	'nor in a join');
+
 resident_memory($node, '100MB');
-unlike(plan_of('SELECT count(md5(c)) FROM many'), qr/Gather|Parallel/, 'nor has a file whose columns may be kept');
+unlike(plan_of('SELECT count(md5(c)) FROM many'), qr/Gather|Parallel/, 'a file whose columns may be kept is not shared');
 like(plan_of('SELECT count(md5(c)) FROM many', 'SET csv_gpu_fdw.resident = off;'), qr/Gather|Parallel/, 'a session may do without');
 write_file("$dir/larger.csv", (@rows) x 5);
 settle();
