@@ -1,10 +1,10 @@
 /*
  * bits.h
- *		Bit-strings with rank and select.
+ *		Bit-strings with select.
  *
  * Bit i of a bit-string stands for byte i of the input, and is bit i % 64 of word
- * i / 64.  Rank counts the bits that are set before a position; select finds the
- * position of the n-th.  The functions are portable C.  Files that are compiled for
+ * i / 64.  The rank of a bit is the number of bits that are set before it; select finds
+ * the position of a rank.  The functions are portable C.  Files that are compiled for
  * processors with POPCNT (index_avx2.c and others) use that instruction.
  */
 #ifndef CSV_BITS_H
@@ -77,27 +77,6 @@ csv_select_in_word(uint64_t word, uint32_t n)
 	while (n-- > 0)
 		word &= word - 1;
 	return csv_lowest_bit(word);
-}
-
-/* the number of bits that are set in [from, to) */
-static inline uint64_t
-csv_rank_between(const uint64_t *words, uint64_t from, uint64_t to)
-{
-	uint64_t	first = CSV_WORD(from);
-	uint64_t	last = CSV_WORD(to);
-	uint64_t	count;
-
-	if (from >= to)
-		return 0;
-	if (first == last)
-		return csv_popcount(words[first] & CSV_BITS_BELOW(to) &
-							~CSV_BITS_BELOW(from));
-	count = csv_popcount(words[first] & ~CSV_BITS_BELOW(from));
-	for (uint64_t i = first + 1; i < last; i++)
-		count += csv_popcount(words[i]);
-	if (CSV_BITS_BELOW(to) != 0)
-		count += csv_popcount(words[last] & CSV_BITS_BELOW(to));
-	return count;
 }
 
 /* position of the n-th (from 0) bit that is set at or after `from`; it must exist */

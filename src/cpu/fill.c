@@ -100,71 +100,56 @@ is_blank_beyond(const CsvDialect *dialect, const uint8_t *field,
 	return true;
 }
 
-/*
- * Write a text entry: nbytes of value, then nblanks blanks.  If they do not fit into
- * the stride, the value is LONG.
- */
-static void
-put_text(CsvFill *fill, uint32_t row, const uint8_t *value,
-		 uint64_t nbytes, uint64_t nblanks)
+/* bytes of text that an entry has room for */
+static uint64_t
+text_room(const CsvFill *fill)
 {
+	return fill->stride - 4 - (fill->column->kind == CSV_KIND_CSTRING);
+}
+
+/* Write a text entry, whose value may be in its place already, or NULL: too long. */
+static void
+put_slow_text(CsvFill *fill, uint32_t row, const uint8_t *value,
+			  const CsvMeasure *measure, uint64_t cut_chars)
+{
+	const CsvColumn *column = fill->column;
 	uint8_t    *entry = fill->values + (size_t) row * fill->stride;
-	uint64_t	room = fill->stride - 4 -
-		(fill->column->kind == CSV_KIND_CSTRING);
+	uint64_t	nbytes = measure->nbytes;
+	uint64_t	nblanks = 0;
 	uint32_t	header;
 
-	if (nbytes + nblanks > room)
+	if (value != NULL && cut_chars != UINT64_MAX)
+		nbytes = bytes_of_chars(value, nbytes, cut_chars);
+	else if (column->pad_blanks && column->kind == CSV_KIND_TEXT &&
+			 measure->nchars < (uint64_t) column->type_chars)
+		nblanks = (uint64_t) column->type_chars - measure->nchars;
+	if (value == NULL || nbytes + nblanks > text_room(fill))
 	{
 		set_status(fill, row, CSV_VALUE_LONG);
 		return;
 	}
 	header = csv_varlena_header((uint32_t) (nbytes + nblanks));
 	memcpy(entry, &header, 4);
-	memcpy(entry + 4, value, nbytes);
+	if (value != entry + 4)
+		memcpy(entry + 4, value, nbytes);
 	memset(entry + 4 + nbytes, ' ', nblanks);
-	if (fill->column->kind == CSV_KIND_CSTRING)
+	if (column->kind == CSV_KIND_CSTRING)
 		entry[4 + nbytes + nblanks] = 0;
 }
 
-/*
- * Write the text of a field.  `value` is NULL if the value differs from the field's
- * bytes, and is too long for the caller's buffer.
- */
-static void
-put_slow_text(CsvFill *fill, uint32_t row, const uint8_t *field,
-			  uint64_t length, const uint8_t *value, const CsvMeasure *measure,
-			  uint64_t cut_chars)
+/* are all bytes of [start, end) in blocks of plain ASCII? */
+static inline bool
+is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
 {
-	const CsvColumn *column = fill->column;
-	uint64_t	nbytes = measure->nbytes;
-	uint64_t	nblanks = 0;
+	uint64_t	block = start / 64;
+	uint64_t	last = (end == start ? start : end - 1) / 64;
 
-	if (value == NULL)
-	{
-		uint8_t    *entry = fill->values + (size_t) row * fill->stride;
-		uint64_t	room = fill->stride - 4 -
-			(column->kind == CSV_KIND_CSTRING);
-		uint32_t	header = csv_varlena_header((uint32_t) nbytes);
-		bool		quoted;
-
-		if (cut_chars != UINT64_MAX || nbytes > room || column->pad_blanks)
-		{
-			set_status(fill, row, CSV_VALUE_LONG);
-			return;
-		}
-		memcpy(entry, &header, 4);
-		csv_field_value(fill->dialect, field, length, entry + 4, room, &quoted);
-		if (column->kind == CSV_KIND_CSTRING)
-			entry[4 + nbytes] = 0;
-		return;
-	}
-
-	if (cut_chars != UINT64_MAX)
-		nbytes = bytes_of_chars(value, nbytes, cut_chars);
-	else if (column->pad_blanks && column->kind == CSV_KIND_TEXT &&
-			 measure->nchars < (uint64_t) column->type_chars)
-		nblanks = (uint64_t) column->type_chars - measure->nchars;
-	put_text(fill, row, value, nbytes, nblanks);
+	if (unplain[block] | unplain[last])
+		return false;
+	while (unlikely_(++block < last))
+		if (unplain[block])
+			return false;
+	return true;
 }
 
 static void
@@ -175,8 +160,14 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	const CsvColumn *column = fill->column;
 	const uint8_t *field = fill->finder.bytes + start;
 	uint64_t	length = end - start;
+	uint8_t    *entry = fill->values + (size_t) row * fill->stride;
+	const bool	is_text = column->kind == CSV_KIND_TEXT ||
+		column->kind == CSV_KIND_CSTRING;
 	CsvMeasure	measure;
 	uint8_t		short_value[512];
+	const bool	in_place = is_text && length <= text_room(fill);
+	uint8_t    *buffer = in_place ? entry + 4 : short_value;
+	uint64_t	room = in_place ? text_room(fill) : sizeof(short_value);
 	uint8_t    *value = NULL;
 	bool		blanks_beyond = false;
 	bool		doubtful;
@@ -198,8 +189,8 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 	}
 
 	csv_fast_measure(dialect, field, length,
-					 length <= sizeof(short_value) ? short_value : NULL,
-					 &measure);
+					 is_plain(fill->index->unplain, start, end),
+					 length <= room ? buffer : NULL, &measure);
 
 	/* the value without quotes and escapes, if its bytes are available */
 	if (measure.nbytes == length)
@@ -208,12 +199,11 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 			 field[0] == dialect->opt.quote &&
 			 field[length - 1] == dialect->opt.quote)
 		value = (uint8_t *) (uintptr_t) field + 1;
-	else if (measure.nbytes <= sizeof(short_value))
+	else if (measure.nbytes <= room)
 	{
-		value = short_value;
-		if (length > sizeof(short_value))
-			csv_field_value(dialect, field, length, value,
-							sizeof(short_value), &quoted);
+		value = buffer;
+		if (length > room)
+			csv_field_value(dialect, field, length, value, room, &quoted);
 	}
 
 	if (column->force_null && measure.quoted && value != NULL &&
@@ -239,7 +229,7 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 		return;
 	}
 
-	if (column->kind != CSV_KIND_TEXT && column->kind != CSV_KIND_CSTRING)
+	if (!is_text)
 	{
 		uint64_t	plain_start;
 		uint64_t	plain_end;
@@ -250,13 +240,12 @@ slow_value(CsvFill *fill, uint32_t row, uint64_t start, uint64_t end)
 			!csv_convert_any(column, layout->decimal_separator,
 							 field + plain_start,
 							 (uint32_t) (plain_end - plain_start),
-							 fill->values + (size_t) row * fill->stride,
-							 fill->stride))
+							 entry, fill->stride))
 			set_status(fill, row, CSV_VALUE_DOUBTFUL);
 		return;
 	}
 
-	put_slow_text(fill, row, field, length, value, &measure, cut_chars);
+	put_slow_text(fill, row, value, &measure, cut_chars);
 }
 
 /* ---- the fast path ---- */
@@ -389,25 +378,9 @@ scalar_loop(CsvFill *fill, int kind, bool uniform, const uint32_t *rows,
 	}
 }
 
-/* are all bytes of [start, end) in blocks of plain ASCII? */
-static inline bool
-is_plain(const uint8_t *unplain, uint64_t start, uint64_t end)
-{
-	uint64_t	block = start / 64;
-	uint64_t	last = (end == start ? start : end - 1) / 64;
-
-	if (unplain[block] | unplain[last])
-		return false;
-	while (unlikely_(++block < last))
-		if (unplain[block])
-			return false;
-	return true;
-}
-
 /* all that the loop over text needs, in local variables */
 typedef struct CsvTextRules
 {
-	const CsvDialect *dialect;
 	const uint8_t *bytes;
 	const uint64_t *quotes;
 	const uint8_t *unplain;
@@ -440,7 +413,6 @@ make_text_rules(const CsvFill *fill)
 	const CsvColumn *column = fill->column;
 
 	return (CsvTextRules) {
-		.dialect = fill->dialect,
 		.bytes = fill->finder.bytes,
 		.quotes = fill->index->quotes,
 		.unplain = fill->index->unplain,
@@ -459,18 +431,17 @@ make_text_rules(const CsvFill *fill)
 	};
 }
 
-/* a value whose bytes, except for doubled quotes, are in the input */
+/* a value whose bytes are in the input */
 typedef struct CsvPlainText
 {
 	const uint8_t *value;
 	uint64_t	nbytes;
 	uint64_t	nchars;
-	uint64_t	ndoubled;		/* doubled quotes; each counts once in nchars */
 } CsvPlainText;
 
 /*
  * The value of the field at [start, end).  Returns false if the value may be NULL, if
- * it needs more than removing doubled quotes, or if it exceeds a limit.
+ * quotes or escapes are part of it, or if it exceeds a limit.
  */
 static inline __attribute__((always_inline)) bool
 find_plain_text(const CsvTextRules *rules, uint64_t start, uint64_t end,
@@ -478,14 +449,15 @@ find_plain_text(const CsvTextRules *rules, uint64_t start, uint64_t end,
 {
 	text->value = rules->bytes + start;
 	text->nbytes = end - start;
-	text->ndoubled = 0;
 	if (rules->careful ||
 		(csv_has_null_length(rules->null_lengths, text->nbytes) &&
 		 csv_is_null(rules->layout, rules->column, text->value, text->nbytes)))
 		return false;
 	if (rules->quote != 0 && end > start)
 	{
-		if (*text->value == rules->quote)
+		bool		opens = *text->value == rules->quote;
+
+		if (opens)
 		{
 			if (rules->has_escape || text->nbytes < 2 ||
 				text->value[text->nbytes - 1] != rules->quote)
@@ -494,14 +466,8 @@ find_plain_text(const CsvTextRules *rules, uint64_t start, uint64_t end,
 			end--;
 			text->value++;
 			text->nbytes -= 2;
-			if (csv_any_between(rules->quotes, start, end))
-			{
-				if (rules->anywhere)
-					return false;
-				text->ndoubled = csv_rank_between(rules->quotes, start, end) / 2;
-			}
 		}
-		else if (rules->anywhere && csv_any_between(rules->quotes, start, end))
+		if ((opens || rules->anywhere) && csv_any_between(rules->quotes, start, end))
 			return false;
 	}
 	text->nchars = text->nbytes;
@@ -509,33 +475,23 @@ find_plain_text(const CsvTextRules *rules, uint64_t start, uint64_t end,
 		(!csv_check_text(text->value, text->nbytes, &text->nchars) ||
 		 (!rules->utf8 && text->nchars != text->nbytes)))
 		return false;
-	text->nchars -= text->ndoubled;
 	return likely_(text->nchars <= rules->max_chars &&
-				   text->nbytes - text->ndoubled <= rules->max_bytes);
+				   text->nbytes <= rules->max_bytes);
 }
 
 /*
- * Copy the value and nblanks blanks to an entry with `room` bytes for text.  Only these
- * bytes may be written at or behind `limit`.
+ * Copy the value and nblanks blanks to an entry.  Only these bytes may be written at or
+ * behind `limit`.
  */
 static inline __attribute__((always_inline)) void
-copy_plain_text(const CsvTextRules *rules, const CsvPlainText *text,
-				uint64_t nblanks, uint8_t *to, uint64_t room,
+copy_plain_text(const CsvPlainText *text, uint64_t nblanks, uint8_t *to,
 				const uint8_t *limit)
 {
 	static const uint8_t blanks[CSV_COPY_BYTES + 1] =
 	"                                ";
 	uint64_t	nbytes = text->nbytes;
-	bool		quoted;
 
-	if (unlikely_(text->ndoubled > 0))
-	{
-		/* the field with its quotes */
-		csv_field_value(rules->dialect, text->value - 1, nbytes + 2, to, room,
-						&quoted);
-		memset(to + nbytes - text->ndoubled, ' ', nblanks);
-	}
-	else if (likely_(to + nbytes + nblanks + 2 * CSV_COPY_BYTES <= limit))
+	if (likely_(to + nbytes + nblanks + 2 * CSV_COPY_BYTES <= limit))
 	{
 		/*
 		 * Copy in steps.  Surplus bytes are written to later entries, which will be
@@ -562,7 +518,7 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 	const CsvTextRules rules = make_text_rules(fill);
 	const uint32_t cstring = fill->column->kind == CSV_KIND_CSTRING;
 	const uint32_t stride = fill->stride;
-	const uint64_t room = stride - 4 - cstring;
+	const uint64_t room = text_room(fill);
 	uint8_t    *const values = fill->values;
 	const uint8_t *const limit = fill->limit;
 	CsvFinder	finder = fill->finder;
@@ -596,7 +552,7 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 			continue;
 		}
 		nblanks = text.nchars < rules.pad_to ? rules.pad_to - text.nchars : 0;
-		nbytes = text.nbytes - text.ndoubled + nblanks;
+		nbytes = text.nbytes + nblanks;
 		if (unlikely_(nbytes > room))
 		{
 			set_status(fill, row, CSV_VALUE_LONG);
@@ -604,7 +560,7 @@ text_loop(CsvFill *fill, bool uniform, const uint32_t *rows, uint32_t from,
 		}
 		header = csv_varlena_header((uint32_t) nbytes);
 		memcpy(entry, &header, 4);
-		copy_plain_text(&rules, &text, nblanks, entry + 4, room, limit);
+		copy_plain_text(&text, nblanks, entry + 4, limit);
 		if (cstring)
 			entry[4 + nbytes] = 0;
 	}

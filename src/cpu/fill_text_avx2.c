@@ -151,6 +151,52 @@ copy_plain(uint8_t *to, const uint8_t *text, uint32_t n, uint8_t quote)
 }
 
 /*
+ * Copy the bytes [from, n) of a text without its quotes, except the second of two side
+ * by side, which was doubled.  The text is what is between two quotes.  Returns the end
+ * of the value; 0 if it has bytes that are zero or beyond ASCII.  Up to 8 bytes behind
+ * the n bytes are overwritten.
+ */
+static __attribute__((noinline)) uint32_t
+copy_quoted(uint8_t *to, const uint8_t *text, uint32_t from, uint32_t n, uint8_t quote)
+{
+	const __m256i quotes = _mm256_set1_epi8((char) quote);
+	const __m256i one = _mm256_set1_epi8(1);
+	uint64_t	inside = UINT64_MAX;	/* as in index_loop.h */
+	uint64_t	close = 0;
+	uint64_t	unplain = 0;
+	uint32_t	end = from;
+
+	for (; from < n; from += 64)
+	{
+		__m256i		low = _mm256_loadu_si256((const __m256i *) (text + from));
+		__m256i		high = _mm256_loadu_si256((const __m256i *) (text + from + 32));
+		uint64_t	valid = n - from < 64 ? CSV_BITS_BELOW(n - from) : UINT64_MAX;
+		uint64_t	found = valid & csv_mask_of_bytes(_mm256_cmpeq_epi8(low, quotes),
+													  _mm256_cmpeq_epi8(high, quotes));
+		uint64_t	closing;
+		uint64_t	keep;
+
+		unplain |= valid & csv_mask_of_bytes(_mm256_cmpgt_epi8(one, low),
+											 _mm256_cmpgt_epi8(one, high));
+		inside = csv_prefix_xor_pclmul(found) ^ inside;
+		closing = found & ~inside;
+		keep = valid & (~found | (inside & (closing << 1 | close)));
+		close = closing >> 63;
+		inside = (uint64_t) ((int64_t) inside >> 63);
+		for (uint32_t i = 0; i < 64; i += 8)
+		{
+			uint64_t	kept = keep >> i & 0xFF;
+			__m128i		bytes = _mm_loadl_epi64((const __m128i *) (text + from + i));
+			__m128i		places = _mm_loadl_epi64((const __m128i *) &csv_bit_numbers[kept]);
+
+			_mm_storel_epi64((__m128i *) (to + end), _mm_shuffle_epi8(bytes, places));
+			end += csv_popcount(kept);
+		}
+	}
+	return unplain == 0 ? end : 0;
+}
+
+/*
  * Entries with room for any number of bytes of text; for 32 at most, if `short_text`, a
  * constant, is true.
  */
@@ -182,12 +228,14 @@ fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
 			const uint8_t *value = text.finder.bytes + start[lane];
 			uint32_t	n = end[lane] - start[lane];
 			uint32_t	special = 0;
+			uint32_t	plain = 0;	/* bytes that were copied, before any special */
 			uint32_t	nbytes;
 			uint32_t	header;
+			bool		opens = text.quote != 0 && *value == text.quote && n > 0;
 
 			if ((rows & 1u << lane) == 0)
 				continue;
-			if (text.quote != 0 && *value == text.quote && n > 0)
+			if (opens)
 			{
 				if (text.has_escape || n < 2 || value[n - 1] != text.quote)
 					continue;
@@ -198,20 +246,27 @@ fill_wide_text(CsvFill *fill, uint32_t from, uint32_t to,
 			if (n > text.most || nbytes > text.stride - 4 ||
 				entry + 4 + (short_text ? 32 : nbytes + 32) > fill->limit)
 				continue;
-			header = csv_varlena_header(nbytes);
-			memcpy(entry, &header, 4);
 			if (short_text)
 				special = copy_plain(entry + 4, value, n, text.quote);
 			else
-				for (uint32_t i = 0; i < nbytes; i += 32)
+				for (uint32_t i = 0; i < nbytes && special == 0; i += 32)
 				{
 					/* read no more than 32 bytes behind the value's end */
 					uint32_t	at = i < n ? i : n;
 					uint32_t	rest = n - at;
 
-					special |= copy_plain(entry + 4 + i, value + at,
-										  rest < 32 ? rest : 32, text.quote);
+					plain = i;
+					special = copy_plain(entry + 4 + i, value + at,
+										 rest < 32 ? rest : 32, text.quote);
 				}
+			if (special != 0 && opens && text.pad_to == 0 &&
+				entry + 4 + n + 8 <= fill->limit)
+			{
+				nbytes = copy_quoted(entry + 4, value, plain, n, text.quote);
+				special = nbytes == 0;
+			}
+			header = csv_varlena_header(nbytes);
+			memcpy(entry, &header, 4);
 			done |= (uint32_t) (special == 0) << lane;
 		}
 		nleft += leave_rows(row, done, left + nleft);

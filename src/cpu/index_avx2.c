@@ -32,12 +32,9 @@ static inline uint64_t
 block_equal(CsvIndexBlock block, uint8_t byte)
 {
 	__m256i		pattern = _mm256_set1_epi8((char) byte);
-	uint32_t	low = (uint32_t) _mm256_movemask_epi8(
-													  _mm256_cmpeq_epi8(block.low, pattern));
-	uint32_t	high = (uint32_t) _mm256_movemask_epi8(
-													   _mm256_cmpeq_epi8(block.high, pattern));
 
-	return (uint64_t) high << 32 | low;
+	return csv_mask_of_bytes(_mm256_cmpeq_epi8(block.low, pattern),
+							 _mm256_cmpeq_epi8(block.high, pattern));
 }
 
 static inline bool
@@ -50,7 +47,6 @@ block_unplain(CsvIndexBlock block)
 												  _mm256_setzero_si256())) != -1;
 }
 
-/* for each byte, the numbers of the bits that are set, as bytes, the lowest first */
 #define NUMBER(b, i) \
 	((uint64_t) ((b) >> (i) & 1) * (i) << \
 	 8 * __builtin_popcount((b) & ((1 << (i)) - 1)))
@@ -65,7 +61,7 @@ block_unplain(CsvIndexBlock block)
 	NUMBERS_16(b), NUMBERS_16((b) + 16), NUMBERS_16((b) + 32), \
 	NUMBERS_16((b) + 48)
 
-static const uint64_t bit_numbers[256] = {
+const uint64_t csv_bit_numbers[256] = {
 	NUMBERS_64(0), NUMBERS_64(64), NUMBERS_64(128), NUMBERS_64(192)
 };
 
@@ -78,7 +74,7 @@ word_positions(uint64_t word, uint32_t base, uint32_t *positions)
 	for (uint32_t done = 0; done < CSV_WORD_BITS; done += 8)
 	{
 		uint64_t	byte = word >> done & 0xFF;
-		__m128i		numbers = _mm_loadl_epi64((const __m128i *) &bit_numbers[byte]);
+		__m128i		numbers = _mm_loadl_epi64((const __m128i *) &csv_bit_numbers[byte]);
 
 		_mm256_storeu_si256((__m256i *) positions,
 							_mm256_add_epi32(_mm256_cvtepu8_epi32(numbers),

@@ -25,6 +25,9 @@
 #define CSV_TARGET_END		CSV_PRAGMA(GCC pop_options)
 #endif
 
+/* for each byte, the numbers of the bits that are set, as bytes, the lowest first */
+extern const uint64_t csv_bit_numbers[256];
+
 CSV_TARGET_BEGIN(CSV_TARGET_AVX2)
 
 /*
@@ -39,6 +42,14 @@ csv_prefix_xor_pclmul(uint64_t word)
 											   _mm_set1_epi8((char) 0xFF), 0);
 
 	return (uint64_t) _mm_cvtsi128_si64(product);
+}
+
+/* a bit per byte of 64 bytes, of which each is all ones or zero */
+static inline uint64_t
+csv_mask_of_bytes(__m256i low, __m256i high)
+{
+	return (uint64_t) (uint32_t) _mm256_movemask_epi8(high) << 32 |
+		(uint32_t) _mm256_movemask_epi8(low);
 }
 
 CSV_TARGET_END

@@ -8,6 +8,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 typedef uint64_t CsvPair __attribute__((vector_size(16)));
 typedef uint8_t CsvBytes __attribute__((vector_size(16)));
@@ -23,6 +26,19 @@ csv_load_pair(const uint8_t *p)
 
 	memcpy(&pair, p, sizeof(pair));
 	return pair;
+}
+
+/* the low bit of each of the sixteen bytes, which are 0 or 0xFF */
+static inline uint32_t
+csv_pair_bits(CsvPair pair)
+{
+#ifdef __SSE2__
+	return (uint32_t) _mm_movemask_epi8((__m128i) pair);
+#else
+	/* each byte's bit moves to the product's highest byte */
+	pair = (pair & CSV_ONES) * UINT64_C(0x0102040810204080);
+	return (uint32_t) (pair[0] >> 56 | pair[1] >> 56 << 8);
+#endif
 }
 
 /*

@@ -67,6 +67,7 @@ guess_start(CsvPieceReader *reader, uint64_t kept, uint64_t at, bool *found,
 	CsvFileWindow  *window = &reader->window;
 	uint64_t	evidence_end = at + EVIDENCE_BYTES;
 	uint64_t	there = at - 1;
+	uint64_t	first = at - 1; /* byte that is read */
 	Reading		outside = {CSV_STATE_UNQUOTED, false, 0};
 	Reading		inside = {CSV_STATE_QUOTED, false, 0};
 	const Reading *right = NULL;
@@ -98,6 +99,12 @@ guess_start(CsvPieceReader *reader, uint64_t kept, uint64_t at, bool *found,
 		}
 		class = csv_class_at(dialect, csv_window_at(window, window->from),
 							 pos - window->from, window->filled);
+		/* the first quotes tell nothing: the bytes before them are not known */
+		if (pos == first && class == CSV_CLASS_QUOTE)
+		{
+			first++;
+			continue;
+		}
 		read_byte(&outside, dialect, class, pos);
 		read_byte(&inside, dialect, class, pos);
 		if (right == NULL && (outside.is_odd || pos >= evidence_end))

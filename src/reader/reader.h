@@ -842,12 +842,13 @@ extern bool csv_check_text(const uint8_t *text, uint64_t nbytes,
 						   uint64_t *nchars);
 
 /*
- * The same as csv_field_measure(), see field.h.  `value` is NULL or has room for length
- * bytes; the value is written there if it differs from the field.
+ * The same as csv_field_measure(), see field.h.  is_plain: the field is known to be
+ * ASCII without zero bytes.  `value` is NULL or has room for length bytes; the value is
+ * written there if it differs from the field.
  */
 struct CsvMeasure;
 extern void csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
-							 uint64_t length, uint8_t *value,
+							 uint64_t length, bool is_plain, uint8_t *value,
 							 struct CsvMeasure *measure);
 
 #ifdef __cplusplus

@@ -11,9 +11,6 @@
 #include "pair.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 /* the index of the first of sixteen bytes that equals a wanted byte; 16 if none does */
 static inline uint32_t
@@ -25,16 +22,7 @@ first_of(const uint8_t *p, const uint8_t wanted[4])
 								   (bytes == wanted[2]) |
 								   (bytes == wanted[3]));
 
-#ifdef __SSE2__
-	return (uint32_t) __builtin_ctz((uint32_t) _mm_movemask_epi8((__m128i) found) |
-									1 << 16);
-#else
-	if (found[0] != 0)
-		return (uint32_t) __builtin_ctzll(found[0]) / 8;
-	if (found[1] != 0)
-		return 8 + (uint32_t) __builtin_ctzll(found[1]) / 8;
-	return 16;
-#endif
+	return (uint32_t) __builtin_ctz(csv_pair_bits(found) | 1 << 16);
 }
 
 static inline bool
@@ -61,29 +49,6 @@ find_any(const uint8_t *p, const uint8_t *end, const uint8_t wanted[4])
 	}
 	while (p < end && !is_any(*p, wanted))
 		p++;
-	return p;
-}
-
-/*
- * The same, but also copy the bytes before it to *to, and advance *to.  Bytes behind
- * them, up to to_end, may be overwritten.
- */
-static inline const uint8_t *
-copy_until_any(const uint8_t *p, const uint8_t *end, uint8_t **to,
-			   const uint8_t *to_end, const uint8_t wanted[4])
-{
-	while (end - p >= 16 && to_end - *to >= 16)
-	{
-		uint32_t	n = first_of(p, wanted);
-
-		memcpy(*to, p, 16);
-		*to += n;
-		p += n;
-		if (n < 16)
-			return p;
-	}
-	while (p < end && !is_any(*p, wanted))
-		*(*to)++ = *p++;
 	return p;
 }
 
@@ -447,77 +412,149 @@ csv_scan_field(const CsvScan *scan, const CsvDialect *dialect,
 
 /* ---- values ---- */
 
-/* may there be a quote that opens, or, in text format, an escape? */
-static inline bool
-may_be_quoted(const CsvDialect *dialect, const uint8_t *field, uint64_t length)
-{
-	const CsvDialectOptions *opt = &dialect->opt;
+/* bytes are copied in steps of this many */
+#define COPY_BYTES	32
 
-	if (length == 0)
-		return false;
-	if (opt->quoting == CSV_QUOTING_TEXT)
-		return memchr(field, opt->escape, length) != NULL;
-	return opt->quote != 0 &&
-		(field[0] == opt->quote || opt->quoting == CSV_QUOTING_POSTGRES);
+/* the bytes of a field that have a meaning, 64 bytes at a time */
+typedef struct CsvSpecials
+{
+	const uint8_t *field;
+	const uint8_t *end;
+	const uint8_t *block;
+	uint64_t	bits;			/* a bit per special byte of the block that was not
+								 * returned yet */
+	uint8_t		quote;
+	uint8_t		escape;
+} CsvSpecials;
+
+/* a bit for each of sixteen bytes that equals this byte */
+static inline uint64_t
+equal_bits(const uint8_t *p, uint8_t byte)
+{
+	return csv_pair_bits((CsvPair) ((CsvBytes) csv_load_pair(p) == byte));
+}
+
+/* the same for 64 bytes */
+static inline uint64_t
+equal_bits_64(const uint8_t *p, uint8_t byte)
+{
+	return equal_bits(p, byte) | equal_bits(p + 16, byte) << 16 |
+		equal_bits(p + 32, byte) << 32 | equal_bits(p + 48, byte) << 48;
+}
+
+/* the same for the last nbytes bytes of a field, fewer than 64 */
+static inline uint64_t
+equal_bits_of_rest(const uint8_t *p, uint64_t nbytes, const uint8_t *field, uint8_t byte)
+{
+	uint64_t	bits = 0;
+	uint64_t	i;
+
+	for (i = 0; nbytes - i >= 16; i += 16)
+		bits |= equal_bits(p + i, byte) << i;
+	if (i < nbytes && p + nbytes - field >= 16)
+		return bits | equal_bits(p + nbytes - 16, byte) >> (16 - (nbytes - i)) << i;
+	for (; i < nbytes; i++)
+		bits |= (uint64_t) (p[i] == byte) << i;
+	return bits;
+}
+
+/* let the block begin here, before the field's end */
+static inline __attribute__((always_inline)) void
+enter_block(CsvSpecials *specials, const uint8_t *block)
+{
+	uint64_t	nbytes = (uint64_t) (specials->end - block);
+
+	specials->block = block;
+	if (nbytes >= 64)
+	{
+		specials->bits = equal_bits_64(block, specials->quote);
+		if (specials->escape != specials->quote)
+			specials->bits |= equal_bits_64(block, specials->escape);
+	}
+	else
+	{
+		specials->bits = equal_bits_of_rest(block, nbytes, specials->field,
+											specials->quote);
+		if (specials->escape != specials->quote)
+			specials->bits |= equal_bits_of_rest(block, nbytes, specials->field,
+												 specials->escape);
+	}
+}
+
+/* the next special byte; the field's end if there is none */
+static inline __attribute__((always_inline)) const uint8_t *
+next_special(CsvSpecials *specials)
+{
+	uint32_t	i;
+
+	while (specials->bits == 0)
+	{
+		if (specials->end - specials->block <= 64)
+			return specials->end;
+		enter_block(specials, specials->block + 64);
+	}
+	i = (uint32_t) __builtin_ctzll(specials->bits);
+	specials->bits &= specials->bits - 1;
+	return specials->block + i;
+}
+
+/*
+ * Copy nbytes bytes in steps.  Bytes behind them, up to `end` and in the room, may be
+ * read and overwritten.
+ */
+static inline __attribute__((always_inline)) void
+copy_run(uint8_t *to, uint64_t room, const uint8_t *p, const uint8_t *end,
+		 uint64_t nbytes)
+{
+	uint64_t	whole = (nbytes + COPY_BYTES - 1) / COPY_BYTES * COPY_BYTES;
+
+	if (whole > (uint64_t) (end - p) || whole > room)
+	{
+		memcpy(to, p, nbytes);
+		return;
+	}
+	for (uint64_t i = 0; i < nbytes; i += COPY_BYTES)
+		memcpy(to + i, p + i, COPY_BYTES);
 }
 
 /*
  * Unquote a field to `to`; if that is NULL, only count.  The result is the same as with
- * csv_unquoter_next(), byte by byte.
+ * csv_unquoter_next(), byte by byte.  `escape` is a constant if it is the quote.
  */
-static inline uint64_t
-unquote(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
-		uint8_t *to, uint64_t room, bool *quoted)
+static inline __attribute__((always_inline)) uint64_t
+unquote(const CsvDialectOptions *opt, uint8_t escape, const uint8_t *field,
+		uint64_t length, uint8_t *to, uint64_t room, bool *quoted)
 {
-	const uint8_t quote = dialect->opt.quote;
-	const uint8_t escape = dialect->opt.escape;
-	const uint8_t inside_wanted[4] = {quote, quote, quote, escape};
-	const uint8_t outside_wanted[4] = {quote, quote, quote, quote};
-	const bool	anywhere = dialect->opt.quoting == CSV_QUOTING_POSTGRES;
+	const uint8_t quote = opt->quote;
+	const bool	anywhere = opt->quoting == CSV_QUOTING_POSTGRES;
 	const uint8_t *end = field + length;
-	const uint8_t *p = field;
-	const uint8_t *to_end = to == NULL ? NULL : to + room;
-	uint8_t    *next = to;
-	uint64_t	ndropped = 0;
+	const uint8_t *run = field; /* bytes of the value that are not copied yet */
+	const uint8_t *p;
+	uint64_t	nbytes = 0;
 	bool		inside = false;
+	CsvSpecials specials = {.field = field, .end = end, .quote = quote, .escape = escape};
 
-	*quoted = false;
-	while (p < end)
+	enter_block(&specials, field);
+	while ((p = next_special(&specials)) < end)
 	{
-		/* no quote opens from here on */
-		if (p == field ? !may_be_quoted(dialect, field, length) :
-			!inside && !anywhere)
-		{
-			if (to != NULL)
-				memcpy(next, p, end - p);
-			break;
-		}
-		if (to == NULL)
-			p = find_any(p, end, inside ? inside_wanted : outside_wanted);
-		else
-			p = copy_until_any(p, end, &next, to_end,
-							   inside ? inside_wanted : outside_wanted);
-		if (p == end)
-			break;
 		if (inside && *p == escape && end - p > 1 &&
 			(p[1] == quote || p[1] == escape))
-		{
-			p++;
-			ndropped++;
-		}
+			next_special(&specials);	/* is data */
 		else if (*p == quote)
-		{
-			*quoted = true;
 			inside = !inside;
-			p++;
-			ndropped++;
+		else
 			continue;
-		}
 		if (to != NULL)
-			*next++ = *p;
-		p++;
+			copy_run(to + nbytes, room - nbytes, run, end, (uint64_t) (p - run));
+		nbytes += (uint64_t) (p - run);
+		run = p + 1;
+		if (!inside && !anywhere)
+			break;
 	}
-	return length - ndropped;
+	*quoted = run > field;
+	if (to != NULL)
+		memcpy(to + nbytes, run, (size_t) (end - run));
+	return nbytes + (uint64_t) (end - run);
 }
 
 /* the same for text format.  *is_odd: see csv_unescape(). */
@@ -526,33 +563,57 @@ unescape(const CsvDialect *dialect, const uint8_t *field, uint64_t length, uint8
 		 uint64_t room, bool *is_odd)
 {
 	const uint8_t escape = dialect->opt.escape;
-	const uint8_t wanted[4] = {escape, escape, escape, escape};
 	const uint8_t *end = field + length;
-	const uint8_t *p = field;
-	const uint8_t *to_end = to == NULL ? NULL : to + room;
-	uint8_t    *next = to;
-	uint64_t	ndropped = 0;
+	const uint8_t *run = field;
+	const uint8_t *p;
+	uint64_t	nbytes = 0;
+	CsvSpecials specials = {.field = field, .end = end, .quote = escape, .escape = escape};
 
 	*is_odd = false;
-	for (;;)
+	enter_block(&specials, field);
+	while ((p = next_special(&specials)) < end)
 	{
-		uint32_t	nbytes;
+		uint32_t	sequence;
 		uint8_t		byte;
 
-		p = to == NULL ? find_any(p, end, wanted) :
-			copy_until_any(p, end, &next, to_end, wanted);
-		if (p == end)
-			break;
-		ndropped++;
-		if (++p == end)
-			break;				/* it escapes nothing */
-		byte = csv_unescape(p, (uint64_t) (end - p), &nbytes, is_odd);
 		if (to != NULL)
-			*next++ = byte;
-		ndropped += nbytes - 1;
-		p += nbytes;
+			copy_run(to + nbytes, room - nbytes, run, end, (uint64_t) (p - run));
+		nbytes += (uint64_t) (p - run);
+		run = ++p;
+		if (p == end)
+			break;				/* it escapes nothing */
+		if (*p == escape)
+			next_special(&specials);
+		byte = csv_unescape(p, (uint64_t) (end - p), &sequence, is_odd);
+		if (to != NULL)
+			to[nbytes] = byte;
+		nbytes++;
+		run += sequence;
 	}
-	return length - ndropped;
+	if (to != NULL)
+		memcpy(to + nbytes, run, (size_t) (end - run));
+	return nbytes + (uint64_t) (end - run);
+}
+
+/* the same for any dialect that is not lenient */
+static uint64_t
+unquote_any(const CsvDialect *dialect, const uint8_t *field, uint64_t length,
+			uint8_t *to, uint64_t room, bool *quoted, bool *is_odd)
+{
+	const CsvDialectOptions *opt = &dialect->opt;
+
+	*quoted = false;
+	*is_odd = false;
+	if (opt->quoting == CSV_QUOTING_TEXT)
+		return unescape(dialect, field, length, to, room, is_odd);
+	if (opt->quote != 0 && length > 0 &&
+		(field[0] == opt->quote || opt->quoting == CSV_QUOTING_POSTGRES))
+		return opt->escape == opt->quote ?
+			unquote(opt, opt->quote, field, length, to, room, quoted) :
+			unquote(opt, opt->escape, field, length, to, room, quoted);
+	if (to != NULL && length > 0)
+		memcpy(to, field, length);
+	return length;
 }
 
 /*
@@ -597,10 +658,7 @@ csv_field_value(const CsvDialect *dialect, const uint8_t *field,
 
 	if (dialect->opt.quoting == CSV_QUOTING_LENIENT)
 		return unquote_leniently(&dialect->opt, field, length, value, quoted);
-	if (dialect->opt.quoting != CSV_QUOTING_TEXT)
-		return unquote(dialect, field, length, value, room, quoted);
-	*quoted = false;
-	return unescape(dialect, field, length, value, room, &is_odd);
+	return unquote_any(dialect, field, length, value, room, quoted, &is_odd);
 }
 
 bool
@@ -638,21 +696,15 @@ csv_check_text(const uint8_t *text, uint64_t nbytes, uint64_t *nchars)
 
 void
 csv_fast_measure(const CsvDialect *dialect, const uint8_t *field,
-				 uint64_t length, uint8_t *value, CsvMeasure *measure)
+				 uint64_t length, bool is_plain, uint8_t *value,
+				 CsvMeasure *measure)
 {
-	uint64_t	nchars;
-	bool		is_odd = false;
+	uint64_t	nchars = length;
+	bool		is_odd;
 
-	measure->nbytes = length;
-	measure->quoted = false;
-	if (!may_be_quoted(dialect, field, length))
-		;
-	else if (dialect->opt.quoting == CSV_QUOTING_TEXT)
-		measure->nbytes = unescape(dialect, field, length, value, length, &is_odd);
-	else
-		measure->nbytes = unquote(dialect, field, length, value, length,
-								  &measure->quoted);
-	if (is_odd || !csv_check_text(field, length, &nchars))
+	measure->nbytes = unquote_any(dialect, field, length, value, length,
+								  &measure->quoted, &is_odd);
+	if (is_odd || (!is_plain && !csv_check_text(field, length, &nchars)))
 	{
 		/* go byte by byte to find all that is wrong */
 		csv_field_measure(dialect, field, length, measure);

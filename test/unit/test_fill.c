@@ -110,21 +110,22 @@ add_groups(char *at, char separator)
 	return at;
 }
 
-/* `clean`: nothing but ASCII without quotes */
+/* with the first nothers of the strings that are not plain ASCII */
 static char *
-add_text(char *at, uint32_t most, bool clean)
+add_text(char *at, uint32_t most, uint32_t nothers)
 {
 	static const char *others[] = {
-		"\"", "\"\"", "'", "\xC3\xA4", "\xE6\x9D\xB1", "\xF0\x9F\x98\x80",
+		"\"\"", "\"", "'", "\xC3\xA4", "\xE6\x9D\xB1", "\xF0\x9F\x98\x80",
 		"\xFF", "\xC3", "\\\\", "\\\"", "  ", "\x7F"
 	};
 	uint32_t	n = random_below(most + 1);
+	uint32_t	every = 1 + random_below(20);
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		if (!clean && one_in(10))
+		if (nothers > 0 && one_in(every))
 		{
-			const char *other = others[random_below(12)];
+			const char *other = others[random_below(nothers)];
 
 			at = stpcpy(at, other);
 		}
@@ -140,7 +141,7 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 	char	   *start = at;
 	char	   *end;
 	uint32_t	how = random_below(100);
-	bool		clean = !one_in(4);
+	uint32_t	nothers = one_in(2) ? 0 : one_in(3) ? 12 : 1 + one_in(4);
 	bool		quoted = one_in(4);
 
 	if (how < 4)
@@ -174,7 +175,7 @@ add_value(char *at, const CsvColumn *column, uint32_t most_text)
 			end = add_text(at, column->type_chars > 0 && !one_in(20) ?
 						   (uint32_t) column->type_chars :
 						   column->byte_width > 0 && !one_in(20) ?
-						   (uint32_t) column->byte_width : most_text, clean);
+						   (uint32_t) column->byte_width : most_text, nothers);
 			break;
 		default:
 			end = add_sign(at);

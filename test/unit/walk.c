@@ -47,8 +47,8 @@ walk_record(const CsvBatch *batch, const CsvLayout *layout,
 			continue;
 		span = csv_scan_field(&scan, dialect, batch->bytes, batch->consumed,
 							  layout->columns[i].field);
-		csv_fast_measure(dialect, batch->bytes + span.offset, span.length, NULL,
-						 &measure);
+		csv_fast_measure(dialect, batch->bytes + span.offset, span.length, false,
+						 NULL, &measure);
 		look_at(batch->bytes + span.offset, span.length);
 	}
 	free(scan.separators);
