@@ -11,6 +11,7 @@
 #include "import/import.h"
 #include "plan/plan_state.h"
 #include "scan/execute.h"
+#include "scan/joins.h"
 #include "load/copy.h"
 #include "settings.h"
 
@@ -23,6 +24,7 @@ _PG_init(void)
 {
 	csv_settings_define();
 	csv_copy_init();
+	csv_joins_init();
 	MarkGUCPrefixReserved("csv_gpu_fdw");
 }
 

@@ -369,6 +369,7 @@ void
 csv_begin_shared(CsvScanState *state)
 {
 	state->has_begun = true;
+	state->scan->join_filters = state->join_filters;
 	if (state->shared == NULL || state->dsa == NULL ||
 		(state->pcxt != NULL && state->pcxt->nworkers_launched == 0))
 		return;

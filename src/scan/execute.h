@@ -54,6 +54,7 @@ typedef struct CsvScanState
 	CsvFileFilter *files;		/* NULL: all files are read */
 	bool		files_decided;	/* for the current scan */
 	int64		all_bytes;		/* for csv_lookup_rescan() */
+	List	   *join_filters;	/* CsvScanFilters, of the joins above */
 
 	/* in a parallel query */
 	bool		has_begun;		/* it is known whether the scan is shared */

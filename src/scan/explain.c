@@ -15,6 +15,7 @@
 #include "batches/kept.h"
 #include "compat.h"
 #include "scan/execute.h"
+#include "scan/join_filter.h"
 #include "table/source.h"
 
 /* ---- ORDER BY with LIMIT ---- */
@@ -178,10 +179,41 @@ explain_relation(const ForeignScan *plan, Oid relid, ExplainState *es)
 	ExplainPropertyText("Relations", text.data, es);
 }
 
+/* show the columns that each join filter tests, as (a, b) */
+static void
+explain_join_filters(const List *scan_filters, List *context, bool prefix,
+					 ExplainState *es)
+{
+	List	   *texts = NIL;
+	ListCell   *cell;
+
+	foreach(cell, scan_filters)
+	{
+		const CsvScanFilter *scan_filter = lfirst(cell);
+		StringInfoData text;
+
+		initStringInfo(&text);
+		for (int i = 0; i < scan_filter->filter->nkeys; i++)
+		{
+			if ((scan_filter->filter->used & 1U << i) == 0)
+				continue;
+			appendStringInfoString(&text, text.len == 0 ? "(" : ", ");
+			appendStringInfoString(&text,
+								   deparse_expression((Node *) scan_filter->columns[i],
+													  context, prefix, false));
+		}
+		appendStringInfoChar(&text, ')');
+		texts = lappend(texts, text.data);
+	}
+	if (texts != NIL)
+		ExplainPropertyList("Engine Join Filter", texts, es);
+}
+
 /* Show what the engine does beyond finding rows. */
 static void
 explain_pushdown(ForeignScanState *node, ExplainState *es)
 {
+	const CsvScanState *state = node->fdw_state;
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												   (Plan *) plan, NIL);
@@ -203,6 +235,7 @@ explain_pushdown(ForeignScanState *node, ExplainState *es)
 		explain_order(order, list_nth(plan->fdw_exprs, n - 2),
 						  list_nth(plan->fdw_exprs, n - 1), context, prefix, es);
 	}
+	explain_join_filters(state->join_filters, context, prefix, es);
 	if (plan->scan.scanrelid != 0)
 		return;
 	foreach(cell, plan->fdw_scan_tlist)
@@ -289,6 +322,8 @@ explain_execution(const CsvScanState *state, const ForeignScan *plan,
 				state->scan->batches->layout->wants_surplus, es);
 	show_number("Rows Removed by Engine Filter", batches->filtered,
 				engine_quals(plan) != NIL, es);
+	show_number("Rows Removed by Join Filter", statistics.unmatched,
+				state->join_filters != NIL, es);
 	show_number("Rows Removed by Engine Limit", batches->beyond,
 				csv_plan_has_order(plan), es);
 	show_number("Chunks", batches->chunks, true, es);

@@ -14,15 +14,26 @@
 
 #include "reader/footer.h"
 #include "scan/execute.h"
+#include "scan/join_filter.h"
 
 /* where the parts of the shared memory are, for the leader and the workers that may come */
 static void
-place_parts(CsvSharedScan *shared, const char *options, const ParallelContext *pcxt)
+place_parts(CsvSharedScan *shared, const char *options, Size filter_bytes,
+			const ParallelContext *pcxt)
 {
 	shared->report = MAXALIGN(sizeof(CsvSharedScan));
 	shared->server_options = shared->report +
 		MAXALIGN(csv_shared_report_size(pcxt->nworkers + 1));
-	shared->sharing = shared->server_options + MAXALIGN(strlen(options) + 1);
+	shared->join_filters = shared->server_options + MAXALIGN(strlen(options) + 1);
+	shared->sharing = shared->join_filters + MAXALIGN(filter_bytes);
+}
+
+/* the memory for join filters; NULL: the leader has none that are shared */
+static void *
+filter_memory(CsvSharedScan *shared)
+{
+	return shared->sharing == shared->join_filters ? NULL :
+		(char *) shared + shared->join_filters;
 }
 
 Size
@@ -32,7 +43,8 @@ csv_estimate_dsm(ForeignScanState *node, ParallelContext *pcxt)
 	CsvSharedScan parts;
 
 	csv_decide_files(node);
-	place_parts(&parts, nodeToString(state->table->server_options), pcxt);
+	place_parts(&parts, nodeToString(state->table->server_options),
+				csv_join_filters_size(state->join_filters, node), pcxt);
 	return add_size(parts.sharing, csv_sharing_size(state->scan->batches->source));
 }
 
@@ -46,7 +58,8 @@ csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 	const char *options = nodeToString(table->server_options);
 
 	memset(shared, 0, sizeof(*shared));
-	place_parts(shared, options, pcxt);
+	place_parts(shared, options,
+				csv_join_filters_size(state->join_filters, node), pcxt);
 	memcpy((char *) shared + shared->server_options, options, strlen(options) + 1);
 	SpinLockInit(&shared->mutex);
 	csv_shared_report_init(csv_shared_report(shared), pcxt->nworkers + 1);
@@ -56,6 +69,7 @@ csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 					 csv_footer_margin(&table->reader.dialect),
 					 &table->settings);
 	csv_skipping_begin_shared(state->scan->skipping, csv_shared_report(shared));
+	csv_join_filters_share(state->join_filters, node, filter_memory(shared), true);
 	state->pcxt = pcxt;
 	state->shared = coordinate;
 	/* set only while the plan is set up, or run by the leader */
@@ -83,6 +97,7 @@ csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 	csv_skipping_begin_shared(state->scan->skipping, csv_shared_report(shared));
 	csv_sharing_restart(csv_shared_files(shared), state->scan->batches->source,
 						&state->table->settings);
+	csv_join_filters_share(state->join_filters, node, filter_memory(shared), true);
 }
 
 void
@@ -105,6 +120,7 @@ csv_initialize_worker(ForeignScanState *node, shm_toc *toc, void *coordinate)
 	MemoryContextSwitchTo(outer);
 	state->shared = shared;
 	state->dsa = node->ss.ps.state->es_query_dsa;
+	csv_join_filters_share(state->join_filters, node, filter_memory(shared), false);
 	csv_open_scan(node);
 }
 
@@ -123,6 +139,7 @@ csv_shutdown_scan(ForeignScanState *node)
 		csv_table_scan_unshare(state->scan, &state->statistics);
 		state->has_statistics = true;
 	}
+	csv_join_filters_share(state->join_filters, node, NULL, false);
 	state->is_shared = false;
 	state->has_begun = false;
 	state->shared = NULL;

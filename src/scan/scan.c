@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "batches/sharing.h"
+#include "scan/join_filter.h"
 #include "scan/row_run.h"
 #include "scan/scan.h"
 #include "table/counts.h"
@@ -347,6 +348,56 @@ last_record(const CsvTableScan *scan)
 	return (int64) scan->at->batch.file_records + scan->row + scan->error;
 }
 
+/* rows of the batch's selection, or of the batch */
+static uint32_t
+nselected(const CsvFileBatch *at)
+{
+	return at->selection != NULL ? at->selection->nrows : at->batch.nrows;
+}
+
+/* rows of the batch that the join filters removed, up to the last row */
+static int64
+count_unmatched(const CsvTableScan *scan)
+{
+	uint32_t	passed = 0;
+
+	if (scan->at == NULL || !scan->is_filtered)
+		return 0;
+	if (scan->row >= scan->at->batch.nrows)
+		passed = nselected(scan->at);
+	else if (scan->position > 0)
+		passed = scan->matching[scan->position - 1] + 1;
+	return (int64) passed - scan->position;
+}
+
+/* find the rows that have partners */
+static void
+match_rows(CsvTableScan *scan)
+{
+	const CsvFileBatch *at = scan->at;
+	uint32_t	n = nselected(at);
+
+	scan->is_filtered = scan->join_filters != NIL && n > 0 &&
+		!scan->batches->layout->wants_surplus &&
+		!(scan->any_careful && csv_careful_has_all(scan->careful));
+	if (!scan->is_filtered)
+		return;
+	if (n > scan->matching_capacity)
+	{
+		if (scan->matching != NULL)
+			pfree(scan->matching);
+		scan->matching = MemoryContextAllocHuge(scan->context,
+												sizeof(uint32_t) * (size_t) n);
+		scan->matching_capacity = n;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		scan->matching[i] = i;
+	scan->nmatching = csv_join_filters_run(scan->join_filters, at, scan->columns,
+										   scan->ncolumns,
+										   scan->any_careful ? scan->careful : NULL,
+										   scan->matching, n);
+}
+
 /* leave the batch, if there is one: its records are passed */
 static void
 leave_batch(CsvTableScan *scan)
@@ -355,6 +406,7 @@ leave_batch(CsvTableScan *scan)
 		csv_skipping_pass(scan->skipping, scan->at->file_number,
 						  (int64) scan->at->batch.file_records,
 						  last_record(scan));
+	scan->nunmatched += count_unmatched(scan);
 	scan->at = NULL;
 	scan->position = 0;
 	scan->row = 0;
@@ -404,6 +456,7 @@ advance_batch(CsvTableScan *scan)
 	}
 	sort_columns(scan);
 	scan->any_careful = csv_careful_take(scan->careful, scan->at);
+	match_rows(scan);
 	if (scan->shared != NULL || scan->shows_progress)
 		show_progress(scan);
 	return true;
@@ -414,12 +467,19 @@ static inline uint32_t
 next_row(const CsvTableScan *scan)
 {
 	const CsvSelection *selection = scan->at->selection;
+	uint32_t	place = scan->position;
 
+	if (scan->is_filtered)
+	{
+		if (place == scan->nmatching)
+			return scan->at->batch.nrows;
+		place = scan->matching[place];
+	}
 	if (selection == NULL)
-		return scan->row;
-	if (scan->position == selection->nrows)
+		return scan->is_filtered ? place : scan->row;
+	if (place == selection->nrows)
 		return scan->at->batch.nrows;
-	return selection->rows[scan->position];
+	return selection->rows[place];
 }
 
 /* ---- skipped records ---- */
@@ -695,6 +755,7 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 	for (;;)
 	{
 		uint32_t	row;
+		uint32_t	place;
 
 		reset_row(scan);
 		if (unlikely(scan->at == NULL) && !advance_batch(scan))
@@ -713,14 +774,12 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 				return false;
 			continue;
 		}
-		scan->entry = csv_has_selected_rows(&scan->at->batch) ?
-			scan->position : row;
+		place = scan->is_filtered ? scan->matching[scan->position] : scan->position;
+		scan->entry = csv_has_selected_rows(&scan->at->batch) ? place : row;
 		if (scan->at->selection != NULL)
-		{
 			scan->undecided = scan->at->selection->any_careful &&
-				scan->at->selection->careful[scan->position] != 0;
-			scan->position++;
-		}
+				scan->at->selection->careful[place] != 0;
+		scan->position++;
 
 		fill_fast(scan, scan->entry, values, isnull);
 		if ((scan->any_careful || scan->virtuals != NULL) &&
@@ -803,7 +862,7 @@ csv_table_scan_run(CsvTableScan *scan, CsvRowRun *run)
 
 	reset_row(scan);
 	if (scan->finished || at == NULL || at->selection != NULL ||
-		scan->virtuals != NULL)
+		scan->is_filtered || scan->virtuals != NULL)
 		return false;
 	end = at->batch.nrows;
 	if (scan->error < at->batch.nerrors)
@@ -836,6 +895,7 @@ add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
 	sum->skipped += one->skipped;
 	sum->set_null += one->set_null;
 	sum->surplus += one->surplus;
+	sum->unmatched += one->unmatched;
 	batches->chunks += more->chunks;
 	batches->bytes += more->bytes;
 	batches->read_seconds += more->read_seconds;
@@ -917,6 +977,7 @@ csv_table_scan_statistics(const CsvTableScan *scan,
 {
 	statistics->batches = csv_batches_statistics(scan->batches);
 	statistics->surplus = scan->nsurplus;
+	statistics->unmatched = scan->nunmatched + count_unmatched(scan);
 	statistics->records =
 		csv_skipping_count(scan->skipping,
 						   scan->at == NULL ? 0 : scan->at->file_number,

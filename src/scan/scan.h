@@ -27,6 +27,7 @@ typedef struct CsvScanStatistics
 	int64		set_null;		/* values that are NULL instead */
 	int64		surplus;		/* rows with fields beyond the table's, if a
 								 * column for these is wanted */
+	int64		unmatched;		/* rows that a join filter removed */
 	CsvBatchesStatistics batches;
 } CsvScanStatistics;
 
@@ -44,6 +45,7 @@ typedef struct CsvSharedScan
 	Size		sharing;		/* bytes from here to each part */
 	Size		report;
 	Size		server_options; /* nodeToString() of the table's */
+	Size		join_filters;	/* those that the scan owns */
 	slock_t		mutex;
 	CsvScanStatistics statistics;	/* of processes that have ended */
 	CsvAmounts	amounts;		/* of all processes, up to their current batches */
@@ -94,11 +96,18 @@ typedef struct CsvTableScan
 	/* the current batch; NULL: none */
 	const CsvFileBatch *at;
 	uint64		opening;		/* as in the batch before */
-	uint32_t	position;		/* next row in its selection */
+	uint32_t	position;		/* next row in `matching` or in its selection */
 	uint32_t	row;			/* next row of the batch */
 	uint32_t	entry;			/* the row's place in the arrays */
 	uint32_t	error;			/* next error of the batch */
 	bool		undecided;		/* the engine left the last row open */
+	List	   *join_filters;	/* CsvScanFilters; set before the first row */
+	uint32_t   *matching;		/* rows of the selection (without one, of the
+								 * batch) that they leave */
+	uint32_t	nmatching;
+	uint32_t	matching_capacity;
+	bool		is_filtered;	/* `matching` counts */
+	int64		nunmatched;		/* rows that they removed, in batches before */
 	bool		any_careful;	/* some entry has values that arrays do not hold */
 
 	/*

@@ -1,0 +1,83 @@
+/*
+ * join_filter.h
+ *		Filters of a scan's rows by the keys of hash joins above the scan.
+ *
+ * A row that has no partner in the hash table of a join need not be made.  The keys in
+ * the table are collected in a Bloom filter while the join builds the table (joins.c).
+ * A filter lets rows pass that have no partner, too, so the join checks all rows as
+ * always.
+ */
+#ifndef CSV_JOIN_FILTER_H
+#define CSV_JOIN_FILTER_H
+
+#include "nodes/execnodes.h"
+#include "port/atomics.h"
+
+#include "scan/fetch.h"
+
+/* a join with more keys is filtered by these many */
+#define CSV_MAX_JOIN_KEYS	8
+
+/* the keys of one hash join, in the executor's memory */
+typedef struct CsvJoinFilter
+{
+	const HashJoinState *join;
+	PlanState  *child;			/* delivers the rows of the hash table */
+	ExecProcNodeMtd next_row;	/* the child's own function */
+	int			nkeys;
+	Oid			inner_types[CSV_MAX_JOIN_KEYS];
+	Oid			outer_types[CSV_MAX_JOIN_KEYS];
+	AttrNumber	inner_atts[CSV_MAX_JOIN_KEYS];	/* in the child's rows */
+	uint32		used;			/* a bit for each key that scans have */
+	uint32		nwords;			/* a power of two */
+	pg_atomic_uint64 *words;	/* NULL: no keys yet */
+	bool		complete;		/* has all keys of the hash table */
+
+	/* if processes build one hash table together, the words are in shared memory */
+	const ForeignScanState *owner;	/* of the scan with this memory; NULL: none */
+	bool		is_shared;
+
+	struct CsvJoinFilter *next; /* of this process */
+} CsvJoinFilter;
+
+/* such a filter, as one scan uses it */
+typedef struct CsvScanFilter
+{
+	CsvJoinFilter *filter;
+	const Var  *columns[CSV_MAX_JOIN_KEYS]; /* of the table; NULL: no such key */
+	uint64		ntested;		/* rows */
+	uint64		nremoved;
+	bool		dropped;		/* it removed too few rows */
+} CsvScanFilter;
+
+/* has the type values that a filter can have? */
+extern bool csv_join_type_allowed(Oid type);
+
+/* the number of words for a hash table of so many rows, within its memory */
+extern uint32 csv_join_filter_words(double nrows);
+
+/* add the keys of a row of the hash table, or note that there are no more rows */
+extern void csv_join_filter_collect(CsvJoinFilter *filter, TupleTableSlot *slot);
+
+/*
+ * Removes rows without partners from a list of n rows of a batch (positions in its
+ * selection; without a selection, rows), and returns the number of rows that are left.
+ * columns: as csv_careful_take() got them.  careful: NULL if the arrays hold all
+ * values.  Rows whose values are not all made pass, so that their records are checked.
+ */
+extern uint32_t csv_join_filters_run(List *scan_filters, const CsvFileBatch *at,
+									 const CsvScanColumn *columns, int ncolumns,
+									 const CsvCareful *careful, uint32_t *rows,
+									 uint32_t n);
+
+/* ---- shared memory of a scan, for the filters (CsvScanFilter) that it owns ---- */
+
+extern Size csv_join_filters_size(const List *scan_filters,
+								  const ForeignScanState *owner);
+
+/* in the leader: initialize; in a worker, use the leader's.  NULL: it ends */
+extern void csv_join_filters_share(const List *scan_filters,
+								   const ForeignScanState *owner, void *memory,
+								   bool initialize);
+
+#endif							/* CSV_JOIN_FILTER_H */
