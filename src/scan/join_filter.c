@@ -15,6 +15,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "storage/shmem.h"
 #include "utils/uuid.h"
 
 #include "scan/join_filter.h"
@@ -100,39 +101,58 @@ bits_of(uint64 hash)
 }
 
 static inline pg_atomic_uint64 *
-word_of(const CsvJoinFilter *filter, uint64 hash)
+word_of(CsvJoinBits *bits, uint64 hash)
 {
-	return &filter->words[hash >> 20 & (filter->nwords - 1)];
+	return &bits->words[hash >> 20 & (bits->nwords - 1)];
 }
 
 /* ---- keys of the hash table ---- */
 
-uint32
+uint64
 csv_join_filter_words(double nrows)
 {
 	double		most = (double) get_hash_memory_limit() / CSV_MEMORY_SHARE /
 		sizeof(pg_atomic_uint64);
 	double		words = Min(nrows, Min(most, (double) (1 << 24)));
 
-	return pg_nextpower2_32(Max((uint32) words, CSV_LEAST_WORDS));
+	return pg_nextpower2_64(Max((uint64) words, CSV_LEAST_WORDS));
 }
 
-static bool
-is_parallel(const CsvJoinFilter *filter)
+static Size
+bits_size(const CsvJoinFilter *filter)
 {
-	return castNode(HashState, innerPlanState(filter->join))->parallel_state != NULL;
+	return offsetof(CsvJoinBits, words) +
+		sizeof(pg_atomic_uint64) * (Size) filter->nwords;
 }
 
-/* before the first key of a hash table that this process builds */
 static void
-begin_keys(CsvJoinFilter *filter)
+clear_bits(CsvJoinFilter *filter)
 {
-	if (filter->words == NULL)
-		filter->words =
+	memset(filter->bits, 0, bits_size(filter));
+	filter->bits->nwords = filter->nwords;
+}
+
+/*
+ * Prepare for a row of the hash table, or for its end; false if the keys of other
+ * processes' rows would be missing.
+ */
+static bool
+begin_row(CsvJoinFilter *filter)
+{
+	if (filter->is_shared)
+		return true;
+	if (castNode(HashState, innerPlanState(filter->join))->parallel_state != NULL)
+		return false;
+	if (filter->bits == NULL)
+		filter->bits =
 			MemoryContextAlloc(filter->join->js.ps.state->es_query_cxt,
-							   sizeof(pg_atomic_uint64) * filter->nwords);
-	memset(filter->words, 0, sizeof(pg_atomic_uint64) * filter->nwords);
+							   bits_size(filter));
+	else if (!filter->complete)
+		return true;
+	/* the first row of the first hash table, or of another one */
+	clear_bits(filter);
 	filter->complete = false;
+	return true;
 }
 
 void
@@ -142,18 +162,16 @@ csv_join_filter_collect(CsvJoinFilter *filter, TupleTableSlot *slot)
 	uint64		bits;
 	pg_atomic_uint64 *word;
 
-	if (!filter->is_shared)
-	{
-		/* other processes would not have these keys */
-		if (is_parallel(filter))
-			return;
-		if (filter->words == NULL || filter->complete)
-			begin_keys(filter);
-		if (TupIsNull(slot))
-			filter->complete = true;
-	}
-	if (TupIsNull(slot))
+	if (!begin_row(filter))
 		return;
+	if (TupIsNull(slot))
+	{
+		pg_atomic_fetch_add_u64(&filter->bits->nrows, (int64) filter->nrows);
+		filter->nrows = 0;
+		filter->complete = true;
+		return;
+	}
+	filter->nrows++;
 	for (int i = 0; i < filter->nkeys; i++)
 	{
 		bool		isnull;
@@ -167,7 +185,7 @@ csv_join_filter_collect(CsvJoinFilter *filter, TupleTableSlot *slot)
 		hash = mix(hash, hash_key(filter->inner_types[i], datum));
 	}
 	bits = bits_of(hash);
-	word = word_of(filter, hash);
+	word = word_of(filter->bits, hash);
 	if ((pg_atomic_read_u64(word) & bits) == bits)
 		return;
 	if (filter->is_shared)
@@ -180,17 +198,18 @@ csv_join_filter_collect(CsvJoinFilter *filter, TupleTableSlot *slot)
 
 /*
  * The hash table is complete before the join asks for rows, except if the join asks for
- * its first row earlier, to see whether there is one.  All processes have added their
- * keys to a shared table before any of them asks.
+ * its first row earlier, to see whether there is one.  A shared table is complete
+ * before any process asks.  The number of rows proves that no keys are missing.
  */
 static bool
 is_usable(const CsvScanFilter *scan_filter)
 {
 	const CsvJoinFilter *filter = scan_filter->filter;
 
-	return !scan_filter->dropped && filter->words != NULL &&
+	return !scan_filter->dropped && filter->bits != NULL &&
 		filter->join->hj_HashTable != NULL &&
-		(filter->is_shared || filter->complete);
+		(double) pg_atomic_read_u64(&filter->bits->nrows) >=
+		filter->join->hj_HashTable->totalTuples;
 }
 
 /* has the row a partner, perhaps? */
@@ -215,7 +234,7 @@ may_match(const CsvScanFilter *scan_filter, const CsvScanColumn *const *keys,
 												  (size_t) entry * key->stride)));
 	}
 	bits = bits_of(hash);
-	return (pg_atomic_read_u64(word_of(filter, hash)) & bits) == bits;
+	return (pg_atomic_read_u64(word_of(filter->bits, hash)) & bits) == bits;
 }
 
 /* find the columns of the keys that are used; false if the batch lacks one of them */
@@ -292,8 +311,8 @@ csv_join_filters_run(List *scan_filters, const CsvFileBatch *at,
 /* ---- shared memory ---- */
 
 /*
- * The number of words, and the words, of each filter.  A leader without filters has 0
- * bytes; its workers then do not use the filters that they have.
+ * The bits of each filter, one after the other.  A leader without filters has 0 bytes;
+ * its workers then do not use the filters that they have.
  */
 Size
 csv_join_filters_size(const List *scan_filters, const ForeignScanState *owner)
@@ -306,8 +325,7 @@ csv_join_filters_size(const List *scan_filters, const ForeignScanState *owner)
 		const CsvJoinFilter *filter = ((const CsvScanFilter *) lfirst(cell))->filter;
 
 		if (filter->owner == owner)
-			size = add_size(size, sizeof(pg_atomic_uint64) *
-							((Size) filter->nwords + 1));
+			size = add_size(size, bits_size(filter));
 	}
 	return size;
 }
@@ -316,7 +334,7 @@ void
 csv_join_filters_share(const List *scan_filters, const ForeignScanState *owner,
 					   void *memory, bool initialize)
 {
-	uint64	   *at = memory;
+	char	   *at = memory;
 	ListCell   *cell;
 
 	foreach(cell, scan_filters)
@@ -326,16 +344,14 @@ csv_join_filters_share(const List *scan_filters, const ForeignScanState *owner,
 		if (filter->owner != owner)
 			continue;
 		filter->is_shared = at != NULL;
-		filter->words = NULL;
+		filter->bits = (CsvJoinBits *) at;
+		filter->nrows = 0;
 		if (at == NULL)
 			continue;
 		if (initialize)
-		{
-			memset(at + 1, 0, sizeof(uint64) * filter->nwords);
-			*at = filter->nwords;
-		}
-		filter->nwords = (uint32) *at;
-		filter->words = (pg_atomic_uint64 *) (at + 1);
-		at += 1 + filter->nwords;
+			clear_bits(filter);
+		/* the leader's settings may have been others */
+		filter->nwords = filter->bits->nwords;
+		at += bits_size(filter);
 	}
 }

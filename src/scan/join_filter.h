@@ -18,6 +18,14 @@
 /* a join with more keys is filtered by these many */
 #define CSV_MAX_JOIN_KEYS	8
 
+/* the Bloom filter, also in shared memory */
+typedef struct CsvJoinBits
+{
+	pg_atomic_uint64 nrows;		/* of the hash table, whose keys are here */
+	uint64		nwords;			/* a power of two */
+	pg_atomic_uint64 words[FLEXIBLE_ARRAY_MEMBER];
+} CsvJoinBits;
+
 /* the keys of one hash join, in the executor's memory */
 typedef struct CsvJoinFilter
 {
@@ -29,11 +37,12 @@ typedef struct CsvJoinFilter
 	Oid			outer_types[CSV_MAX_JOIN_KEYS];
 	AttrNumber	inner_atts[CSV_MAX_JOIN_KEYS];	/* in the child's rows */
 	uint32		used;			/* a bit for each key that scans have */
-	uint32		nwords;			/* a power of two */
-	pg_atomic_uint64 *words;	/* NULL: no keys yet */
-	bool		complete;		/* has all keys of the hash table */
+	uint64		nwords;
+	CsvJoinBits *bits;			/* NULL: no keys yet */
+	uint64		nrows;			/* that bits->nrows does not count yet */
+	bool		complete;		/* the hash table's last row was seen */
 
-	/* if processes build one hash table together, the words are in shared memory */
+	/* if processes build one hash table together, the bits are in shared memory */
 	const ForeignScanState *owner;	/* of the scan with this memory; NULL: none */
 	bool		is_shared;
 
@@ -54,7 +63,7 @@ typedef struct CsvScanFilter
 extern bool csv_join_type_allowed(Oid type);
 
 /* the number of words for a hash table of so many rows, within its memory */
-extern uint32 csv_join_filter_words(double nrows);
+extern uint64 csv_join_filter_words(double nrows);
 
 /* add the keys of a row of the hash table, or note that there are no more rows */
 extern void csv_join_filter_collect(CsvJoinFilter *filter, TupleTableSlot *slot);

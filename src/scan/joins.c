@@ -83,12 +83,43 @@ remember_filter(CsvJoinFilter *filter)
 }
 
 static void
-collect_keys(CsvJoinFilter *filter, HashJoinState *join)
+collect_keys(CsvJoinFilter *filter)
 {
+	if (filter->child->ExecProcNodeReal == collect_key)
+		return;
 	filter->next_row = filter->child->ExecProcNodeReal;
 	ExecSetExecProcNode(filter->child, collect_key);
-	/* otherwise it may read a row of the outer side before it has the keys */
-	join->hj_OuterNotEmpty = true;
+}
+
+/*
+ * A join with a shared hash table sets its function once more when it gets its shared
+ * memory.  The scans below it get theirs afterwards.
+ */
+static bool
+sets_function(const PlanState *node)
+{
+	return IsA(node, HashJoinState) && node->plan->parallel_aware;
+}
+
+static bool
+has_shared_scan(const PlanState *node)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, ForeignScanState))
+		return node->plan->parallel_aware &&
+			((const ForeignScanState *) node)->fdwroutine->IterateForeignScan ==
+			csv_iterate_scan;
+	return has_shared_scan(outerPlanState(node)) ||
+		has_shared_scan(innerPlanState(node));
+}
+
+void
+csv_joins_have_memory(void)
+{
+	for (CsvJoinFilter *filter = filters; filter != NULL; filter = filter->next)
+		if (sets_function(filter->child))
+			collect_keys(filter);
 }
 
 /* the column of a node's input that an expression is, or NULL */
@@ -301,13 +332,10 @@ add_filter(HashJoinState *join, int eflags)
 	ListCell   *scan;
 	ListCell   *scan_filter;
 
-	/*
-	 * The leader decides whether a filter in shared memory is used.  A join that has
-	 * a shared hash table sets its function once more after this hook.
-	 */
+	/* the leader decides whether a filter in shared memory is used */
 	if (!needs_partner(plan->join.jointype) ||
-		(IsA(outerPlanState(hash), HashJoinState) &&
-		 outerPlan(hash->plan)->parallel_aware) ||
+		(sets_function(outerPlanState(hash)) &&
+		 !has_shared_scan(outerPlanState(hash))) ||
 		!(join_filter || (shares && IsParallelWorker())) ||
 		add_keys(filter, plan, (Hash *) hash->plan, outer) == 0)
 		return;
@@ -326,8 +354,11 @@ add_filter(HashJoinState *join, int eflags)
 		state->join_filters = lappend(state->join_filters, lfirst(scan_filter));
 	}
 	remember_filter(filter);
-	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-		collect_keys(filter, join);
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
+		return;
+	collect_keys(filter);
+	/* otherwise it may read a row of the outer side before it has the keys */
+	join->hj_OuterNotEmpty = true;
 }
 
 static bool

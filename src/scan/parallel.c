@@ -15,6 +15,7 @@
 #include "reader/footer.h"
 #include "scan/execute.h"
 #include "scan/join_filter.h"
+#include "scan/joins.h"
 
 /* where the parts of the shared memory are, for the leader and the workers that may come */
 static void
@@ -70,6 +71,7 @@ csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 					 &table->settings);
 	csv_skipping_begin_shared(state->scan->skipping, csv_shared_report(shared));
 	csv_join_filters_share(state->join_filters, node, filter_memory(shared), true);
+	csv_joins_have_memory();
 	state->pcxt = pcxt;
 	state->shared = coordinate;
 	/* set only while the plan is set up, or run by the leader */
@@ -121,6 +123,7 @@ csv_initialize_worker(ForeignScanState *node, shm_toc *toc, void *coordinate)
 	state->shared = shared;
 	state->dsa = node->ss.ps.state->es_query_dsa;
 	csv_join_filters_share(state->join_filters, node, filter_memory(shared), false);
+	csv_joins_have_memory();
 	csv_open_scan(node);
 }
 
