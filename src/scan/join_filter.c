@@ -25,7 +25,7 @@
 /* ... and takes this part of the hash table's memory at most. */
 #define CSV_MEMORY_SHARE	8
 
-/* after so many rows, it must have removed at least one in so many */
+/* A filter that has tested CSV_PATIENCE rows must have removed this part of them. */
 #define CSV_PATIENCE		32768
 #define CSV_LEAST_SHARE		8
 
@@ -149,7 +149,7 @@ begin_row(CsvJoinFilter *filter)
 							   bits_size(filter));
 	else if (!filter->complete)
 		return true;
-	/* the first row of the first hash table, or of another one */
+	/* a new hash table begins */
 	clear_bits(filter);
 	filter->complete = false;
 	return true;

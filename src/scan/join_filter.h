@@ -62,7 +62,7 @@ typedef struct CsvScanFilter
 /* has the type values that a filter can have? */
 extern bool csv_join_type_allowed(Oid type);
 
-/* the number of words for a hash table of so many rows, within its memory */
+/* the number of words for a hash table of nrows rows, within its memory */
 extern uint64 csv_join_filter_words(double nrows);
 
 /* add the keys of a row of the hash table, or note that there are no more rows */

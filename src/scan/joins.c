@@ -132,7 +132,7 @@ column_of(const Expr *expr, int varno)
 		((const Var *) expr)->varattno > 0 ? (const Var *) expr : NULL;
 }
 
-/* the same for a column of the rows that a plan's node returns; 0: not known */
+/* for a column of a plan's rows (0: not known), the column of its input, or NULL */
 static const Var *
 input_column(const Plan *plan, AttrNumber att, int varno)
 {
