@@ -163,11 +163,17 @@ extern List *csv_find_equalities(PlannerInfo *root, const CsvPlanState *state,
 extern double csv_loop_count(PlannerInfo *root, Relids outer);
 
 /*
- * Returns the average cost of nloops scans that look their rows up.  read_cost: to
- * read all rows.  nrows: rows that are kept.  nfound: rows that a scan finds.
+ * Would the rows that such a scan keeps fit in memory, even if there are many more than
+ * estimated?
  */
-extern Cost csv_lookup_cost(const RelOptInfo *baserel,
+extern bool csv_lookup_is_safe(PlannerInfo *root, RelOptInfo *baserel);
+
+/*
+ * Returns the average cost of nloops scans that look their rows up.  read_cost: to
+ * read all rows.  nfound: rows that a scan finds.
+ */
+extern Cost csv_lookup_cost(PlannerInfo *root, RelOptInfo *baserel,
 							const CsvPlanState *state, Cost read_cost,
-							double nloops, double nrows, double nfound);
+							double nloops, double nfound);
 
 #endif							/* CSV_PLAN_STATE_H */

@@ -25,6 +25,9 @@
 /* cost of a lookup, in units of cpu_operator_cost */
 #define COST_PER_LOOKUP		20
 
+/* estimates of rows are often too low: this many times the rows must fit in memory */
+#define SAFE_FACTOR		10
+
 /* is it a column of the relation, with or without a relabeled type? */
 static bool
 is_column(const Node *node, Index relid)
@@ -115,29 +118,59 @@ csv_loop_count(PlannerInfo *root, Relids outer)
 	return Max(nloops, 1);
 }
 
-Cost
-csv_lookup_cost(const RelOptInfo *baserel, const CsvPlanState *state,
-				Cost read_cost, double nloops, double nrows, double nfound)
+/* rows that are kept, because they may come out for some parameters */
+static double
+kept_rows(PlannerInfo *root, RelOptInfo *baserel)
 {
-	double		nbytes = nrows *
+	const CsvPlanState *state = baserel->fdw_private;
+	List	   *lasting = NIL;
+	ListCell   *cell;
+
+	foreach(cell, state->pushed)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (!csv_expression_varies((Node *) rinfo->clause))
+			lasting = lappend(lasting, rinfo);
+	}
+	return clamp_row_est(baserel->tuples *
+						 clauselist_selectivity(root, lasting, 0, JOIN_INNER, NULL));
+}
+
+/* the memory that they need */
+static double
+kept_bytes(PlannerInfo *root, RelOptInfo *baserel)
+{
+	return kept_rows(root, baserel) *
 		(MAXALIGN(baserel->reltarget->width) +
 		 MAXALIGN(SizeofMinimalTupleHeader) + CSV_LOOKUP_ROW_BYTES);
+}
+
+bool
+csv_lookup_is_safe(PlannerInfo *root, RelOptInfo *baserel)
+{
+	return SAFE_FACTOR * kept_bytes(root, baserel) <= get_hash_memory_limit();
+}
+
+Cost
+csv_lookup_cost(PlannerInfo *root, RelOptInfo *baserel,
+				const CsvPlanState *state, Cost read_cost, double nloops,
+				double nfound)
+{
+	double		nbytes = kept_bytes(root, baserel);
 	double		nreads = state->resident ? CSV_SCANS_OF_RESIDENT : 1;
 	/* as for the hash of a join, whose rows come out first */
 	Cost		fill_cost = read_cost +
-		nrows * (2 * cpu_tuple_cost + cpu_operator_cost);
+		kept_rows(root, baserel) * (2 * cpu_tuple_cost + cpu_operator_cost);
 	Cost		scan_cost = (COST_PER_LOOKUP + nfound) * cpu_operator_cost;
 
 	if (nbytes > get_hash_memory_limit())
 	{
-		double		nfiles = csv_lookup_files();
-		double		npages = nbytes / BLCKSZ;
-
 		nreads = temp_file_limit < 0 ? Max(nreads, CSV_SCANS_BEFORE_FILES) :
 			nloops;
-		fill_cost += seq_page_cost * npages;
-		scan_cost += (seq_page_cost * npages + cpu_operator_cost * nrows) /
-			nfiles;
+		/* rows are written, read and written once more */
+		fill_cost += 3 * seq_page_cost * nbytes / BLCKSZ;
+		scan_cost += seq_page_cost;
 	}
 	if (nreads >= nloops)
 		return read_cost;

@@ -317,14 +317,23 @@ emitted_rows(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state,
 							   JOIN_INNER, NULL);
 }
 
+/* can repeated scans look their rows up? */
+static bool
+can_look_up(PlannerInfo *root, const CsvPlanState *state)
+{
+	List	   *clauses = list_concat_copy(state->file_clauses,
+										   state->restrictinfo);
+
+	return csv_find_equalities(root, state, csv_order_clauses(root, clauses),
+							   state->pushed) != NIL;
+}
+
 /* Add a path of nrows rows, with the state's clauses. */
 static void
 add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 			  const CsvPlanState *state, double nrows, Relids required_outer)
 {
 	double		nemitted = emitted_rows(root, baserel, state, nrows);
-	List	   *clauses = list_concat_copy(state->file_clauses,
-										   state->restrictinfo);
 	QualCost	cost;
 	Cost		read_cost = csv_read_cost(state, state->program,
 										  baserel->tuples, baserel->rows);
@@ -333,11 +342,10 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
-	if (csv_find_equalities(root, state, csv_order_clauses(root, clauses),
-							state->pushed) != NIL)
-		read_cost = csv_lookup_cost(baserel, state, read_cost,
+	if (can_look_up(root, state))
+		read_cost = csv_lookup_cost(root, baserel, state, read_cost,
 									csv_loop_count(root, required_outer),
-									baserel->rows, nemitted);
+									nemitted);
 	total_cost = cost.startup + read_cost +
 		nemitted * (cpu_tuple_cost + cost.per_tuple);
 	path = csv_create_foreignscan_path(root, baserel, nrows, cost.startup,
@@ -447,7 +455,8 @@ with_clauses(const CsvPlanState *state, List *clauses)
 
 /*
  * Add paths for the inner side of a nested loop.  For each outer row, the engine
- * filters by its values, or files are left out by them.
+ * filters by its values, or files are left out by them.  If rows would be looked up in
+ * temporary files, there is no such path, so that a hash join reads the file once.
  */
 static void
 add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
@@ -482,8 +491,10 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 								   list_difference_ptr(with.file_clauses,
 													   state->file_clauses),
 								   (int) baserel->relid, JOIN_INNER, NULL);
-		if (list_length(with.pushed) > list_length(state->pushed) ||
-			list_length(with.file_clauses) > list_length(state->file_clauses))
+		if (list_length(with.file_clauses) > list_length(state->file_clauses) ||
+			(list_length(with.pushed) > list_length(state->pushed) &&
+			 (!can_look_up(root, &with) ||
+			  csv_lookup_is_safe(root, baserel))))
 			add_scan_path(root, baserel, &with, param_info->ppi_rows,
 						  param_info->ppi_req_outer);
 	}

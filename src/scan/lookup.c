@@ -4,8 +4,10 @@
  *
  *	1. Rows are kept as tuples, one after another in blocks, in file order.
  *	2. When all rows are there, the rows of each bucket are chained, in file order.
- *	3. If rows take too much memory, they go to files by their hash, bucket after
- *	   bucket, and so do all later rows.
+ *	3. If rows take too much memory, they go to temporary files by their hash, and so do
+ *	   all later rows.
+ *	4. The first scan of such a file writes its rows once more, bucket after bucket.  From
+ *	   then on, a scan reads one bucket.
  *
  * Keeping all rows takes longer than a scan that returns few of them.  It should take
  * little time beside the earlier scans, so it waits until these have read as much as
@@ -34,6 +36,9 @@
 
 #define MOST_FILES		256
 
+/* bytes of a bucket of a file, about */
+#define BUCKET_BYTES	4096
+
 /* a column, and the value that it must be equal to */
 typedef struct CsvLookupKey
 {
@@ -50,6 +55,15 @@ typedef struct CsvLookupRow
 	struct CsvLookupRow *next;			/* of its bucket; before chaining: the row before it */
 	uint32		hash;
 } Row;
+
+/* rows with some hashes */
+typedef struct CsvLookupFile
+{
+	BufFile    *file;			/* NULL: no rows */
+	int64		nbytes;
+	uint32		nbuckets;		/* a power of 2; 0: it is not divided yet */
+	int64	   *ends;			/* of the buckets */
+} RowFile;
 
 #define ROW_BYTES		MAXALIGN(sizeof(Row))
 #define ROW_TUPLE(row)	((MinimalTuple) ((char *) (row) + ROW_BYTES))
@@ -138,11 +152,12 @@ drop_rows(CsvLookup *lookup)
 	lookup->read_bytes = 0;
 }
 
-/* bytes of the rows, with buckets for them */
+/* bytes of the rows, with buckets for them, and of the files' buckets */
 static size_t
 memory_bytes(const CsvLookup *lookup)
 {
 	return MemoryContextMemAllocated(lookup->rows_context, false) +
+		lookup->ends_bytes +
 		(lookup->buckets != NULL ? 0 :
 		 pg_nextpower2_64(Max(lookup->nrows, 1)) * sizeof(Row *));
 }
@@ -183,12 +198,12 @@ keep_in_memory(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
 
 /* chain rows from the last to the first, so that chains are in file order */
 static void
-chain_rows(CsvLookup *lookup)
+chain_rows(CsvLookup *lookup, int64 nbuckets)
 {
 	Row		   *row = lookup->last;
 
 	lookup->nbuckets = (uint32)
-		Min(pg_nextpower2_64(Max(lookup->nrows, 1)), UINT64CONST(1) << 31);
+		Min(pg_nextpower2_64(Max(nbuckets, 1)), UINT64CONST(1) << 31);
 	lookup->buckets =
 		MemoryContextAllocExtended(lookup->rows_context,
 								   sizeof(Row *) * lookup->nbuckets,
@@ -208,88 +223,145 @@ chain_rows(CsvLookup *lookup)
 
 /* ---- rows in files ---- */
 
+static RowFile *
+file_of(const CsvLookup *lookup, uint32 hash)
+{
+	return &lookup->files[(uint64) hash * lookup->nfiles >> 32];
+}
+
 static void
 write_row(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
 {
-	uint32		number = (uint32) ((uint64) hash * lookup->nfiles >> 32);
+	RowFile    *file = file_of(lookup, hash);
 	uint32		head[2] = {hash, tuple->t_len};
 
-	if (lookup->files[number] == NULL)
+	if (file->file == NULL)
 	{
 		MemoryContext outer = MemoryContextSwitchTo(lookup->context);
 
-		lookup->files[number] = BufFileCreateTemp(false);
+		file->file = BufFileCreateTemp(false);
 		MemoryContextSwitchTo(outer);
 	}
-	csv_spill_write(lookup->files[number], head, sizeof(head));
-	csv_spill_write(lookup->files[number], tuple, tuple->t_len);
+	csv_spill_write(file->file, head, sizeof(head));
+	csv_spill_write(file->file, tuple, tuple->t_len);
+	file->nbytes += sizeof(head) + tuple->t_len;
 	lookup->disk_bytes += sizeof(head) + tuple->t_len;
-}
-
-/* as many files as half of the memory has buffers for */
-uint32
-csv_lookup_files(void)
-{
-	size_t		most = get_hash_memory_limit() / (2 * BLCKSZ);
-
-	return (uint32) Min(Max(most, 1), MOST_FILES);
 }
 
 static void
 move_to_files(CsvLookup *lookup)
 {
+	/* as many as half of the memory has buffers for */
+	size_t		most = get_hash_memory_limit() / (2 * BLCKSZ);
+
 	note_memory(lookup);
-	chain_rows(lookup);
-	lookup->nfiles = csv_lookup_files();
+	lookup->nfiles = (uint32) Min(Max(most, 1), MOST_FILES);
 	lookup->files = MemoryContextAllocZero(lookup->context,
-										   sizeof(BufFile *) * lookup->nfiles);
-	for (uint32 i = 0; i < lookup->nbuckets; i++)
+										   sizeof(RowFile) * lookup->nfiles);
+	chain_rows(lookup, 1);
+	for (Row *row = lookup->buckets[0]; row != NULL; row = row->next)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (Row *row = lookup->buckets[i]; row != NULL; row = row->next)
-			write_row(lookup, ROW_TUPLE(row), row->hash);
+		write_row(lookup, ROW_TUPLE(row), row->hash);
 	}
 	drop_rows(lookup);
 }
 
-/* the next row with the hash; NULL if there is none */
-static MinimalTuple
-read_row(CsvLookup *lookup)
+/* go to an offset of a file: to read nbytes bytes from there on, or to write */
+static void
+seek(CsvLookup *lookup, RowFile *file, int64 offset, int64 nbytes)
 {
-	for (;;)
-	{
-		uint32		head[2];	/* hash, bytes */
+	lookup->file = file;
+	lookup->left = nbytes;
+	if (BufFileSeek(file->file, 0, offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file: %m")));
+}
 
-		if (BufFileRead(lookup->file, head, sizeof(head)) == 0)
-			return NULL;
-		if (head[0] == lookup->hash)
-		{
-			if (head[1] > lookup->read_bytes)
-			{
-				if (lookup->read != NULL)
-					pfree(lookup->read);
-				lookup->read_bytes = 0;
-				lookup->read = MemoryContextAllocHuge(lookup->rows_context,
-													  head[1]);
-				lookup->read_bytes = head[1];
-			}
-			csv_spill_read(lookup->file, lookup->read, head[1]);
-			return lookup->read;
-		}
-		if (BufFileSeek(lookup->file, 0, head[1], SEEK_CUR) != 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not seek in temporary file: %m")));
-		CHECK_FOR_INTERRUPTS();
+/* the next row; NULL if none is left */
+static MinimalTuple
+read_row(CsvLookup *lookup, uint32 *hash)
+{
+	uint32		head[2];		/* hash, bytes */
+
+	if (lookup->left == 0)
+		return NULL;
+	CHECK_FOR_INTERRUPTS();
+	csv_spill_read(lookup->file->file, head, sizeof(head));
+	if (head[1] > lookup->read_bytes)
+	{
+		if (lookup->read != NULL)
+			pfree(lookup->read);
+		lookup->read_bytes = 0;
+		lookup->read = MemoryContextAllocHuge(lookup->rows_context, head[1]);
+		lookup->read_bytes = head[1];
 	}
+	csv_spill_read(lookup->file->file, lookup->read, head[1]);
+	lookup->left -= sizeof(head) + head[1];
+	*hash = head[0];
+	return lookup->read;
+}
+
+/*
+ * Write the rows of a file once more, by bucket.  If they do not fit in memory, the file
+ * is one bucket.
+ */
+static void
+divide_file(CsvLookup *lookup, RowFile *file)
+{
+	bool		fits = true;
+	MinimalTuple tuple;
+	uint32		hash;
+
+	seek(lookup, file, 0, file->nbytes);
+	while (fits && (tuple = read_row(lookup, &hash)) != NULL)
+		fits = keep_in_memory(lookup, tuple, hash);
+	chain_rows(lookup, fits ? file->nbytes / BUCKET_BYTES : 1);
+	note_memory(lookup);
+	file->ends = MemoryContextAllocHuge(lookup->context,
+										sizeof(int64) * lookup->nbuckets);
+	file->ends[0] = file->nbytes;
+	lookup->ends_bytes += sizeof(int64) * lookup->nbuckets;
+	if (fits)
+	{
+		seek(lookup, file, 0, 0);
+		lookup->disk_bytes -= file->nbytes;
+		file->nbytes = 0;
+		for (uint32 i = 0; i < lookup->nbuckets; i++)
+		{
+			for (Row *row = lookup->buckets[i]; row != NULL; row = row->next)
+				write_row(lookup, ROW_TUPLE(row), row->hash);
+			file->ends[i] = file->nbytes;
+		}
+	}
+	file->nbuckets = lookup->nbuckets;
+	drop_rows(lookup);
+}
+
+/* go to the rows with the hash */
+static void
+seek_rows(CsvLookup *lookup)
+{
+	RowFile    *file = file_of(lookup, lookup->hash);
+	uint32		bucket;
+	int64		start;
+
+	if (file->nbytes == 0)
+		return;
+	if (file->nbuckets == 0)
+		divide_file(lookup, file);
+	bucket = lookup->hash & (file->nbuckets - 1);
+	start = bucket == 0 ? 0 : file->ends[bucket - 1];
+	seek(lookup, file, start, file->ends[bucket] - start);
 }
 
 static void
 close_files(CsvLookup *lookup)
 {
 	for (uint32 i = 0; i < lookup->nfiles; i++)
-		if (lookup->files[i] != NULL)
-			BufFileClose(lookup->files[i]);
+		if (lookup->files[i].file != NULL)
+			BufFileClose(lookup->files[i].file);
 	lookup->nfiles = 0;
 	lookup->files = NULL;
 }
@@ -369,7 +441,7 @@ fill(CsvLookup *lookup, CsvTableScan *scan)
 	if (filled)
 	{
 		if (lookup->files == NULL)
-			chain_rows(lookup);
+			chain_rows(lookup, lookup->nrows);
 		note_memory(lookup);
 		lookup->state = CSV_LOOKUP_READY;
 		csv_batches_close_engine(scan->batches);
@@ -435,7 +507,7 @@ look_up(CsvLookup *lookup)
 	lookup->nlookups++;
 	lookup->has_hash = true;
 	lookup->next = NULL;
-	lookup->file = NULL;
+	lookup->left = 0;
 	/* if there are no rows, do not evaluate the values */
 	if (lookup->nrows == 0 && lookup->files == NULL)
 		return;
@@ -447,35 +519,37 @@ look_up(CsvLookup *lookup)
 	if (lookup->files == NULL)
 		lookup->next = lookup->buckets[lookup->hash & (lookup->nbuckets - 1)];
 	else
-		lookup->file = lookup->files[(uint64) lookup->hash *
-									 lookup->nfiles >> 32];
-	if (lookup->file != NULL && BufFileSeek(lookup->file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind temporary file")));
+		seek_rows(lookup);
+}
+
+/* the next row, in memory or in the file, that may have the hash; NULL if there is none */
+static MinimalTuple
+next_row(CsvLookup *lookup, uint32 *hash)
+{
+	Row		   *row = lookup->next;
+
+	if (row == NULL)
+		return read_row(lookup, hash);
+	lookup->next = row->next;
+	*hash = row->hash;
+	return ROW_TUPLE(row);
 }
 
 bool
 csv_lookup_next(CsvLookup *lookup, Datum *values, bool *isnull)
 {
-	MinimalTuple tuple = NULL;
+	MinimalTuple tuple;
 	HeapTupleData whole;
+	uint32		hash;
 
 	if (!lookup->has_hash)
 		look_up(lookup);
-	while (lookup->next != NULL && tuple == NULL)
+	do
 	{
-		if (lookup->next->hash == lookup->hash)
-			tuple = ROW_TUPLE(lookup->next);
-		lookup->next = lookup->next->next;
-	}
-	if (lookup->file != NULL)
-		tuple = read_row(lookup);
-	if (tuple == NULL)
-	{
-		lookup->file = NULL;
-		return false;
-	}
+		tuple = next_row(lookup, &hash);
+		if (tuple == NULL)
+			return false;
+	} while (hash != lookup->hash);
 	memset(&whole, 0, sizeof(whole));
 	whole.t_len = tuple->t_len + MINIMAL_TUPLE_OFFSET;
 	whole.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);

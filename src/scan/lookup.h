@@ -10,13 +10,12 @@
  *
  * Memory is limited as for a hash table of the executor.  If the rows take more, and
  * have been read often enough, they go to temporary files by their hash.  A scan reads
- * one of these files.
+ * a few kB of one of these files.
  */
 #ifndef CSV_LOOKUP_H
 #define CSV_LOOKUP_H
 
 #include "nodes/execnodes.h"
-#include "storage/buffile.h"
 
 #include "scan/scan.h"
 
@@ -36,8 +35,7 @@
 #define CSV_SCANS_BEFORE_FILES	5
 #define CSV_SCANS_OF_RESIDENT	40
 
-/* for the planner, too: the number of files; bytes of a row beside its tuple, about */
-extern uint32 csv_lookup_files(void);
+/* for the planner, too: bytes of a row beside its tuple, about */
 #define CSV_LOOKUP_ROW_BYTES	32
 
 typedef enum CsvLookupState
@@ -71,14 +69,16 @@ typedef struct CsvLookup
 	int64		nrows;			/* in memory */
 	struct CsvLookupRow **buckets;
 	uint32		nbuckets;		/* a power of 2 */
-	BufFile   **files;			/* NULL: all rows are in memory */
+	struct CsvLookupFile *files;	/* NULL: all rows are in memory */
 	uint32		nfiles;
+	size_t		ends_bytes;		/* memory of the files' buckets */
 
 	/* the rows that are looked for */
 	bool		has_hash;		/* their hash is known */
 	uint32		hash;
 	struct CsvLookupRow *next;	/* in memory; NULL: none */
-	BufFile    *file;			/* or in this file; NULL: none */
+	struct CsvLookupFile *file; /* or in this file, from its position on */
+	int64		left;			/* bytes of their bucket that are not read */
 	MinimalTuple read;			/* the last row from the file */
 	uint32		read_bytes;		/* room for it */
 
