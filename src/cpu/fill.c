@@ -391,7 +391,7 @@ typedef struct CsvTextRules
 	uint64_t	max_bytes;
 	uint64_t	pad_to;			/* characters; 0: no padding */
 	uint8_t		quote;			/* in text format the escape; 0: none */
-	bool		has_escape;
+	bool		is_text;		/* text format */
 	bool		anywhere;		/* quotes need not stand at a field's start */
 	bool		utf8;
 	bool		careful;
@@ -424,7 +424,7 @@ make_text_rules(const CsvFill *fill)
 		.pad_to = column->pad_blanks && column->kind == CSV_KIND_TEXT ?
 			(uint64_t) column->type_chars : 0,
 		.quote = csv_special_byte(opt),
-		.has_escape = opt->escape != opt->quote,
+		.is_text = opt->quoting == CSV_QUOTING_TEXT,
 		.anywhere = opt->quoting != CSV_QUOTING_RFC4180,
 		.utf8 = fill->layout->encoding == CSV_ENCODING_UTF8,
 		.careful = csv_fill_is_careful(fill)
@@ -459,7 +459,7 @@ find_plain_text(const CsvTextRules *rules, uint64_t start, uint64_t end,
 
 		if (opens)
 		{
-			if (rules->has_escape || text->nbytes < 2 ||
+			if (rules->is_text || text->nbytes < 2 ||
 				text->value[text->nbytes - 1] != rules->quote)
 				return false;
 			start++;

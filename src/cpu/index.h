@@ -13,8 +13,8 @@
  * (inside is the running exclusive-or of quotes.)  The dialect's table finds the same
  * if each opening quote is at the start of a field (or doubles the quote before it),
  * and each closing quote is before a separator (or another quote).  A block is
- * irregular if this does not hold, or if it has an escape inside quotes, a blank line,
- * or a record that is too long.  Then that record is read through the table (repair.c),
+ * irregular if this does not hold, or if it has an escape outside of quotes, a blank
+ * line, or a record that is too long.  Then that record is read through the table (repair.c),
  * and the blocks continue behind it.
  *
  * In text format, `quotes` has the escapes, and no byte is inside: a separator is data
@@ -59,7 +59,7 @@ typedef struct CsvIndex
 
 	/* bit-strings over input->nbytes + 1 positions, rounded up to words */
 	uint64_t   *separators;
-	uint64_t   *quotes;			/* quotes; in text format escapes */
+	uint64_t   *quotes;			/* and escapes */
 	uint8_t    *unplain;		/* a flag per 64-byte block: it has zero bytes
 								 * or bytes beyond ASCII */
 	uint64_t	nwords;			/* allocated words */

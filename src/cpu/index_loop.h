@@ -30,6 +30,7 @@ typedef struct CsvRules
 	bool		is_text;
 	bool		has_quote;
 	bool		has_escape;
+	bool		escape_separates;	/* the escape begins the delimiter, too */
 	bool		strict;
 	bool		multiline;
 	bool		crlf_only;
@@ -59,6 +60,7 @@ make_rules(const CsvIndex *index)
 		.is_text = opt->quoting == CSV_QUOTING_TEXT,
 		.has_quote = opt->quote != 0,
 		.has_escape = opt->quote != 0 && opt->escape != opt->quote,
+		.escape_separates = opt->escape == opt->delimiter,
 		.strict = opt->quoting == CSV_QUOTING_RFC4180,
 		.multiline = opt->multiline,
 		.crlf_only = opt->boundary == CSV_BOUNDARY_CRLF,
@@ -89,7 +91,7 @@ typedef struct CsvCarries
 typedef struct CsvBlockBits
 {
 	uint64_t	breaks;			/* also inside quotes */
-	uint64_t	quotes;			/* in text format escapes */
+	uint64_t	quotes;			/* and escapes */
 	uint64_t	separators;		/* before the first irregular byte */
 	uint64_t	irregular;
 } CsvBlockBits;
@@ -196,6 +198,8 @@ escaped_bits(uint64_t escapes, uint64_t *carry)
 	uint64_t	escaped = *carry;
 	uint64_t	left = escapes & ~escaped;
 
+	if (__builtin_expect((escapes | escaped) == 0, 1))
+		return 0;
 	*carry = 0;
 	while (left != 0)
 	{
@@ -219,8 +223,6 @@ read_text_block(const CsvRules *rules, CsvIndexBlock block, uint64_t valid,
 	uint64_t	escaped;
 
 	bits->quotes = block_equal(block, rules->escape) & valid;
-	if (__builtin_expect((bits->quotes | carries->escaped) == 0, 1))
-		return 0;
 	escaped = escaped_bits(bits->quotes, &carries->escaped);
 	if (rules->trim_crs > 0)
 		bits->irregular = block_equal(block, '\r') & escaped & valid;
@@ -259,9 +261,17 @@ read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 	if (rules->has_quote)
 	{
 		uint64_t	blanks = 0;
+		uint64_t	escapes = 0;
 		uint64_t	inside;
 
 		bits.quotes = block_equal(block, rules->quote) & valid;
+		if (rules->has_escape)
+		{
+			escapes = block_equal(block, rules->escape) & valid;
+			if (!rules->escape_separates)
+				escaped = escaped_bits(escapes, &carries->escaped);
+			bits.quotes &= ~escaped;
+		}
 		inside = prefix_xor(bits.quotes) ^ carries->inside;
 		bits.separators &= ~inside;
 		if (rules->trim)
@@ -270,13 +280,16 @@ read_block(const CsvRules *rules, CsvIndexBlock block, uint64_t base,
 		if (rules->strict)
 			bits.irregular = stray_bits(rules, base, valid, &bits, delimiters,
 										blanks, inside, carries);
+		/* outside of quotes, an escape has no meaning, but `escaped` gave it one */
 		if (rules->has_escape)
-			bits.irregular |= block_equal(block, rules->escape) & valid & inside;
+			bits.irregular |= escapes & ~escaped &
+				(rules->escape_separates ? inside : ~inside);
 		if (!rules->multiline)
 			bits.irregular |= bits.breaks & inside;
 
 		carries->close = (bits.quotes & ~inside) >> 63;
 		carries->inside = (uint64_t) ((int64_t) inside >> 63);
+		bits.quotes |= escapes;
 	}
 	if (bits.irregular != 0)
 		bits.separators &= CSV_BITS_BELOW(csv_lowest_bit(bits.irregular));

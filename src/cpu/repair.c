@@ -91,6 +91,7 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 {
 	const uint8_t *bytes = index->input->bytes;
 	const uint8_t special = csv_special_byte(&index->dialect->opt);
+	const uint8_t escape = index->dialect->opt.escape;
 	const uint32_t nkept = csv_scan_nkept(scan);
 	CsvIndexRecord *record;
 
@@ -119,7 +120,7 @@ add_record(CsvIndex *index, const CsvScan *scan, uint32_t line)
 	{
 		if (pos % CSV_ASK_BYTES == 0 && csv_interrupted(index->input))
 			return CSV_INTERRUPTED;
-		if (bytes[pos] == special)
+		if (bytes[pos] == special || bytes[pos] == escape)
 			index->quotes[CSV_WORD(pos)] |= CSV_BIT(pos);
 	}
 	index->nseparators += nkept;
