@@ -92,6 +92,11 @@ CREATE FUNCTION times() RETURNS int LANGUAGE sql AS $$
   SELECT (cost('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i') /
           cost('SELECT t.x FROM generate_series(1, 10) i, t WHERE t.a = i'))::int;
 $$;
+-- a correlated subquery is repeated, so that one scan costs little; other subqueries are not
+SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = i) FROM generate_series(1, 100) i') < 10 * cost('SELECT sum(x) FROM t WHERE a = 1') AS aggregates;
+SELECT cost('SELECT (SELECT x FROM t WHERE a = i LIMIT 1) FROM generate_series(1, 100) i') < 10 * cost('SELECT x FROM t WHERE a = 1') AS rows;
+SELECT cost('SELECT (SELECT x FROM t WHERE a > i LIMIT 1) FROM generate_series(1, 100) i') > 10 * cost('SELECT x FROM t WHERE a > 1 LIMIT 1') AS without_equality;
+SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = (SELECT 1 OFFSET 0) OFFSET 0)') > 0.9 * cost('SELECT sum(x) FROM t WHERE a = 1') AS once;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_material = off;
@@ -104,6 +109,8 @@ SELECT times() < 2 AS in_memory;
 RESET work_mem;
 SELECT plan('SELECT t.x FROM generate_series(1, 2) i, t WHERE t.a = i');
 SELECT plan('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i AND t.k = 3 AND t.a < 8000');
+-- rows that pass clauses with values of an outer query are not all rows that are kept
+SELECT * FROM plan('SELECT (SELECT sum(t.x) FROM generate_series(1, 2) j, t WHERE t.a = j AND t.k = i) FROM generate_series(1, 3) i') plan WHERE plan !~ 'Engine';
 SELECT plan('SELECT t.x FROM (SELECT 9000 AS a OFFSET 0) i, t WHERE t.a BETWEEN i.a AND i.a + 5');
 CREATE FOREIGN TABLE files (a int, k int, x numeric(10,2), b text, f text OPTIONS (virtual 'filename'))
   SERVER csv OPTIONS (filename 'regress_csv/t.csv');

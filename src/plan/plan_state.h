@@ -159,21 +159,19 @@ extern double csv_parallel_divisor(int nworkers);
 extern List *csv_find_equalities(PlannerInfo *root, const CsvPlanState *state,
 								 List *clauses, const List *allowed);
 
-/* estimates how often a scan is repeated for rows of these relations; at least 1 */
-extern double csv_loop_count(PlannerInfo *root, Relids outer);
+/*
+ * Would the rows that such scans keep fit in memory, even if there are many more than
+ * estimated?  True if they keep no rows.
+ */
+extern bool csv_lookup_is_safe(PlannerInfo *root, RelOptInfo *baserel,
+							   const CsvPlanState *state);
 
 /*
- * Would the rows that such a scan keeps fit in memory, even if there are many more than
- * estimated?
+ * Returns the average cost of scans that are repeated for rows of the outer relations,
+ * and for rows of queries around this query.  read_cost: to read all rows.  nfound: rows
+ * that a scan returns.
  */
-extern bool csv_lookup_is_safe(PlannerInfo *root, RelOptInfo *baserel);
-
-/*
- * Returns the average cost of nloops scans that look their rows up.  read_cost: to
- * read all rows.  nfound: rows that a scan finds.
- */
-extern Cost csv_lookup_cost(PlannerInfo *root, RelOptInfo *baserel,
-							const CsvPlanState *state, Cost read_cost,
-							double nloops, double nfound);
+extern Cost csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state,
+							  Cost read_cost, Relids outer, double nfound);
 
 #endif							/* CSV_PLAN_STATE_H */

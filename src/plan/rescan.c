@@ -25,6 +25,12 @@
 /* cost of a lookup, in units of cpu_operator_cost */
 #define COST_PER_LOOKUP		20
 
+/*
+ * How often a scan in a correlated subquery is repeated is not known when the subquery is
+ * planned.  Such a number only keeps the cost from hiding all other costs.
+ */
+#define SUBQUERY_LOOPS		1000
+
 /* estimates of rows are often too low: this many times the rows must fit in memory */
 #define SAFE_FACTOR		10
 
@@ -99,8 +105,43 @@ csv_find_equalities(PlannerInfo *root, const CsvPlanState *state,
 	return equalities;
 }
 
-double
-csv_loop_count(PlannerInfo *root, Relids outer)
+/* can repeated scans look their rows up? */
+static bool
+can_look_up(PlannerInfo *root, const CsvPlanState *state)
+{
+	List	   *clauses = list_concat_copy(state->file_clauses,
+										   state->restrictinfo);
+
+	return csv_find_equalities(root, state, csv_order_clauses(root, clauses),
+							   state->pushed) != NIL;
+}
+
+/* do the clauses use values of a query around this query? */
+static bool
+is_correlated(PlannerInfo *root, const CsvPlanState *state)
+{
+	List	   *params = csv_expression_params((Node *)
+											   extract_actual_clauses(state->pushed,
+																	  false));
+
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+	{
+		ListCell   *cell;
+		ListCell   *other;
+
+		foreach(cell, root->plan_params)
+			foreach(other, params)
+				if (lfirst_node(Param, other)->paramkind == PARAM_EXEC &&
+					lfirst_node(Param, other)->paramid ==
+					lfirst_node(PlannerParamItem, cell)->paramId)
+					return true;
+	}
+	return false;
+}
+
+/* how often the scan is repeated for rows of these relations; at least 1 */
+static double
+count_loops(PlannerInfo *root, const CsvPlanState *state, Relids outer)
 {
 	double		nloops = 0;
 	int			relid = -1;
@@ -115,7 +156,7 @@ csv_loop_count(PlannerInfo *root, Relids outer)
 			(nloops == 0 || rel->rows < nloops))
 			nloops = rel->rows;
 	}
-	return Max(nloops, 1);
+	return Max(nloops, 1) * (is_correlated(root, state) ? SUBQUERY_LOOPS : 1);
 }
 
 /* rows that are kept, because they may come out for some parameters */
@@ -147,23 +188,30 @@ kept_bytes(PlannerInfo *root, RelOptInfo *baserel)
 }
 
 bool
-csv_lookup_is_safe(PlannerInfo *root, RelOptInfo *baserel)
+csv_lookup_is_safe(PlannerInfo *root, RelOptInfo *baserel,
+				   const CsvPlanState *state)
 {
-	return SAFE_FACTOR * kept_bytes(root, baserel) <= get_hash_memory_limit();
+	return !can_look_up(root, state) ||
+		SAFE_FACTOR * kept_bytes(root, baserel) <= get_hash_memory_limit();
 }
 
 Cost
-csv_lookup_cost(PlannerInfo *root, RelOptInfo *baserel,
-				const CsvPlanState *state, Cost read_cost, double nloops,
-				double nfound)
+csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost,
+				  Relids outer, double nfound)
 {
-	double		nbytes = kept_bytes(root, baserel);
+	RelOptInfo *baserel = root->simple_rel_array[state->relid];
+	double		nloops = count_loops(root, state, outer);
 	double		nreads = state->resident ? CSV_SCANS_OF_RESIDENT : 1;
-	/* as for the hash of a join, whose rows come out first */
-	Cost		fill_cost = read_cost +
-		kept_rows(root, baserel) * (2 * cpu_tuple_cost + cpu_operator_cost);
 	Cost		scan_cost = (COST_PER_LOOKUP + nfound) * cpu_operator_cost;
+	Cost		fill_cost;
+	double		nbytes;
 
+	if (nreads >= nloops || !can_look_up(root, state))
+		return read_cost;
+	/* as for the hash of a join, whose rows come out first */
+	fill_cost = read_cost +
+		kept_rows(root, baserel) * (2 * cpu_tuple_cost + cpu_operator_cost);
+	nbytes = kept_bytes(root, baserel);
 	if (nbytes > get_hash_memory_limit())
 	{
 		nreads = temp_file_limit < 0 ? Max(nreads, CSV_SCANS_BEFORE_FILES) :

@@ -317,17 +317,6 @@ emitted_rows(PlannerInfo *root, RelOptInfo *baserel, const CsvPlanState *state,
 							   JOIN_INNER, NULL);
 }
 
-/* can repeated scans look their rows up? */
-static bool
-can_look_up(PlannerInfo *root, const CsvPlanState *state)
-{
-	List	   *clauses = list_concat_copy(state->file_clauses,
-										   state->restrictinfo);
-
-	return csv_find_equalities(root, state, csv_order_clauses(root, clauses),
-							   state->pushed) != NIL;
-}
-
 /* Add a path of nrows rows, with the state's clauses. */
 static void
 add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
@@ -340,12 +329,9 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 	Cost		total_cost;
 	ForeignPath *path;
 
+	read_cost = csv_repeated_cost(root, state, read_cost, required_outer, nemitted);
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
-	if (can_look_up(root, state))
-		read_cost = csv_lookup_cost(root, baserel, state, read_cost,
-									csv_loop_count(root, required_outer),
-									nemitted);
 	total_cost = cost.startup + read_cost +
 		nemitted * (cpu_tuple_cost + cost.per_tuple);
 	path = csv_create_foreignscan_path(root, baserel, nrows, cost.startup,
@@ -493,8 +479,7 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 								   (int) baserel->relid, JOIN_INNER, NULL);
 		if (list_length(with.file_clauses) > list_length(state->file_clauses) ||
 			(list_length(with.pushed) > list_length(state->pushed) &&
-			 (!can_look_up(root, &with) ||
-			  csv_lookup_is_safe(root, baserel))))
+			 csv_lookup_is_safe(root, baserel, &with)))
 			add_scan_path(root, baserel, &with, param_info->ppi_rows,
 						  param_info->ppi_req_outer);
 	}

@@ -479,7 +479,9 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 												 JOIN_INNER, NULL));
 	cost_qual_eval(&having_cost, state->having, root);
 	startup_cost = csv_read_cost(state, state->program, input_rel->tuples,
-								 input_rel->rows) + spilling +
+								 input_rel->rows);
+	startup_cost = csv_repeated_cost(root, state, startup_cost, NULL,
+									 input_rel->rows) + spilling +
 		having_cost.startup;
 	total_cost = startup_cost +
 		ngroups * (cpu_tuple_cost + having_cost.per_tuple);
