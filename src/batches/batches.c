@@ -48,7 +48,7 @@ open_engine(CsvBatches *batches)
 void
 csv_batches_choose_files(CsvBatches *batches)
 {
-	CsvSourceSize size = csv_source_size(batches->table);
+	CsvSourceSize size = csv_source_listed_size(batches->source);
 
 	batches->nbytes = size.data_bytes;
 	batches->size_is_exact = size.is_exact;

@@ -274,6 +274,7 @@ csv_reading_begin(CsvBatches *batches)
 	CsvStatus	status;
 	CsvReadAhead ahead;
 
+	csv_reader_expect(reader, csv_source_expected_bytes(batches->source));
 	while ((status = csv_reader_open(reader, csv_source_read,
 									 batches->source)) != CSV_OK)
 		csv_reading_fail(batches, status);

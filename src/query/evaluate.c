@@ -22,6 +22,12 @@
 /* registers begin at cache lines */
 #define ALIGNMENT		64
 
+/* bytes of a register for each row */
+#define REGISTER_BYTES	(16 + 4 + 1)
+
+/* the room of registers is for at least this many rows */
+#define LEAST_ROWS		64
+
 /* the fate of a row of a block */
 #define ROW_DROPPED		0
 #define ROW_PASSES		1
@@ -282,6 +288,49 @@ reserve_rows(CsvEvaluator *evaluator, uint32_t nrows)
 	return true;
 }
 
+/*
+ * Make room for blocks of a batch of nrows rows.  Most files of a few rows have only
+ * one batch, and 21 kB a register would cost more than all else.
+ */
+static bool
+reserve_registers(CsvEvaluator *evaluator, uint32_t nrows)
+{
+	const CsvMemory *memory = &evaluator->memory;
+	uint32_t	nregisters = evaluator->query->nregisters;
+	size_t		n = LEAST_ROWS;
+	size_t		nbytes;
+	uint8_t    *next;
+
+	while (n < nrows && n < CSV_BLOCK_ROWS)
+		n *= 2;
+	if (n <= evaluator->room_rows)
+		return true;
+	if (evaluator->room != NULL)
+		memory->free(memory->owner, evaluator->room);
+	evaluator->room_rows = 0;
+	nbytes = ALIGNMENT + nregisters * n * REGISTER_BYTES;
+	evaluator->room = memory->alloc(memory->owner, nbytes);
+	if (evaluator->room == NULL)
+		return false;
+	evaluator->room_rows = (uint32_t) n;
+
+	/* values that no row has can be read */
+	memset(evaluator->room, 0, nbytes);
+	next = evaluator->room;
+	next += -(uintptr_t) next % ALIGNMENT;
+	for (uint32_t i = 0; i < nregisters; i++)
+	{
+		CsvRegisterRoom *own = &evaluator->registers[i];
+
+		own->values = next;
+		own->lengths = (uint32_t *) (next + 16 * n);
+		own->state = next + 20 * n;
+		next += REGISTER_BYTES * n;
+		evaluator->lanes[i].constant = false;
+	}
+	return true;
+}
+
 CsvStatus
 csv_evaluator_run(CsvEvaluator *evaluator, const CsvLayout *layout,
 				  const CsvBatch *batch, const uint8_t *wanted,
@@ -297,7 +346,8 @@ csv_evaluator_run(CsvEvaluator *evaluator, const CsvLayout *layout,
 		wanted == NULL)
 		return csv_groups_add_unseen(evaluator->groups, batch->nrows) ?
 			CSV_OK : CSV_NO_MEMORY;
-	if (!reserve_rows(evaluator, batch->nrows))
+	if (!reserve_rows(evaluator, batch->nrows) ||
+		!reserve_registers(evaluator, batch->nrows))
 		return CSV_NO_MEMORY;
 	selection->rows = evaluator->rows;
 	selection->careful = evaluator->careful;
@@ -340,8 +390,8 @@ csv_evaluator_free(CsvEvaluator *evaluator)
 {
 	CsvMemory	memory = evaluator->memory;
 	void	   *parts[] = {
-		evaluator->allocated, evaluator->rows, evaluator->groups,
-		evaluator->best, evaluator
+		evaluator->allocated, evaluator->room, evaluator->rows,
+		evaluator->groups, evaluator->best, evaluator
 	};
 
 	if (evaluator->groups != NULL)
@@ -391,12 +441,10 @@ static CsvEvaluator *
 create_evaluator(const CsvMemory *memory, const CsvQuery *query, uint64_t seed)
 {
 	uint32_t	n = query->nregisters;
-	size_t		room_bytes = ALIGNMENT + (size_t) n * CSV_BLOCK_ROWS * (16 + 4 + 1);
-	size_t		nbytes = room_bytes + (n + 1) *
+	size_t		nbytes = (n + 1) *
 		(sizeof(CsvConstant) + sizeof(CsvLanes) + sizeof(CsvRegisterRoom) +
 		 sizeof(uint32_t));
 	CsvEvaluator *evaluator = memory->alloc(memory->owner, sizeof(*evaluator));
-	uint8_t    *next;
 
 	if (evaluator == NULL)
 		return NULL;
@@ -410,23 +458,12 @@ create_evaluator(const CsvMemory *memory, const CsvQuery *query, uint64_t seed)
 		return NULL;
 	}
 
-	/* arrays with an element per register, and then the registers' own arrays */
+	/* arrays with an element per register */
 	memset(evaluator->allocated, 0, nbytes);
 	evaluator->constants = evaluator->allocated;
 	evaluator->lanes = (CsvLanes *) (evaluator->constants + n + 1);
 	evaluator->registers = (CsvRegisterRoom *) (evaluator->lanes + n + 1);
 	evaluator->written = (uint32_t *) (evaluator->registers + n + 1);
-	next = (uint8_t *) (evaluator->written + n + 1);
-	next += -(uintptr_t) next % ALIGNMENT;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		CsvRegisterRoom *own = &evaluator->registers[i];
-
-		own->values = next;
-		own->lengths = (uint32_t *) (next + 16 * CSV_BLOCK_ROWS);
-		own->state = next + 20 * CSV_BLOCK_ROWS;
-		next += 21 * CSV_BLOCK_ROWS;
-	}
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 		evaluator->written[query->instructions[i].result] = i + 1;
 	if (!make_best(evaluator) || !make_groups(evaluator, seed))

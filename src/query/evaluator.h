@@ -11,7 +11,7 @@
 
 typedef struct CsvRegisterRoom
 {
-	void	   *values;			/* for a block: 16 bytes a row */
+	void	   *values;			/* 16 bytes a row */
 	uint32_t   *lengths;		/* 4 bytes a row */
 	uint8_t    *state;			/* 1 byte a row */
 } CsvRegisterRoom;
@@ -26,7 +26,9 @@ struct CsvEvaluator
 	const uint8_t *constant_text;
 	uint32_t   *written;		/* of each register: 1 + the number of the instruction
 								 * that writes it */
-	void	   *allocated;		/* memory of these arrays, and of the registers' own */
+	void	   *allocated;		/* memory of these arrays */
+	void	   *room;			/* memory of the registers' own arrays, */
+	uint32_t	room_rows;		/* which have room for blocks of this many rows */
 	CsvGroups  *groups;			/* NULL without aggregates */
 	CsvBest    *best;			/* NULL without a limit */
 

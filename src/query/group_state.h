@@ -30,8 +30,8 @@ typedef struct CsvRun
 
 typedef struct CsvRuns
 {
-	uint16_t	rows[CSV_BLOCK_ROWS];
-	CsvRun		runs[CSV_BLOCK_ROWS];
+	uint16_t   *rows;
+	CsvRun	   *runs;
 	uint32_t	nruns;
 } CsvRuns;
 
@@ -49,7 +49,7 @@ typedef struct CsvGroups
 	CsvPartialLayout partial;
 	uint32_t	counters[CSV_MAX_AGGREGATES];	/* of each input: its offset in a
 												 * group's row */
-	CsvAccumulator accumulators[CSV_MAX_AGGREGATES];
+	CsvAccumulator *accumulators;	/* of each aggregate */
 
 	/* see csv_evaluator_remember() */
 	const CsvRowClasses *remembered;
@@ -70,16 +70,18 @@ typedef struct CsvGroups
 	void	   *room;
 	size_t		room_bytes;
 
-	/* of one block of rows */
-	uint16_t	kept[CSV_BLOCK_ROWS];	/* rows that are not spilled */
-	uint64_t	hashes[CSV_BLOCK_ROWS];
-	uint32_t	nulls[CSV_BLOCK_ROWS];
-	uint32_t	numbers[CSV_BLOCK_ROWS];
-	uint8_t    *places[CSV_BLOCK_ROWS];
-	uint16_t	unknown[CSV_BLOCK_ROWS];	/* rows without a known class */
-	uint32_t	known_numbers[CSV_BLOCK_ROWS];	/* groups of all rows, or CSV_NO_ROW */
-	uint32_t	found_numbers[CSV_BLOCK_ROWS];	/* groups of rows in `unknown` */
-	uint16_t	merged[CSV_BLOCK_ROWS]; /* rows of both kinds, in their order */
+	/* of one block of rows; the arrays have an entry for each of block_rows rows */
+	void	   *block;			/* memory of the arrays */
+	uint32_t	block_rows;
+	uint64_t   *hashes;
+	uint8_t   **places;
+	uint32_t   *nulls;
+	uint32_t   *numbers;
+	uint32_t   *known_numbers;	/* groups of all rows, or CSV_NO_ROW */
+	uint32_t   *found_numbers;	/* groups of rows in `unknown` */
+	uint16_t   *kept;			/* rows that are not spilled */
+	uint16_t   *unknown;		/* rows without a known class */
+	uint16_t   *merged;			/* rows of both kinds, in their order */
 	CsvRuns		all;
 	CsvRuns		counted;		/* the rows that an aggregate counts */
 } CsvGroups;

@@ -38,6 +38,11 @@
 /* hash tables of more slots than this are not in the caches */
 #define MANY_SLOTS		(64 * 1024)
 
+/* the arrays of a block: entries of the smallest, and bytes of all for one entry */
+#define LEAST_BLOCK_ROWS	64
+#define BLOCK_BYTES \
+	(2 * sizeof(CsvRun) + 8 + sizeof(uint8_t *) + 4 * 4 + 5 * 2)
+
 /* ---- the layout of a group ---- */
 
 static uint32_t
@@ -120,6 +125,8 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 				const CsvQuery *query, uint64_t seed)
 {
 	static const uint8_t carry_key[1] = {CSV_LANE_INT};
+	size_t		nbytes = sizeof(CsvAccumulator) *
+		(query->naggregates > 0 ? query->naggregates : 1);
 
 	groups->memory = memory;
 	groups->query = query;
@@ -135,13 +142,18 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	groups->group_capacity = 0;
 	memset(&groups->table, 0, sizeof(groups->table));
 	memset(&groups->wides, 0, sizeof(groups->wides));
-	memset(groups->accumulators, 0, sizeof(groups->accumulators));
 	groups->room = NULL;
 	groups->room_bytes = 0;
+	groups->block = NULL;
+	groups->block_rows = 0;
 	groups->table.arena.memory = memory;
 	groups->wides.memory = memory;
 	csv_keyed_init(&groups->carries, memory, seed, carry_key, 1,
 				   sizeof(CsvInt128), &groups->carry_offset);
+	groups->accumulators = memory->alloc(memory->owner, nbytes);
+	if (groups->accumulators == NULL)
+		return false;
+	memset(groups->accumulators, 0, nbytes);
 	if (query->aggregates && query->nkeys == 0)
 	{
 		csv_groups_settle(groups, NULL);
@@ -177,13 +189,17 @@ forget_values(CsvGroups *groups)
 void
 csv_groups_free(CsvGroups *groups)
 {
+	void	   *parts[] = {groups->accumulators, groups->room, groups->block};
+
 	csv_keyed_free(&groups->table);
 	csv_keyed_free(&groups->carries);
 	csv_wide_floats_free(&groups->wides);
-	if (groups->room != NULL)
-		groups->memory->free(groups->memory->owner, groups->room);
 	forget_classes(groups);
-	forget_values(groups);
+	if (groups->accumulators != NULL)
+		forget_values(groups);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i] != NULL)
+			groups->memory->free(groups->memory->owner, parts[i]);
 }
 
 static size_t
@@ -210,6 +226,49 @@ csv_groups_are_full(CsvGroups *groups)
 	groups->is_full |= groups->limit_bytes > 0 &&
 		group_bytes(groups) > groups->limit_bytes;
 	return groups->is_full;
+}
+
+/* ---- a block of rows ---- */
+
+/* make room for a block of nrows rows; false: no memory */
+static bool
+reserve_block(CsvGroups *groups, uint32_t nrows)
+{
+	const CsvMemory *memory = groups->memory;
+	size_t		n = LEAST_BLOCK_ROWS;
+	uint8_t    *next;
+
+	if (nrows <= groups->block_rows)
+		return true;
+	while (n < nrows)
+		n *= 2;
+	if (groups->block != NULL)
+		memory->free(memory->owner, groups->block);
+	groups->block_rows = 0;
+	groups->block = memory->alloc(memory->owner, n * BLOCK_BYTES);
+	if (groups->block == NULL)
+		return false;
+	groups->block_rows = (uint32_t) n;
+
+	next = groups->block;
+#define PLACE(array) \
+	((array) = (void *) next, next += n * sizeof(*(array)))
+
+	PLACE(groups->all.runs);
+	PLACE(groups->counted.runs);
+	PLACE(groups->hashes);
+	PLACE(groups->places);
+	PLACE(groups->nulls);
+	PLACE(groups->numbers);
+	PLACE(groups->known_numbers);
+	PLACE(groups->found_numbers);
+	PLACE(groups->all.rows);
+	PLACE(groups->counted.rows);
+	PLACE(groups->kept);
+	PLACE(groups->unknown);
+	PLACE(groups->merged);
+#undef PLACE
+	return true;
 }
 
 /* ---- the group of a row ---- */
@@ -701,6 +760,8 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 
 	if (rows.nrows == 0)
 		return true;
+	if (!reserve_block(groups, rows.nrows))
+		return false;
 	csv_groups_settle(groups, registers);
 	if (query->nkeys > 0 &&
 		!(groups->remembered != NULL ?

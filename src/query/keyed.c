@@ -153,10 +153,17 @@ csv_stored_equals(uint8_t lane, const uint8_t *place, const CsvValue *value)
 uint64_t
 csv_random_seed(const void *place)
 {
+	/* the system gives this many numbers as fast as one */
+	static __thread uint64_t numbers[32];
+	static __thread uint32_t nleft = 0;
 	struct timespec now;
 	uint64_t	random;
 
-	if (getentropy(&random, sizeof(random)) != 0)
+	if (nleft == 0 && getentropy(numbers, sizeof(numbers)) == 0)
+		nleft = sizeof(numbers) / sizeof(numbers[0]);
+	if (nleft > 0)
+		random = numbers[--nleft];
+	else
 	{
 		clock_gettime(CLOCK_REALTIME, &now);
 		random = ((uint64_t) (uintptr_t) place << 32) ^

@@ -450,17 +450,17 @@ csv_load_constant(CsvEvaluator *evaluator,
 	lanes->constant = true;
 	lanes->wide = false;
 	lanes->plain = value.state == CSV_LANE_VALUE;
-	memset(own->state, value.state, CSV_BLOCK_ROWS);
+	memset(own->state, value.state, evaluator->room_rows);
 	lanes->state = own->state;
 	switch (lanes->lane)
 	{
 		case CSV_LANE_INT:
 		case CSV_LANE_FLOAT:
-			for (uint32_t i = 0; i < CSV_BLOCK_ROWS; i++)
+			for (uint32_t i = 0; i < evaluator->room_rows; i++)
 				((int64_t *) own->values)[i] = value.value.integer;
 			break;
 		case CSV_LANE_TEXT:
-			for (uint32_t i = 0; i < CSV_BLOCK_ROWS; i++)
+			for (uint32_t i = 0; i < evaluator->room_rows; i++)
 			{
 				((const uint8_t **) own->values)[i] = value.bytes;
 				own->lengths[i] = value.length;
@@ -474,7 +474,7 @@ csv_load_constant(CsvEvaluator *evaluator,
 				lanes->limit = csv_decimal_magnitude(value.value.decimal);
 				lanes->wide = csv_needs_wide(lanes->limit);
 			}
-			for (uint32_t i = 0; i < CSV_BLOCK_ROWS; i++)
+			for (uint32_t i = 0; i < evaluator->room_rows; i++)
 			{
 				if (lanes->lane == CSV_LANE_DECIMAL && !lanes->wide)
 					((int64_t *) own->values)[i] =

@@ -181,10 +181,26 @@ transition(const CsvDialectOptions *opt, CsvMode mode, CsvState state,
 	return outside_transition(opt, mode, state, class);
 }
 
+/* classes: the set of classes that bytes can have, a bit for each */
+static void
+give_class(CsvDialect *dialect, uint32_t *classes, uint8_t byte, CsvClass class)
+{
+	dialect->class_of[byte] = class;
+	*classes |= UINT32_C(1) << class;
+}
+
+/*
+ * A small file costs little more than its dialect.  So only the transitions are made
+ * that the dialect's states and classes can meet.
+ */
 void
 csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 {
 	CsvDialectOptions *opt = &dialect->opt;
+	uint32_t	classes = UINT32_C(1) << CSV_CLASS_OTHER |
+		UINT32_C(1) << CSV_CLASS_BREAK | UINT32_C(1) << CSV_CLASS_PRE_BREAK |
+		UINT32_C(1) << CSV_CLASS_END_OF_INPUT;
+	int			nstates;
 
 	memset(dialect, 0, sizeof(*dialect));
 	*opt = *options;
@@ -204,27 +220,32 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 	dialect->break_byte = csv_break_byte(opt->boundary);
 
 	if (opt->trim)
-		dialect->class_of[' '] = dialect->class_of['\t'] = CSV_CLASS_BLANK;
-	dialect->class_of[opt->delimiter] = CSV_CLASS_DELIMITER;
+	{
+		give_class(dialect, &classes, ' ', CSV_CLASS_BLANK);
+		give_class(dialect, &classes, '\t', CSV_CLASS_BLANK);
+	}
+	give_class(dialect, &classes, opt->delimiter, CSV_CLASS_DELIMITER);
 	if (opt->quoting == CSV_QUOTING_TEXT)
-		dialect->class_of[opt->escape] = CSV_CLASS_ESCAPE;
+		give_class(dialect, &classes, opt->escape, CSV_CLASS_ESCAPE);
 	else if (opt->quote != 0)
 	{
-		dialect->class_of[opt->quote] = CSV_CLASS_QUOTE;
+		give_class(dialect, &classes, opt->quote, CSV_CLASS_QUOTE);
 		if (opt->escape == opt->delimiter)
-			dialect->class_of[opt->escape] = CSV_CLASS_DELIMITER_ESCAPE;
+			give_class(dialect, &classes, opt->escape, CSV_CLASS_DELIMITER_ESCAPE);
 		else if (opt->escape != opt->quote)
-			dialect->class_of[opt->escape] = CSV_CLASS_ESCAPE;
+			give_class(dialect, &classes, opt->escape, CSV_CLASS_ESCAPE);
 	}
-
 	if (opt->comment_length > 0)
-		dialect->class_of[opt->comment[0]] = CSV_CLASS_COMMENT;
+		give_class(dialect, &classes, opt->comment[0], CSV_CLASS_COMMENT);
 
+	nstates = opt->delimiter_rest_length > 0 ? CSV_NUM_STATES :
+		opt->trim ? CSV_STATE_IN_DELIMITER : CSV_NUM_NARROW_STATES;
 	for (int mode = 0; mode < CSV_NUM_MODES; mode++)
-		for (int state = 0; state < CSV_NUM_STATES; state++)
+		for (int state = 0; state < nstates; state++)
 			for (int class = 0; class < CSV_NUM_CLASSES; class++)
-				dialect->table[mode][state][class] =
-					transition(opt, mode, state, class);
+				if ((classes >> class & 1) != 0)
+					dialect->table[mode][state][class] =
+						transition(opt, mode, state, class);
 }
 
 void

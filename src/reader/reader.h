@@ -555,6 +555,12 @@ extern CsvStatus csv_reader_set_engine(CsvReader *reader,
 extern CsvStatus csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg);
 
 /*
+ * The next file to be opened probably has this many bytes.  So memory for a chunk need
+ * not grow.
+ */
+extern void csv_reader_expect(CsvReader *reader, uint64_t nbytes);
+
+/*
  * Start where another reader has come to (csv_reader_place, csv_reader_dialect).  The
  * callback returns the bytes from there on, and the batches are those that would
  * have come next there.  `dialect` is used instead of the options' dialect; no header

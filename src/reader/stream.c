@@ -53,6 +53,7 @@ struct CsvReader
 	uint64_t	target_bytes;	/* size of the next chunk */
 	uint64_t	next_chunk_bytes;	/* the size it returns to */
 	uint32_t	chunk_times;	/* chunks grow to the engine's size times this */
+	uint64_t	expected_bytes; /* of the next file; 0: not known */
 
 	/* threads */
 	CsvReadAhead ahead;			/* read_at NULL: the file is a stream */
@@ -82,6 +83,14 @@ read_on(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 	nbytes = reader->read(reader->read_arg, buffer, nbytes);
 	reader->position = offset + nbytes;
 	return (ssize_t) nbytes;
+}
+
+/* the size that chunks grow to */
+static uint64_t
+most_chunk_bytes(const CsvReader *reader)
+{
+	return reader->options.chunk_bytes != 0 ? reader->options.chunk_bytes :
+		reader->here.engine->default_chunk_bytes * reader->chunk_times;
 }
 
 /* have this many bytes from the place on; see csv_window_reach() */
@@ -417,6 +426,26 @@ csv_reader_settle(CsvReader *reader)
 	return reader->pieces == NULL;
 }
 
+void
+csv_reader_expect(CsvReader *reader, uint64_t nbytes)
+{
+	uint64_t	most = most_chunk_bytes(reader);
+
+	reader->expected_bytes = nbytes;
+	reader->here.window.least_capacity = nbytes < most ? nbytes : most;
+}
+
+/* the first bytes of a file, with all of a small file */
+static CsvStatus
+fill_for_mark(CsvReader *reader)
+{
+	uint64_t	nbytes = reader->expected_bytes < CSV_HEADER_READ_BYTES ?
+		reader->expected_bytes : CSV_HEADER_READ_BYTES;
+
+	/* given four bytes at once, the source recognizes files that are not CSV */
+	return fill(reader, 4, nbytes > 4 ? nbytes - 4 : 0);
+}
+
 static void
 begin_opening(CsvReader *reader, CsvReadFn read, void *arg, const CsvFilePlace *place,
 			  const CsvDialectOptions *choices)
@@ -454,8 +483,7 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		uint64_t	available;
 		const uint8_t *bytes;
 
-		/* given four bytes at once, the source recognizes files that are not CSV */
-		status = fill(reader, 4, 0);
+		status = fill_for_mark(reader);
 		if (status != CSV_OK)
 			return status;
 		bytes = csv_reader_rest(reader, &available);
@@ -603,8 +631,7 @@ csv_reader_set_layout(CsvReader *reader, const CsvLayout *layout)
 static void
 grow_chunk(CsvReader *reader)
 {
-	uint64_t	most = reader->here.engine->default_chunk_bytes *
-		reader->chunk_times;
+	uint64_t	most = most_chunk_bytes(reader);
 
 	if (reader->options.chunk_bytes != 0)
 		return;

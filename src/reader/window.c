@@ -72,8 +72,11 @@ make_room(CsvFileWindow *window, uint64_t from, uint64_t to)
 	if (fits && overlaps && to - window->from <= window->capacity)
 		return CSV_OK;
 	if (!fits || nbytes > window->capacity)
-		return reallocate(window, from, kept, nbytes +
-						  (nbytes / 8 < SPARE_BYTES ? nbytes / 8 : SPARE_BYTES));
+	{
+		nbytes += nbytes / 8 < SPARE_BYTES ? nbytes / 8 : SPARE_BYTES;
+		return reallocate(window, from, kept, nbytes > window->least_capacity ?
+						  nbytes : window->least_capacity);
+	}
 	if (kept > 0)
 		memmove(window->allocation + CSV_MARGIN, csv_window_at(window, from), kept);
 	window->from = from;

@@ -29,6 +29,7 @@ typedef struct CsvFileWindow
 								 * file's length is not known yet */
 	bool		is_cut;			/* the file is shorter than `end` was */
 
+	uint64_t	least_capacity; /* of new memory */
 	uint8_t    *allocation;		/* with both margins */
 	uint64_t	capacity;		/* without the margins */
 	uint64_t	from;

@@ -62,6 +62,9 @@
 /* a file may be renamed again while its new name is looked up */
 #define MOST_LISTINGS		5
 
+/* the kernel reads smaller files as well without being told how they are read */
+#define LEAST_SEQUENTIAL_BYTES	(128 * 1024)
+
 /* enough for a byte-order mark, and to recognize compression */
 #define HEAD_BYTES			10
 
@@ -73,11 +76,13 @@ struct CsvSource
 	int			nnames;
 	bool		of_pattern;		/* the names match a pattern */
 	CsvFileIdentity *listed;	/* of each file; inode 0: unknown.  NULL: a program */
+	bool		is_special;		/* the only file is not a regular file */
 	int			next;			/* index in names of the file to open next */
 	const char *name;			/* the file opened last, as shown */
 
 	int			fd;				/* -1: nothing is open */
 	FILE	   *pipe;			/* the program whose output fd is; NULL: a file */
+	struct stat opened;			/* of the file when it was opened */
 	bool		wait_for_writer;	/* a FIFO, before its first byte was read */
 	bool		at_start;		/* its first bytes were not examined yet */
 	bool		at_end;			/* read to its end */
@@ -309,6 +314,7 @@ list_files(CsvSource *source)
 			if (source->of_pattern)
 				check_regular(&st, csv_shown_filename(source->names[i]));
 			source->listed[i] = csv_file_identity(&st);
+			source->is_special = !S_ISREG(st.st_mode);
 		}
 	}
 }
@@ -363,35 +369,63 @@ file_compression(const CsvTable *table, const char *name)
 	return csv_compression_of(name, table->compression);
 }
 
+static const CsvSourceSize unknown_size = {
+	.file_bytes = -1, .data_bytes = -1, .nfiles = -1
+};
+
+static void
+add_file_size(const CsvTable *table, const char *name, int64 file_bytes,
+			  CsvSourceSize *size)
+{
+	int64		data_bytes = file_bytes;
+
+	if (file_compression(table, name) != CSV_COMPRESSION_NONE)
+		data_bytes *= COMPRESSION_RATIO;
+	else if (table->utf16 >= CSV_UTF16_ANY)
+		data_bytes /= UTF16_RATIO;
+	size->nfiles++;
+	size->file_bytes += file_bytes;
+	size->data_bytes += data_bytes;
+	size->is_exact &= data_bytes == file_bytes;
+}
+
+CsvSourceSize
+csv_source_listed_size(const CsvSource *source)
+{
+	CsvSourceSize size = {.is_exact = true};
+
+	if (source->table->program != NULL || source->is_special)
+		return unknown_size;
+	for (int i = 0; i < source->nnames; i++)
+	{
+		if (is_left_out(source->table, i))
+			continue;
+		if (source->listed[i].inode == 0)
+			return unknown_size;
+		add_file_size(source->table, source->names[i], source->listed[i].size, &size);
+	}
+	return size;
+}
+
 CsvSourceSize
 csv_source_size(const CsvTable *table)
 {
-	const CsvSourceSize unknown = {.file_bytes = -1, .data_bytes = -1, .nfiles = -1};
 	CsvSourceSize size = {.is_exact = true};
 	char	  **names;
 	int			nnames;
 
 	if (table->program != NULL ||
 		!find_files(table, true, &names, &nnames))
-		return unknown;
+		return unknown_size;
 	for (int i = 0; i < nnames; i++)
 	{
 		struct stat st;
-		int64		data_bytes;
 
 		if (is_left_out(table, i))
 			continue;
 		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
-			return unknown;
-		data_bytes = st.st_size;
-		if (file_compression(table, names[i]) != CSV_COMPRESSION_NONE)
-			data_bytes *= COMPRESSION_RATIO;
-		else if (table->utf16 >= CSV_UTF16_ANY)
-			data_bytes /= UTF16_RATIO;
-		size.nfiles++;
-		size.file_bytes += st.st_size;
-		size.data_bytes += data_bytes;
-		size.is_exact &= data_bytes == st.st_size;
+			return unknown_size;
+		add_file_size(table, names[i], st.st_size, &size);
 	}
 	return size;
 }
@@ -610,11 +644,10 @@ csv_source_look_at(const CsvSource *source, int number,
 bool
 csv_source_is_open(const CsvSource *source, const CsvFileIdentity *identity)
 {
-	struct stat st;
-
-	return source->fd >= 0 && fstat(source->fd, &st) == 0 &&
-		S_ISREG(st.st_mode) && (uint64_t) st.st_dev == identity->device &&
-		(uint64_t) st.st_ino == identity->inode;
+	return source->fd >= 0 && source->pipe == NULL &&
+		S_ISREG(source->opened.st_mode) &&
+		(uint64_t) source->opened.st_dev == identity->device &&
+		(uint64_t) source->opened.st_ino == identity->inode;
 }
 
 bool
@@ -712,8 +745,14 @@ open_path(CsvSource *source, const char *path)
 
 		ReleaseExternalFD();
 		errno = error;
+		return false;
 	}
-	return source->fd >= 0;
+	/* after an error from here on, the reset callback closes the file */
+	if (fstat(source->fd, &source->opened) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", source->name)));
+	return true;
 }
 
 /* was the open file in the list, under another name? */
@@ -776,11 +815,12 @@ static bool
 open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 {
 	const char *path = source->names[number];
-	struct stat st;
+	const struct stat *opened = &source->opened;
 
 	if (!open_listed(source, number, as))
 	{
 		int			error = errno;
+		struct stat st;
 
 		/* a broken symbolic link is not a missing file */
 		if (source->of_pattern && !needs_all(source->table) &&
@@ -791,28 +831,24 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 		fail_to_open(source, path);
 	}
 
-	/* after an error from here on, the reset callback closes the file */
-	if (fstat(source->fd, &st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", source->name)));
-	if (S_ISDIR(st.st_mode))
+	if (S_ISDIR(opened->st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a directory", source->name),
 				 errhint("A pattern such as \"directory/*.csv\" reads the files of a directory.")));
 	if (source->of_pattern)
-		check_regular(&st, source->name);
-	source->wait_for_writer = S_ISFIFO(st.st_mode);
-	source->is_regular = S_ISREG(st.st_mode);
+		check_regular(opened, source->name);
+	source->wait_for_writer = S_ISFIFO(opened->st_mode);
+	source->is_regular = S_ISREG(opened->st_mode);
 	source->position = 0;
 	if (as == NULL)
 		as = &source->listed[number];
-	source->nbytes = (uint64_t) (csv_source_is_open(source, as) ? as->size : st.st_size);
+	source->nbytes = (uint64_t) (csv_source_is_open(source, as) ? as->size : opened->st_size);
 	source->is_cut = false;
 
 #if defined(USE_POSIX_FADVISE) && defined(POSIX_FADV_SEQUENTIAL)
-	if (S_ISREG(st.st_mode))
+	/* a few pages are read at once in any case */
+	if (source->is_regular && source->nbytes > LEAST_SEQUENTIAL_BYTES)
 		(void) posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 #endif
 	return true;
@@ -875,7 +911,11 @@ read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 	ssize_t		nread;
 
 	if (source->nbytes > 0 && !source->is_compressed)
-		nbytes = offset < source->nbytes ? Min(nbytes, source->nbytes - offset) : 0;
+	{
+		if (offset >= source->nbytes)
+			return 0;
+		nbytes = Min(nbytes, source->nbytes - offset);
+	}
 	nread = pread(source->fd, buffer, nbytes, (off_t) offset);
 	if (nread == 0)
 		csv_source_note_end(source, offset);
@@ -902,6 +942,12 @@ csv_source_change(const CsvSource *source)
 		return CSV_FILE_SHORTER;
 	return (uint64_t) st.st_size > source->nbytes ? CSV_FILE_LONGER :
 		CSV_FILE_SAME;
+}
+
+uint64
+csv_source_expected_bytes(const CsvSource *source)
+{
+	return source->is_regular && !source->is_compressed ? source->nbytes : 0;
 }
 
 bool
@@ -991,25 +1037,64 @@ read_decompressed(CsvSource *source, uint8_t *buffer, size_t nbytes)
 		read_descriptor(source, buffer, nbytes);
 }
 
-/* reads and examines the first bytes */
+/* examines the head, which was read */
 static void
-begin_reading(CsvSource *source)
+examine_head(CsvSource *source)
 {
-	while (source->nhead < HEAD_BYTES)
-	{
-		size_t		nread = read_decompressed(source,
-											  source->head + source->nhead,
-											  HEAD_BYTES - source->nhead);
-
-		if (nread == 0)
-			break;
-		source->nhead += nread;
-	}
 	if (!source->is_compressed &&
 		source->table->compression == CSV_COMPRESSION_AUTO)
 		csv_check_not_compressed(source->name, source->head, source->nhead);
 	source->conversion = begin_conversion(source);
 	source->at_start = false;
+}
+
+/* reads until the buffer has nbytes, or the end comes; returns the number of bytes */
+static size_t
+read_all(CsvSource *source, uint8_t *buffer, size_t nbytes)
+{
+	size_t		nread;
+	size_t		n;
+
+	for (nread = 0; nread < nbytes; nread += n)
+	{
+		n = read_decompressed(source, buffer + nread, nbytes - nread);
+		if (n == 0)
+			break;
+	}
+	return nread;
+}
+
+/* reads and examines the first bytes */
+static void
+begin_reading(CsvSource *source)
+{
+	source->nhead = read_all(source, source->head, HEAD_BYTES);
+	examine_head(source);
+}
+
+/*
+ * The same for a regular file, with one read for the head and the bytes behind it.
+ * Returns their number.  If they must be converted, the bytes behind the head will be
+ * read again.
+ */
+static size_t
+begin_regular(CsvSource *source, uint8_t *buffer, size_t nbytes)
+{
+	size_t		nread = read_descriptor(source, buffer, nbytes);
+
+	if (nread < HEAD_BYTES)
+		nread += read_all(source, buffer + nread, HEAD_BYTES - nread);
+	source->nhead = Min(nread, HEAD_BYTES);
+	memcpy(source->head, buffer, source->nhead);
+	examine_head(source);
+	if (source->conversion == NULL)
+		source->head_at = source->nhead;
+	else
+	{
+		source->position = (off_t) source->nhead;
+		source->at_end = false;
+	}
+	return nread;
 }
 
 /* a CsvReadFn, like read_decompressed(), but begins with the head */
@@ -1033,7 +1118,15 @@ csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
 
 	if (nbytes == 0)
 		return 0;
-	if (source->at_start)
+	if (source->at_start && source->is_regular && !source->is_compressed &&
+		nbytes >= HEAD_BYTES)
+	{
+		size_t		nread = begin_regular(source, buffer, nbytes);
+
+		if (source->conversion == NULL)
+			return nread;
+	}
+	else if (source->at_start)
 		begin_reading(source);
 	if (source->conversion != NULL)
 		return csv_conversion_read(source->conversion, read_bytes, source,

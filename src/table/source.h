@@ -76,6 +76,9 @@ extern CsvFileChange csv_source_change(const CsvSource *source);
 /* the number of the file opened last */
 extern int	csv_source_number(const CsvSource *source);
 
+/* the bytes that the open file will deliver, if it is not converted; 0: not known */
+extern uint64 csv_source_expected_bytes(const CsvSource *source);
+
 /*
  * A CsvReadFn; arg is the CsvSource.  ERROR if reading fails, if a program that has
  * reached its end failed, or if the first bytes of a file contradict the table: the
@@ -180,6 +183,9 @@ typedef struct CsvSourceSize
  * will report missing files, so that is not an ERROR here.
  */
 extern CsvSourceSize csv_source_size(const CsvTable *table);
+
+/* the same, of the source's files as they were when it was created */
+extern CsvSourceSize csv_source_listed_size(const CsvSource *source);
 
 /*
  * Sets table->settings.resident to false if there are many small files: looking up the

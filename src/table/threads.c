@@ -22,16 +22,25 @@
  */
 #define FEW_CORES		4
 
+/* counted once: each scan asks for them, and a process seldom gets others */
 static long
 count_cores(void)
 {
-#ifdef CPU_COUNT
-	cpu_set_t	allowed;
+	static long ncores = 0;
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-		return CPU_COUNT(&allowed);
+	if (ncores > 0)
+		return ncores;
+#ifdef CPU_COUNT
+	{
+		cpu_set_t	allowed;
+
+		if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+			ncores = CPU_COUNT(&allowed);
+	}
 #endif
-	return sysconf(_SC_NPROCESSORS_ONLN);
+	if (ncores <= 0)
+		ncores = sysconf(_SC_NPROCESSORS_ONLN);
+	return ncores;
 }
 
 /* the processes that PostgreSQL would allow for a query */
