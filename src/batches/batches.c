@@ -48,10 +48,21 @@ open_engine(CsvBatches *batches)
 void
 csv_batches_choose_files(CsvBatches *batches)
 {
-	CsvSourceSize size = csv_source_listed_size(batches->source);
+	batches->is_sized = false;
+}
 
+/* a file is open: finds the size of all files */
+static void
+find_size(CsvBatches *batches)
+{
+	CsvSourceSize size;
+
+	if (batches->is_sized)
+		return;
+	size = csv_source_listed_size(batches->source);
 	batches->nbytes = size.data_bytes;
 	batches->size_is_exact = size.is_exact;
+	batches->is_sized = true;
 }
 
 CsvBatches *
@@ -69,7 +80,6 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 							   pushdown != NULL && pushdown->few_rows);
 	batches->at.layout = &batches->layout->layout;
 	batches->source = csv_source_create(table);
-	csv_batches_choose_files(batches);
 	batches->callback.func = release_engine;
 	batches->callback.arg = batches;
 	MemoryContextRegisterResetCallback(batches->context, &batches->callback);
@@ -80,10 +90,6 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 	/* created after the kept columns, which it uses, so that it is released first */
 	if (pushdown != NULL)
 		batches->evaluation = csv_evaluation_create(batches, pushdown);
-
-	/* if columns may be kept, an engine may never be needed */
-	if (batches->kept == NULL && !may_share)
-		open_engine(batches);
 	return batches;
 }
 
@@ -165,6 +171,7 @@ begin_file(CsvBatches *batches)
 	batches->next = next_read;
 	if (batches->is_alone)
 		csv_reading_close(batches);
+	/* of many scans of a query, only the scan that reads has an engine */
 	if (batches->reader == NULL)
 		open_engine(batches);
 	csv_reading_begin(batches);
@@ -198,12 +205,14 @@ open_file(CsvBatches *batches)
 	{
 		if (!csv_sharing_open(batches))
 			return false;
+		find_size(batches);
 		batches->next = csv_sharing_next;
 	}
 	else
 	{
 		if (!open_next(batches))
 			return false;
+		find_size(batches);
 		begin_file(batches);
 	}
 	at->opening++;
@@ -279,8 +288,6 @@ csv_batches_rewind(CsvBatches *batches)
 	batches->at.file_number = 0;
 	if (batches->share != NULL)
 		csv_sharing_rewind(batches);
-	else if (batches->reader == NULL && batches->kept == NULL)
-		open_engine(batches);
 	batches->was_rewound = true;
 }
 
@@ -304,7 +311,8 @@ csv_batches_end(CsvBatches *batches)
 int64
 csv_batches_certain_size(const CsvBatches *batches)
 {
-	return batches->size_is_exact && !csv_source_found_utf16(batches->source) ?
+	return batches->is_sized && batches->size_is_exact &&
+		!csv_source_found_utf16(batches->source) ?
 		batches->nbytes : 0;
 }
 

@@ -24,8 +24,7 @@
  * batch is taken (csv_sharing_begin()).
  *
  * The current memory context holds everything, and releases it.  table and pushdown
- * must outlive the CsvBatches.  Opens no file.  ERROR if the engine is 'cuda' and
- * there is no usable GPU.
+ * must outlive the CsvBatches.  Opens no file and no engine.
  */
 extern CsvBatches *csv_batches_create(const CsvTable *table,
 									  const Bitmapset *wanted,

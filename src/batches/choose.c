@@ -201,19 +201,24 @@ csv_engine_gpu_failed(void)
 	failed_connection = csv_service_connection();
 }
 
-char *
+const char *
 csv_engine_description(const CsvSettings *settings, bool is_gpu)
 {
+	static char cpu[32] = "";
 	char		name[CSV_DEVICE_NAME_BYTES];
 
 	if (!is_gpu)
-		return psprintf("cpu (%s)", csv_cpu_isa_name());
+	{
+		if (cpu[0] == '\0')
+			snprintf(cpu, sizeof(cpu), "cpu (%s)", csv_cpu_isa_name());
+		return cpu;
+	}
 	if (csv_gpu_state(settings->device, name) == CSV_DEVICE_NONE)
-		return pstrdup("cuda (no usable GPU)");
+		return "cuda (no usable GPU)";
 	return psprintf("cuda (%s)", name);
 }
 
-char *
+const char *
 csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
 {
 	return csv_engine_description(settings, find_use(settings, nbytes, ncolumns) !=

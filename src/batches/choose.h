@@ -55,9 +55,10 @@ extern void csv_engine_gpu_failed(void);
  * Creates no CUDA context.  csv_engine_describe(): the engine that would be chosen
  * now.
  */
-extern char *csv_engine_description(const CsvSettings *settings, bool is_gpu);
-extern char *csv_engine_describe(const CsvSettings *settings, int64 nbytes,
-								 int ncolumns);
+extern const char *csv_engine_description(const CsvSettings *settings,
+										  bool is_gpu);
+extern const char *csv_engine_describe(const CsvSettings *settings, int64 nbytes,
+									   int ncolumns);
 
 /*
  * For costs: the speed of reading and evaluating, relative to one thread.  has_gpu is

@@ -110,7 +110,7 @@ struct CsvBatches
 	CsvFileBatch at;			/* the current batch */
 	CsvBatchesCallbacks callbacks;
 	CsvBatchesStatistics statistics;
-	char	   *engine;			/* for EXPLAIN; NULL until an engine was needed */
+	const char *engine;			/* for EXPLAIN; NULL until an engine was needed */
 	bool		all_kept;		/* all batches so far were kept batches */
 
 	MemoryContext context;		/* holds everything here */
@@ -118,6 +118,7 @@ struct CsvBatches
 	MemoryContextCallback hook_callback;
 	CsvBatchHook hook;			/* function NULL: no hook */
 	bool		was_rewound;
+	bool		is_sized;		/* the size is known, when the first file is open: */
 	int64		nbytes;			/* about the size of all files when the scan began */
 	bool		size_is_exact;
 	struct CsvEvaluation *evaluation;	/* NULL: no query */

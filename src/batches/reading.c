@@ -31,8 +31,6 @@ csv_reading_name_engine(CsvBatches *batches, bool is_gpu)
 {
 	MemoryContext outer = MemoryContextSwitchTo(batches->context);
 
-	if (batches->engine != NULL)
-		pfree(batches->engine);
 	batches->engine = csv_engine_description(&batches->table->settings, is_gpu);
 	MemoryContextSwitchTo(outer);
 }

@@ -42,7 +42,8 @@ struct CsvReader
 	CsvReaderOptions options;
 	const CsvLayout *layout;
 	CsvDialectOptions choices;	/* of this file; 'auto' is resolved */
-	CsvDialect	dialect;		/* `choices`, compiled */
+	CsvDialect	dialect;		/* `choices`, */
+	bool		is_compiled;	/* if they were compiled */
 
 	CsvPieceReader here;		/* of the calling thread */
 	CsvFilePlace place;			/* of the next batch */
@@ -121,12 +122,23 @@ csv_reader_rest(const CsvReader *reader, uint64_t *nbytes)
 
 /* ---- the top of a file ---- */
 
-/* compile the dialect.  For header records, blank lines are records. */
+/* compile the dialect, unless it is.  For header records, blank lines are records. */
 static void
 compile_dialect(CsvReader *reader, bool blank_is_record)
 {
+	if (reader->is_compiled && reader->choices.blank_is_record == blank_is_record)
+		return;
 	reader->choices.blank_is_record = blank_is_record;
 	csv_dialect_compile(&reader->dialect, &reader->choices);
+	reader->is_compiled = true;
+}
+
+/* the same for the top of a file.  Without a header it can do for the data, too. */
+static void
+compile_for_top(CsvReader *reader)
+{
+	compile_dialect(reader, reader->options.header_rows > 0 ||
+					reader->options.dialect.blank_is_record);
 }
 
 /* do lone CRs end the file's records? */
@@ -137,7 +149,7 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 	uint64_t	available = 0;
 	CsvBoundaryLook look = {0};
 
-	compile_dialect(reader, true);
+	compile_for_top(reader);
 	for (;;)
 	{
 		const uint8_t *bytes;
@@ -460,6 +472,7 @@ begin_opening(CsvReader *reader, CsvReadFn read, void *arg, const CsvFilePlace *
 	reader->here.has_footer = false;
 	reader->has_header = false;
 	reader->choices = *choices;
+	reader->is_compiled = false;
 	reader->layout = NULL;
 	reader->next_chunk_bytes = 0;
 	reader->target_bytes = 0;
@@ -503,8 +516,11 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 				return status;
 		}
 		if (lone_cr)
+		{
 			reader->choices.boundary = CSV_BOUNDARY_CR;
-		compile_dialect(reader, true);
+			reader->is_compiled = false;
+		}
+		compile_for_top(reader);
 		reader->opening = CSV_OPENING_HEADER;
 	}
 

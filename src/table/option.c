@@ -14,6 +14,7 @@
 #include <limits.h>
 
 #include "access/reloptions.h"
+#include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
@@ -468,8 +469,8 @@ set_encodings(CsvTable *table)
 
 	/* to a parallel worker, the leader is the client: only the setting is the leader's */
 	if (table->file_encoding < 0)
-		table->file_encoding = pg_char_to_encoding(GetConfigOption("client_encoding",
-																   false, false));
+		table->file_encoding = !IsParallelWorker() ? pg_get_client_encoding() :
+			pg_char_to_encoding(GetConfigOption("client_encoding", false, false));
 
 	/*
 	 * As in COPY, text of unknown encoding, in the file or in the database, is not
@@ -498,19 +499,9 @@ set_encodings(CsvTable *table)
 		table->default_string = encode(table, table->default_string);
 }
 
-CsvTable *
-csv_table_get(Oid foreigntableid)
+static CsvTable *
+get_table(ForeignTable *foreign_table, List *server_options)
 {
-	Oid			serverid = GetForeignTable(foreigntableid)->serverid;
-
-	return csv_table_get_as(foreigntableid,
-							GetForeignServer(serverid)->options);
-}
-
-CsvTable *
-csv_table_get_as(Oid foreigntableid, List *server_options)
-{
-	ForeignTable *foreign_table = GetForeignTable(foreigntableid);
 	CsvTableOptions *options = resolve_table_options(server_options, foreign_table->options);
 	CsvTable   *table = &options->table;
 	Relation	relation;
@@ -523,8 +514,8 @@ csv_table_get_as(Oid foreigntableid, List *server_options)
 	if ((table->filename == NULL) == (table->program == NULL))
 		elog(ERROR, "either filename or program is required for csv_gpu_fdw foreign tables");
 
-	relation = table_open(foreigntableid, AccessShareLock);
-	table->relid = foreigntableid;
+	relation = table_open(foreign_table->relid, AccessShareLock);
+	table->relid = foreign_table->relid;
 	table->name = pstrdup(RelationGetRelationName(relation));
 	nread = get_columns(table, RelationGetDescr(relation), &by_option);
 	table_close(relation, AccessShareLock);
@@ -538,6 +529,21 @@ csv_table_get_as(Oid foreigntableid, List *server_options)
 	table->reader.dialect.blank_is_record = table->nfields == 1;
 	set_encodings(table);
 	return table;
+}
+
+CsvTable *
+csv_table_get(Oid foreigntableid)
+{
+	ForeignTable *foreign_table = GetForeignTable(foreigntableid);
+
+	return get_table(foreign_table,
+					 GetForeignServer(foreign_table->serverid)->options);
+}
+
+CsvTable *
+csv_table_get_as(Oid foreigntableid, List *server_options)
+{
+	return get_table(GetForeignTable(foreigntableid), server_options);
 }
 
 CsvTable *

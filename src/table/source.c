@@ -75,7 +75,9 @@ struct CsvSource
 	char	  **shown_names;	/* the names as valid text */
 	int			nnames;
 	bool		of_pattern;		/* the names match a pattern */
-	CsvFileIdentity *listed;	/* of each file; inode 0: unknown.  NULL: a program */
+	CsvFileIdentity *listed;	/* of each file; inode 0: unknown.  NULL: a program.
+								 * A file that is not of a pattern is known when it
+								 * is opened, or its size is wanted */
 	bool		is_special;		/* the only file is not a regular file */
 	int			next;			/* index in names of the file to open next */
 	const char *name;			/* the file opened last, as shown */
@@ -279,8 +281,16 @@ needs_all(const CsvTable *table)
 	return table->stop || table->all_files;
 }
 
+/* the only file was examined */
+static void
+list_only_file(CsvSource *source, const struct stat *st)
+{
+	source->listed[0] = csv_file_identity(st);
+	source->is_special = !S_ISREG(st->st_mode);
+}
+
 /*
- * Lists the files with their identities.  If no file may be missing, and a file of a
+ * Lists the files, with the identities of a pattern's files.  If no file may be missing, and a file of a
  * pattern vanishes meanwhile, lists them again.  A user who names a FIFO or a device
  * wants to wait for it; a user who names a pattern does not.  If a file cannot be
  * examined, opening it will fail and say why.
@@ -300,21 +310,18 @@ list_files(CsvSource *source)
 		source->listed = palloc_extended(sizeof(CsvFileIdentity) * source->nnames,
 										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		all_there = true;
-		for (int i = 0; i < source->nnames; i++)
+		for (int i = 0; source->of_pattern && i < source->nnames; i++)
 		{
 			struct stat st;
 
 			CHECK_FOR_INTERRUPTS();
 			if (stat(source->names[i], &st) != 0)
 			{
-				all_there = !source->of_pattern || table->files != NULL ||
-					!needs_all(table);
+				all_there = table->files != NULL || !needs_all(table);
 				continue;
 			}
-			if (source->of_pattern)
-				check_regular(&st, csv_shown_filename(source->names[i]));
+			check_regular(&st, csv_shown_filename(source->names[i]));
 			source->listed[i] = csv_file_identity(&st);
-			source->is_special = !S_ISREG(st.st_mode);
 		}
 	}
 }
@@ -390,11 +397,17 @@ add_file_size(const CsvTable *table, const char *name, int64 file_bytes,
 }
 
 CsvSourceSize
-csv_source_listed_size(const CsvSource *source)
+csv_source_listed_size(CsvSource *source)
 {
 	CsvSourceSize size = {.is_exact = true};
+	struct stat st;
 
-	if (source->table->program != NULL || source->is_special)
+	if (source->table->program != NULL)
+		return unknown_size;
+	if (!source->of_pattern && source->listed[0].inode == 0 &&
+		stat(source->names[0], &st) == 0)
+		list_only_file(source, &st);
+	if (source->is_special)
 		return unknown_size;
 	for (int i = 0; i < source->nnames; i++)
 	{
@@ -841,6 +854,8 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 	source->wait_for_writer = S_ISFIFO(opened->st_mode);
 	source->is_regular = S_ISREG(opened->st_mode);
 	source->position = 0;
+	if (!source->of_pattern && source->listed[0].inode == 0)
+		list_only_file(source, opened);
 	if (as == NULL)
 		as = &source->listed[number];
 	source->nbytes = (uint64_t) (csv_source_is_open(source, as) ? as->size : opened->st_size);

@@ -184,8 +184,11 @@ typedef struct CsvSourceSize
  */
 extern CsvSourceSize csv_source_size(const CsvTable *table);
 
-/* the same, of the source's files as they were when it was created */
-extern CsvSourceSize csv_source_listed_size(const CsvSource *source);
+/*
+ * The same, of the source's files as they were when the source was created or, without
+ * a pattern, when the file was opened.
+ */
+extern CsvSourceSize csv_source_listed_size(CsvSource *source);
 
 /*
  * Sets table->settings.resident to false if there are many small files: looking up the
