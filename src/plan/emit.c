@@ -70,7 +70,8 @@ int
 csv_fail(CsvProgram *program)
 {
 	program->failed = true;
-	return CSV_MAX_REGISTERS;
+	csv_program_reserve(program);
+	return (int) program->room;
 }
 
 /* another view of a register */
@@ -79,6 +80,7 @@ new_view(CsvProgram *program, CsvRegister view)
 {
 	if (program->nviews >= CSV_MAX_REGISTERS || program->failed)
 		return csv_fail(program);
+	csv_program_reserve(program);
 	program->registers[program->nviews] = view;
 	program->known[program->nviews] = NULL;
 	return (int) program->nviews++;
@@ -104,7 +106,7 @@ int
 csv_emit(CsvProgram *program, CsvOperation operation, Oid type, int scale, int a,
 		 int b)
 {
-	const CsvRegister *registers = program->registers;
+	const CsvRegister *registers;
 	int			lane = csv_lane_of_type(type);
 	int			result = lane < 0 ? csv_fail(program) :
 		new_view(program, (CsvRegister) {
@@ -117,15 +119,8 @@ csv_emit(CsvProgram *program, CsvOperation operation, Oid type, int scale, int a
 	});
 	CsvInstruction *instruction;
 
-	if (program->query.ninstructions == program->capacity)
-	{
-		uint32_t	capacity = Max(16, 2 * program->capacity);
-
-		program->instructions = program->instructions == NULL ?
-			palloc(capacity * sizeof(CsvInstruction)) :
-			repalloc(program->instructions, capacity * sizeof(CsvInstruction));
-		program->capacity = capacity;
-	}
+	csv_program_reserve(program);
+	registers = program->registers;
 	program->query.ninstructions++;
 	instruction = csv_last_instruction(program);
 	memset(instruction, 0, sizeof(*instruction));
@@ -322,6 +317,7 @@ csv_add_constant(CsvProgram *program, Node *node, Oid type, int scale,
 		csv_fail(program);
 		return 0;
 	}
+	csv_program_reserve(program);
 	program->constants[program->query.nconstants] = (CsvProgramConstant) {
 		.reg = {
 			.type = type, .typmod = -1, .lane = (uint8_t) lane,

@@ -790,6 +790,7 @@ csv_program_add_filter(CsvProgram *program, Expr *clause, bool first)
 	result = translate_whole(program, (Node *) clause, first);
 	if (result < 0 || program->registers[result].type != BOOLOID)
 		return false;
+	csv_program_reserve(program);
 	program->filters[program->query.nfilters++] =
 		program->registers[result].number;
 	program->query.nfilter_instructions = program->query.ninstructions;
@@ -840,6 +841,7 @@ csv_program_add_key(CsvProgram *program, Expr *key)
 		(reg->lane == CSV_LANE_TEXT &&
 		 !csv_collation_allows(exprCollation((Node *) key), true)))
 		return -1;
+	csv_program_reserve(program);
 	out = &program->keys[program->query.nkeys];
 	memset(out, 0, sizeof(*out));
 	out->lane = reg->lane;
@@ -867,6 +869,7 @@ csv_program_add_aggregate(CsvProgram *program, CsvAggregateKind kind,
 			return (int) i;
 	if (program->query.naggregates >= CSV_MAX_AGGREGATES)
 		return -1;
+	csv_program_reserve(program);
 	program->aggregate[program->query.naggregates] = aggregate;
 	return (int) program->query.naggregates++;
 }
@@ -888,6 +891,7 @@ csv_program_add_order(CsvProgram *program, Expr *key, Oid sort_operator,
 	if (program->registers[result].lane == CSV_LANE_TEXT &&
 		!csv_collation_allows(exprCollation((Node *) key), false))
 		return false;
+	csv_program_reserve(program);
 	out = &program->order[program->query.norder++];
 	memset(out, 0, sizeof(*out));
 	out->lane = program->registers[result].lane;
@@ -907,6 +911,7 @@ csv_program_check(CsvProgram *program, Expr *expr)
 	if (program->query.nchecked >= CSV_MAX_REGISTERS ||
 		(result = translate_whole(program, (Node *) expr, false)) < 0)
 		return false;
+	csv_program_reserve(program);
 	program->checked[program->query.nchecked++] =
 		program->registers[result].number;
 	return true;

@@ -25,8 +25,11 @@ csv_scale_function(Expr *value)
 
 #define NSPANS	9
 
+/* elements of the arrays of a small program */
+#define LEAST_ROOM	8
+
 /* the counts, at once */
-#define HEAD_BYTES	(offsetof(CsvProgram, instructions) - offsetof(CsvProgram, nviews))
+#define HEAD_BYTES	(offsetof(CsvProgram, room) - offsetof(CsvProgram, nviews))
 
 static void
 spans_of(CsvProgram *program, Section *spans)
@@ -45,6 +48,64 @@ spans_of(CsvProgram *program, Section *spans)
 		n->naggregates * sizeof(CsvAggregate)};
 	spans[7] = (Section) {program->order, n->norder * sizeof(CsvOrderKey)};
 	spans[8] = (Section) {program->checked, n->nchecked * sizeof(uint16_t)};
+}
+
+/* makes the arrays, all of them zero */
+static void
+make_arrays(CsvProgram *program, uint32_t room)
+{
+	size_t		n = (size_t) room + 1;
+	char	   *next = palloc0(n * (sizeof(Node *) + sizeof(CsvInstruction) +
+									sizeof(CsvProgramConstant) + sizeof(CsvRegister) +
+									sizeof(CsvKey) + sizeof(CsvAggregate) +
+									sizeof(CsvOrderKey) + 2 * sizeof(uint16_t)));
+
+#define PLACE(array) \
+	((array) = (void *) next, next += n * sizeof(*(array)))
+
+	/* by their alignment */
+	PLACE(program->known);
+	PLACE(program->instructions);
+	PLACE(program->constants);
+	PLACE(program->registers);
+	PLACE(program->aggregate);
+	PLACE(program->keys);
+	PLACE(program->order);
+	PLACE(program->filters);
+	PLACE(program->checked);
+#undef PLACE
+	program->room = room;
+}
+
+/* the number of elements of the longest array */
+static uint32_t
+longest(const CsvProgram *program)
+{
+	const CsvQuery *n = &program->query;
+	uint32_t	most = Max(program->nviews, n->ninstructions);
+
+	most = Max(most, Max(n->nconstants, n->nfilters));
+	most = Max(most, Max(n->nkeys, n->naggregates));
+	return Max(most, Max(n->norder, n->nchecked));
+}
+
+void
+csv_program_reserve(CsvProgram *program)
+{
+	CsvProgram	before = *program;
+	Section		from[NSPANS];
+	Section		to[NSPANS];
+
+	if (longest(program) < program->room)
+		return;
+	make_arrays(program, Max(LEAST_ROOM, 2 * program->room));
+	if (before.room == 0)
+		return;
+	spans_of(&before, from);
+	spans_of(program, to);
+	for (int i = 1; i < NSPANS; i++)
+		memcpy(to[i].start, from[i].start, from[i].nbytes);
+	memcpy(program->known, before.known, program->nviews * sizeof(Node *));
 }
 
 Node *
@@ -80,8 +141,7 @@ csv_program_from_node(const Node *node)
 	Section		spans[NSPANS];
 
 	memcpy(&program->nviews, next, HEAD_BYTES);
-	program->instructions = palloc(Max(program->query.ninstructions, 1) *
-								   sizeof(CsvInstruction));
+	make_arrays(program, longest(program));
 	spans_of(program, spans);
 	for (int i = 0; i < NSPANS; i++)
 	{

@@ -53,28 +53,36 @@ typedef struct CsvProgram
 	Index		relid;
 	uint32_t	nviews;			/* registers; a register with two types counts twice */
 	CsvQuery	query;			/* the counts of everything; without pointers */
+
+	/* arrays, each with room for this many elements; see csv_program_reserve() */
+	uint32_t	room;
 	CsvInstruction *instructions;
-	uint32_t	capacity;
-	CsvProgramConstant constants[CSV_MAX_REGISTERS];
-	CsvRegister registers[CSV_MAX_REGISTERS + 1];	/* the last: see csv_fail() */
-	uint16_t	filters[CSV_MAX_REGISTERS];
-	CsvKey		keys[CSV_MAX_KEYS];
-	CsvAggregate aggregate[CSV_MAX_AGGREGATES];
-	CsvOrderKey order[CSV_MAX_KEYS];
-	uint16_t	checked[CSV_MAX_REGISTERS];
+	CsvProgramConstant *constants;
+	CsvRegister *registers;		/* and one more: see csv_fail() */
+	uint16_t   *filters;
+	CsvKey	   *keys;
+	CsvAggregate *aggregate;
+	CsvOrderKey *order;
+	uint16_t   *checked;
+	Node	  **known;			/* of each register: the expression that is in it;
+								 * NULL: not to be found again */
 
 	List	   *constant_exprs;
 
 	bool		failed;			/* the expression cannot be translated */
 
-	Node	   *known[CSV_MAX_REGISTERS + 1];	/* the expression that is in a register;
-											 * NULL: not to be found again */
 	int16		scaled_digits;	/* digits behind the point, for columns whose values
 								 * have their own scales */
 	int			case_register;	/* register of CaseTestExpr, or -1 */
 	int			nconditions;	/* conditions that a row must meet before the next
 								 * expression is evaluated */
 } CsvProgram;
+
+/*
+ * Make room for one more element of each array.  Pointers to elements remain readable,
+ * in the old arrays.
+ */
+extern void csv_program_reserve(CsvProgram *program);
 
 /* scale() of a numeric, as an expression */
 extern Expr *csv_scale_function(Expr *value);

@@ -98,8 +98,19 @@ most_chunk_bytes(const CsvReader *reader)
 static CsvStatus
 fill(CsvReader *reader, uint64_t wanted, uint64_t more)
 {
-	return csv_window_reach(&reader->here.window, reader->place.offset,
-							reader->place.offset + wanted, more);
+	CsvFileWindow *window = &reader->here.window;
+	uint64_t	offset = reader->place.offset;
+	uint64_t	expected = reader->expected_bytes;
+
+	/* if the file ends where it is expected to, no room for more bytes is needed */
+	if (csv_window_filled_to(window) == expected && offset + wanted > expected)
+	{
+		CsvStatus	status = csv_window_reach(window, offset, expected + 1, 0);
+
+		if (status != CSV_OK)
+			return status;
+	}
+	return csv_window_reach(window, offset, offset + wanted, more);
 }
 
 /* does the file end behind the bytes that were read? */
@@ -444,7 +455,7 @@ csv_reader_expect(CsvReader *reader, uint64_t nbytes)
 	uint64_t	most = most_chunk_bytes(reader);
 
 	reader->expected_bytes = nbytes;
-	reader->here.window.least_capacity = nbytes < most ? nbytes : most;
+	reader->here.window.least_capacity = nbytes < most ? nbytes + 1 : most;
 }
 
 /* the first bytes of a file, with all of a small file */
