@@ -109,11 +109,12 @@ prepare_rows(CsvAggregation *aggregation, ForeignScanState *node, List *sources)
 	const CsvProgram *program = aggregation->program;
 	const CsvResults *results = aggregation->results;
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	uint32_t	nkeys = program->query.nkeys;
 	int			i = 0;
 	ListCell   *cell;
 
-	aggregation->keys = palloc0(sizeof(Source) * CSV_MAX_KEYS);
-	aggregation->wide_keys = palloc0(sizeof(Datum) * CSV_MAX_KEYS);
+	aggregation->keys = palloc0(sizeof(Source) * Max(nkeys, 1));
+	aggregation->wide_keys = palloc0(sizeof(Datum) * Max(nkeys, 1));
 	for (int k = 0; k < results->n; k++)
 	{
 		const CsvResult *result = &results->results[k];
@@ -129,7 +130,8 @@ prepare_rows(CsvAggregation *aggregation, ForeignScanState *node, List *sources)
 
 	aggregation->sources = palloc0(sizeof(Source) *
 								   Max(list_length(sources), 1));
-	aggregation->wide = palloc0(sizeof(Datum) * CSV_MAX_AGGREGATES);
+	aggregation->wide = palloc0(sizeof(Datum) *
+								Max(program->query.naggregates, 1));
 	foreach(cell, sources)
 	{
 		Source	   *source = &aggregation->sources[i];
@@ -185,7 +187,7 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 	aggregation->results->layout = &aggregation->partial;
 	aggregation->room_context =
 		AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw groups",
-							  ALLOCSET_DEFAULT_SIZES);
+							  ALLOCSET_START_SMALL_SIZES);
 	prepare_rows(aggregation, node, sources);
 	return aggregation;
 }

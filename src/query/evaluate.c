@@ -26,7 +26,7 @@
 #define REGISTER_BYTES	(16 + 4 + 1)
 
 /* the room of registers is for at least this many rows */
-#define LEAST_ROWS		64
+#define LEAST_ROWS		16
 
 /* the fate of a row of a block */
 #define ROW_DROPPED		0
@@ -298,6 +298,7 @@ reserve_registers(CsvEvaluator *evaluator, uint32_t nrows)
 	const CsvMemory *memory = &evaluator->memory;
 	uint32_t	nregisters = evaluator->query->nregisters;
 	size_t		n = LEAST_ROWS;
+	size_t		register_bytes;
 	size_t		nbytes;
 	uint8_t    *next;
 
@@ -308,7 +309,8 @@ reserve_registers(CsvEvaluator *evaluator, uint32_t nrows)
 	if (evaluator->room != NULL)
 		memory->free(memory->owner, evaluator->room);
 	evaluator->room_rows = 0;
-	nbytes = ALIGNMENT + nregisters * n * REGISTER_BYTES;
+	register_bytes = (REGISTER_BYTES * n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	nbytes = ALIGNMENT + nregisters * register_bytes;
 	evaluator->room = memory->alloc(memory->owner, nbytes);
 	if (evaluator->room == NULL)
 		return false;
@@ -325,7 +327,7 @@ reserve_registers(CsvEvaluator *evaluator, uint32_t nrows)
 		own->values = next;
 		own->lengths = (uint32_t *) (next + 16 * n);
 		own->state = next + 20 * n;
-		next += REGISTER_BYTES * n;
+		next += register_bytes;
 		evaluator->lanes[i].constant = false;
 	}
 	return true;

@@ -47,9 +47,8 @@ typedef struct CsvGroups
 	CsvWideFloats wides;
 	uint32_t	bits_offset;	/* of accumulators' bits, in a group's row */
 	CsvPartialLayout partial;
-	uint32_t	counters[CSV_MAX_AGGREGATES];	/* of each input: its offset in a
-												 * group's row */
 	CsvAccumulator *accumulators;	/* of each aggregate */
+	uint32_t   *counters;		/* of each input: its offset in a group's row */
 
 	/* see csv_evaluator_remember() */
 	const CsvRowClasses *remembered;

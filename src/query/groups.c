@@ -39,7 +39,7 @@
 #define MANY_SLOTS		(64 * 1024)
 
 /* the arrays of a block: entries of the smallest, and bytes of all for one entry */
-#define LEAST_BLOCK_ROWS	64
+#define LEAST_BLOCK_ROWS	16
 #define BLOCK_BYTES \
 	(2 * sizeof(CsvRun) + 8 + sizeof(uint8_t *) + 4 * 4 + 5 * 2)
 
@@ -125,7 +125,7 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 				const CsvQuery *query, uint64_t seed)
 {
 	static const uint8_t carry_key[1] = {CSV_LANE_INT};
-	size_t		nbytes = sizeof(CsvAccumulator) *
+	size_t		nbytes = (sizeof(CsvAccumulator) + sizeof(uint32_t)) *
 		(query->naggregates > 0 ? query->naggregates : 1);
 
 	groups->memory = memory;
@@ -154,6 +154,7 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	if (groups->accumulators == NULL)
 		return false;
 	memset(groups->accumulators, 0, nbytes);
+	groups->counters = (uint32_t *) (groups->accumulators + query->naggregates);
 	if (query->aggregates && query->nkeys == 0)
 	{
 		csv_groups_settle(groups, NULL);

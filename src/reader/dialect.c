@@ -189,6 +189,16 @@ give_class(CsvDialect *dialect, uint32_t *classes, uint8_t byte, CsvClass class)
 	*classes |= UINT32_C(1) << class;
 }
 
+static void
+fill_table(CsvDialect *dialect, CsvMode mode, int nstates, uint32_t classes)
+{
+	for (int state = 0; state < nstates; state++)
+		for (int class = 0; class < CSV_NUM_CLASSES; class++)
+			if ((classes >> class & 1) != 0)
+				dialect->table[mode][state][class] =
+					transition(&dialect->opt, mode, state, class);
+}
+
 /*
  * A small file costs little more than its dialect.  So only the transitions are made
  * that the dialect's states and classes can meet.
@@ -240,12 +250,12 @@ csv_dialect_compile(CsvDialect *dialect, const CsvDialectOptions *options)
 
 	nstates = opt->delimiter_rest_length > 0 ? CSV_NUM_STATES :
 		opt->trim ? CSV_STATE_IN_DELIMITER : CSV_NUM_NARROW_STATES;
-	for (int mode = 0; mode < CSV_NUM_MODES; mode++)
-		for (int state = 0; state < nstates; state++)
-			for (int class = 0; class < CSV_NUM_CLASSES; class++)
-				if ((classes >> class & 1) != 0)
-					dialect->table[mode][state][class] =
-						transition(opt, mode, state, class);
+	fill_table(dialect, CSV_NORMAL, nstates, classes);
+	/* lines that are read alone differ only at these classes */
+	memcpy(dialect->table[CSV_ALONE], dialect->table[CSV_NORMAL],
+		   sizeof(dialect->table[CSV_ALONE]));
+	fill_table(dialect, CSV_ALONE, nstates,
+			   classes & (UINT32_C(1) << CSV_CLASS_BREAK | UINT32_C(1) << CSV_CLASS_QUOTE));
 }
 
 void

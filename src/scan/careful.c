@@ -28,8 +28,7 @@
 struct CsvCareful
 {
 	MemoryContext context;
-	MemoryContext short_lived;
-	MemoryContext run_context;
+	MemoryContext run_context;	/* NULL: no run was made yet */
 	CsvMemory	memory;			/* of the context */
 	CsvScanColumn *columns;
 	int			ncolumns;
@@ -63,16 +62,11 @@ struct CsvCareful
 };
 
 CsvCareful *
-csv_careful_create(CsvScanColumn *columns, int ncolumns,
-				   MemoryContext short_lived)
+csv_careful_create(CsvScanColumn *columns, int ncolumns)
 {
 	CsvCareful *careful = palloc0(sizeof(CsvCareful));
 
 	careful->context = CurrentMemoryContext;
-	careful->short_lived = short_lived;
-	careful->run_context = AllocSetContextCreate(CurrentMemoryContext,
-												 "csv_gpu_fdw run",
-												 ALLOCSET_DEFAULT_SIZES);
 	careful->memory = csv_context_memory(CurrentMemoryContext);
 	careful->fields.interrupted = csv_process_interrupts;
 	careful->fields.most = 2 * CSV_MAX_FIELDS;	/* a table's, and surplus fields */
@@ -470,6 +464,10 @@ make_run(CsvCareful *careful, uint32_t entry)
 {
 	ErrorData  *edata;
 
+	if (careful->run_context == NULL)
+		careful->run_context = AllocSetContextCreate(careful->context,
+													 "csv_gpu_fdw run",
+													 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextReset(careful->run_context);
 	careful->run_from = entry;
 	careful->run_until = Min(entry + CSV_RUN_ROWS, careful->nentries);
@@ -486,7 +484,6 @@ bool
 csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
 				 Datum *values, bool *isnull, CsvRefusal *refusal)
 {
-	MemoryContext outer;
 	ErrorContextCallback callback;
 	bool		good = true;
 
@@ -503,7 +500,6 @@ csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
 		}
 	}
 
-	outer = MemoryContextSwitchTo(careful->short_lived);
 	for (int i = 0; i < careful->ncolumns && good; i++)
 	{
 		CsvScanColumn *column = &careful->columns[i];
@@ -543,7 +539,6 @@ csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
 		refusal->column = column;
 		refusal->set_null = false;
 	}
-	MemoryContextSwitchTo(outer);
 	leave(&callback);
 	return good;
 }

@@ -94,11 +94,9 @@ typedef struct CsvCareful CsvCareful;
 
 /*
  * For these columns, which the caller keeps in the order of the batch's layout.  Uses
- * the current memory context.  Values live in `short_lived` until the caller resets
- * it, between rows.
+ * the current memory context.
  */
-extern CsvCareful *csv_careful_create(CsvScanColumn *columns, int ncolumns,
-									  MemoryContext short_lived);
+extern CsvCareful *csv_careful_create(CsvScanColumn *columns, int ncolumns);
 
 /*
  * Take a new batch, with the columns as they are in it; NULL: there is none.  Returns
@@ -122,7 +120,8 @@ extern bool csv_careful_has_all(const CsvCareful *careful);
 /*
  * Fill in an entry's values that the arrays do not hold.  undecided: the engine could
  * not decide the row.  If a value is refused, its record is refused, too: returns
- * false, with *refusal filled in.
+ * false, with *refusal filled in.  Values are in the current memory context, or live
+ * until the next call.
  */
 extern bool csv_careful_fill(CsvCareful *careful, uint32_t entry,
 							 bool undecided, Datum *values, bool *isnull,

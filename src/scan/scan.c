@@ -218,8 +218,6 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 
 	scan->table = table;
 	scan->context = context;
-	scan->row_context = AllocSetContextCreate(context, "csv_gpu_fdw row",
-											  ALLOCSET_DEFAULT_SIZES);
 	scan->batches = csv_batches_create(table, wanted, pushdown,
 									   flags & CSV_SCAN_MAY_KEEP,
 									   flags & CSV_SCAN_MAY_SHARE);
@@ -227,8 +225,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->virtuals = csv_virtuals_create(table, wanted);
 	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(scan->ncolumns, 1));
 	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(scan->ncolumns, 1));
-	scan->careful = csv_careful_create(scan->columns, scan->ncolumns,
-									   scan->row_context);
+	scan->careful = csv_careful_create(scan->columns, scan->ncolumns);
 	scan->skipping = csv_skipping_create(table, skipped, arg);
 	scan->shows_bytes = skipped != NULL;
 	scan->batches->callbacks = (CsvBatchesCallbacks) {csv_skipping_changed,
@@ -482,6 +479,17 @@ next_row(const CsvTableScan *scan)
 	return selection->rows[place];
 }
 
+/* switch to the row's memory, which few scans need */
+static MemoryContext
+enter_row(CsvTableScan *scan)
+{
+	if (scan->row_context == NULL)
+		scan->row_context = AllocSetContextCreate(scan->context, "csv_gpu_fdw row",
+												  ALLOCSET_DEFAULT_SIZES);
+	scan->row_context_used = true;
+	return MemoryContextSwitchTo(scan->row_context);
+}
+
 /* ---- skipped records ---- */
 
 /* the column of a field, if one is wanted */
@@ -511,8 +519,7 @@ skip_record(CsvTableScan *scan, int64 record, const CsvError *error,
 	if (csv_skipping_was_passed(scan->skipping, at->file_number, record))
 		return;
 	code = refusal != NULL ? refusal->error.code : error->code;
-	outer = MemoryContextSwitchTo(scan->row_context);
-	scan->row_context_used = true;
+	outer = enter_row(scan);
 	memset(&skipped, 0, sizeof(skipped));
 	skipped.file = at->filename;
 	skipped.record = record;
@@ -572,8 +579,7 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 		skip_record(scan, record, error, NULL);
 		return;
 	}
-	outer = MemoryContextSwitchTo(scan->row_context);
-	scan->row_context_used = true;
+	outer = enter_row(scan);
 	csv_careful_explain(scan->careful, error, &refusal);
 	MemoryContextSwitchTo(outer);
 	skip_record(scan, record, error, &refusal);
@@ -644,12 +650,11 @@ static bool
 fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull,
 			  CsvRefusal *refusal)
 {
-	MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
+	MemoryContext outer = enter_row(scan);
 	int64		record = last_record(scan) + 1;
 	bool		any_surplus;
 	bool		good;
 
-	scan->row_context_used = true;
 	good = csv_virtuals_fill(scan->virtuals, scan->careful, scan->at, scan->entry,
 							 record, &any_surplus, values, isnull, refusal);
 	if (good && any_surplus)
@@ -719,9 +724,11 @@ fill_others(CsvTableScan *scan, Datum *values, bool *isnull)
 
 	if (scan->any_careful && csv_careful_has(scan->careful, scan->entry))
 	{
-		scan->row_context_used = true;
+		MemoryContext outer = enter_row(scan);
+
 		good = csv_careful_fill(scan->careful, scan->entry, scan->undecided,
 								values, isnull, &refusal);
+		MemoryContextSwitchTo(outer);
 	}
 	if (scan->virtuals != NULL)
 		good = good && fill_virtuals(scan, values, isnull, &refusal);
@@ -837,8 +844,7 @@ make_careful_rows(CsvTableScan *scan, CsvRowRun *run)
 		run->nrows = 0;
 		return;
 	}
-	outer = MemoryContextSwitchTo(scan->row_context);
-	scan->row_context_used = true;
+	outer = enter_row(scan);
 	careful = palloc(sizeof(CsvCarefulRow) * CSV_MAX_CAREFUL_ROWS);
 	run->careful = careful;
 	for (; entry < end; entry = csv_careful_find(scan->careful, entry + 1, end))

@@ -77,7 +77,7 @@ typedef struct CsvTableScan
 {
 	const CsvTable *table;
 	MemoryContext context;
-	MemoryContext row_context;
+	MemoryContext row_context;	/* NULL: no row has needed it yet */
 	bool		row_context_used;
 	MemoryContextCallback callback;
 
