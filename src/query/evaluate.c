@@ -25,8 +25,9 @@
 /* bytes of a register for each row */
 #define REGISTER_BYTES	(16 + 4 + 1)
 
-/* the room of registers is for at least this many rows */
+/* the room of registers is for this many rows, or times GROWTH, and so on */
 #define LEAST_ROWS		16
+#define GROWTH			8
 
 /* the fate of a row of a block */
 #define ROW_DROPPED		0
@@ -303,7 +304,7 @@ reserve_registers(CsvEvaluator *evaluator, uint32_t nrows)
 	uint8_t    *next;
 
 	while (n < nrows && n < CSV_BLOCK_ROWS)
-		n *= 2;
+		n *= GROWTH;
 	if (n <= evaluator->room_rows)
 		return true;
 	if (evaluator->room != NULL)

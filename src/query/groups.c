@@ -38,8 +38,12 @@
 /* hash tables of more slots than this are not in the caches */
 #define MANY_SLOTS		(64 * 1024)
 
-/* the arrays of a block: entries of the smallest, and bytes of all for one entry */
+/*
+ * The arrays of a block have this many entries, or times BLOCK_GROWTH, and so on.
+ * BLOCK_BYTES: of all arrays for one entry
+ */
 #define LEAST_BLOCK_ROWS	16
+#define BLOCK_GROWTH	8
 #define BLOCK_BYTES \
 	(2 * sizeof(CsvRun) + 8 + sizeof(uint8_t *) + 4 * 4 + 5 * 2)
 
@@ -242,7 +246,7 @@ reserve_block(CsvGroups *groups, uint32_t nrows)
 	if (nrows <= groups->block_rows)
 		return true;
 	while (n < nrows)
-		n *= 2;
+		n *= BLOCK_GROWTH;
 	if (groups->block != NULL)
 		memory->free(memory->owner, groups->block);
 	groups->block_rows = 0;
@@ -330,33 +334,35 @@ guess_groups(CsvGroups *groups, uint32_t nrows)
 {
 	const CsvKeyed *table = &groups->table;
 	const CsvKeyedSlot *slots = table->slots;
+	const uint64_t *hashes = groups->hashes;
+	uint32_t   *numbers = groups->numbers;
+	uint8_t   **places = groups->places;
 	uint32_t	mask = table->slot_mask;
 	bool		many = mask >= MANY_SLOTS;
 
 	if (slots == NULL)
 	{
-		memset(groups->numbers, 0xff, nrows * sizeof(uint32_t));
+		memset(numbers, 0xff, nrows * sizeof(uint32_t));
 		return;
 	}
 	if (many)
 	{
 		for (uint32_t i = 0; i < nrows; i++)
-			__builtin_prefetch(&slots[csv_keyed_home(table, (uint32_t)
-													 groups->hashes[i])]);
+			__builtin_prefetch(&slots[csv_keyed_home(table, (uint32_t) hashes[i])]);
 	}
 	for (uint32_t i = 0; i < nrows; i++)
 	{
-		uint32_t	tag = (uint32_t) groups->hashes[i];
+		uint32_t	tag = (uint32_t) hashes[i];
 		uint32_t	at = csv_keyed_home(table, tag);
 
 		while (slots[at].tag != tag && slots[at].row != CSV_NO_ROW)
 			at = (at + 1) & mask;
-		groups->numbers[i] = slots[at].row;
+		numbers[i] = slots[at].row;
 		if (slots[at].row != CSV_NO_ROW)
 		{
-			groups->places[i] = csv_keyed_row(table, slots[at].row);
+			places[i] = csv_keyed_row(table, slots[at].row);
 			if (many)
-				__builtin_prefetch(groups->places[i]);
+				__builtin_prefetch(places[i]);
 		}
 	}
 }
@@ -379,16 +385,18 @@ static void
 check_key(CsvGroups *groups, const CsvLanes *lanes, uint32_t key, CsvRows rows)
 {
 	uint32_t	offset = groups->table.offsets[key];
+	uint8_t	  **places = groups->places;
+	uint32_t   *numbers = groups->numbers;
 
 #define CHECK(is_equal) \
 	for (uint32_t i = 0; i < rows.nrows; i++) \
 	{ \
-		const uint8_t *place = groups->places[i] + offset; \
+		const uint8_t *place = places[i] + offset; \
 		uint32_t	row = rows.rows[i]; \
  \
-		if (groups->numbers[i] != CSV_NO_ROW && \
+		if (numbers[i] != CSV_NO_ROW && \
 			csv_lanes_state(lanes, row) == CSV_LANE_VALUE && !(is_equal)) \
-			groups->numbers[i] = CSV_NO_ROW; \
+			numbers[i] = CSV_NO_ROW; \
 	} \
 	break
 
@@ -448,9 +456,11 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 	uint32_t	nkept = 0;
 	CsvKeyed   *table = &groups->table;
 	uint32_t   *numbers = groups->numbers;
+	uint64_t   *hashes = groups->hashes;
+	uint8_t   **places = groups->places;
 
 	for (uint32_t i = 0; i < rows.nrows; i++)
-		groups->hashes[i] = table->seed;
+		hashes[i] = table->seed;
 	memset(groups->nulls, 0, rows.nrows * sizeof(uint32_t));
 	for (uint32_t key = 0; key < query->nkeys; key++)
 		hash_key(groups, &registers[query->keys[key].value], key, rows);
@@ -462,10 +472,10 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 		if (numbers[i] == CSV_NO_ROW)
 		{
 			/* any place that can be read */
-			groups->places[i] = (uint8_t *) groups->hashes;
+			places[i] = (uint8_t *) hashes;
 			continue;
 		}
-		memcpy(&nulls, groups->places[i] + table->null_offset, 4);
+		memcpy(&nulls, places[i] + table->null_offset, 4);
 		if (nulls != groups->nulls[i])
 			numbers[i] = CSV_NO_ROW;
 	}
@@ -483,22 +493,22 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 				csv_lanes_value(&registers[query->keys[key].value],
 								rows.rows[i], &keys[key]);
 			numbers[i] = full ?
-				csv_keyed_lookup(table, groups->hashes[i], keys) :
-				csv_keyed_find(table, groups->hashes[i], keys, &made);
+				csv_keyed_lookup(table, hashes[i], keys) :
+				csv_keyed_find(table, hashes[i], keys, &made);
 			if (numbers[i] == CSV_NO_ROW)
 			{
 				if (!full || !spill_row(groups, registers, rows.rows[i],
-										groups->hashes[i], keys))
+										hashes[i], keys))
 					return false;
 				continue;
 			}
-			groups->places[i] = csv_keyed_row(table, numbers[i]);
+			places[i] = csv_keyed_row(table, numbers[i]);
 		}
 		if (full)
 		{
 			groups->kept[nkept] = rows.rows[i];
 			numbers[nkept] = numbers[i];
-			groups->places[nkept++] = groups->places[i];
+			places[nkept++] = places[i];
 		}
 	}
 	if (full)
@@ -636,15 +646,17 @@ static void
 sort_rows(CsvGroups *groups, CsvRows rows)
 {
 	CsvRuns    *all = &groups->all;
+	CsvRun	   *runs = all->runs;
+	const uint32_t *numbers = groups->numbers;
 	uint32_t	ngroups = groups->table.nrows;
 	uint32_t	nruns = 0;
 
 	if (groups->query->nkeys == 0)
 	{
 		memcpy(all->rows, rows.rows, rows.nrows * sizeof(uint16_t));
-		all->runs[0].group = 0;
-		all->runs[0].end = rows.nrows;
-		all->runs[0].place = csv_keyed_row(&groups->table, 0);
+		runs[0].group = 0;
+		runs[0].end = rows.nrows;
+		runs[0].place = csv_keyed_row(&groups->table, 0);
 		nruns = 1;
 	}
 	else if (ngroups <= FEW_GROUPS)
@@ -654,7 +666,7 @@ sort_rows(CsvGroups *groups, CsvRows rows)
 
 		memset(next, 0, sizeof(next));
 		for (uint32_t i = 0; i < rows.nrows; i++)
-			next[groups->numbers[i]]++;
+			next[numbers[i]]++;
 		for (uint32_t group = 0; group < ngroups; group++)
 		{
 			uint32_t	n = next[group];
@@ -663,26 +675,26 @@ sort_rows(CsvGroups *groups, CsvRows rows)
 			begin += n;
 			if (n == 0)
 				continue;
-			all->runs[nruns].group = group;
-			all->runs[nruns].end = begin;
-			all->runs[nruns].place = csv_keyed_row(&groups->table, group);
+			runs[nruns].group = group;
+			runs[nruns].end = begin;
+			runs[nruns].place = csv_keyed_row(&groups->table, group);
 			nruns++;
 		}
 		for (uint32_t i = 0; i < rows.nrows; i++)
-			all->rows[next[groups->numbers[i]]++] = rows.rows[i];
+			all->rows[next[numbers[i]]++] = rows.rows[i];
 	}
 	else
 	{
 		memcpy(all->rows, rows.rows, rows.nrows * sizeof(uint16_t));
 		for (uint32_t i = 0; i < rows.nrows; i++)
 		{
-			if (nruns == 0 || all->runs[nruns - 1].group != groups->numbers[i])
+			if (nruns == 0 || runs[nruns - 1].group != numbers[i])
 			{
-				all->runs[nruns].group = groups->numbers[i];
-				all->runs[nruns].place = groups->places[i];
+				runs[nruns].group = numbers[i];
+				runs[nruns].place = groups->places[i];
 				nruns++;
 			}
-			all->runs[nruns - 1].end = i + 1;
+			runs[nruns - 1].end = i + 1;
 		}
 	}
 	all->nruns = nruns;
