@@ -7,7 +7,8 @@
  *	3. If rows take too much memory, they go to temporary files by their hash, and so do
  *	   all later rows.
  *	4. The first scan of such a file writes its rows once more, bucket after bucket.  From
- *	   then on, a scan reads one bucket.
+ *	   then on, a scan reads one bucket.  If that takes long, more scans read the whole file
+ *	   first.
  *
  * Keeping all rows takes longer than a scan that returns few of them.  It should take
  * little time beside the earlier scans, so it waits until these have read as much as
@@ -38,6 +39,7 @@
 
 /* bytes of a bucket of a file, about */
 #define BUCKET_BYTES	4096
+#define MOST_BUCKETS	(1 << 30)
 
 /* a column, and the value that it must be equal to */
 typedef struct CsvLookupKey
@@ -61,7 +63,8 @@ typedef struct CsvLookupFile
 {
 	BufFile    *file;			/* NULL: no rows */
 	int64		nbytes;
-	uint32		nbuckets;		/* a power of 2; 0: it is not divided yet */
+	int64		nscans;			/* before it was divided */
+	uint32		nbuckets;		/* a power of 2; 0: it is not divided */
 	int64	   *ends;			/* of the buckets */
 } RowFile;
 
@@ -230,9 +233,8 @@ file_of(const CsvLookup *lookup, uint32 hash)
 }
 
 static void
-write_row(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
+write_row(CsvLookup *lookup, RowFile *file, MinimalTuple tuple, uint32 hash)
 {
-	RowFile    *file = file_of(lookup, hash);
 	uint32		head[2] = {hash, tuple->t_len};
 
 	if (file->file == NULL)
@@ -262,12 +264,12 @@ move_to_files(CsvLookup *lookup)
 	for (Row *row = lookup->buckets[0]; row != NULL; row = row->next)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_row(lookup, ROW_TUPLE(row), row->hash);
+		write_row(lookup, file_of(lookup, row->hash), ROW_TUPLE(row), row->hash);
 	}
 	drop_rows(lookup);
 }
 
-/* go to an offset of a file: to read nbytes bytes from there on, or to write */
+/* go to an offset of a file, to read nbytes bytes from there on */
 static void
 seek(CsvLookup *lookup, RowFile *file, int64 offset, int64 nbytes)
 {
@@ -303,40 +305,70 @@ read_row(CsvLookup *lookup, uint32 *hash)
 	return lookup->read;
 }
 
-/*
- * Write the rows of a file once more, by bucket.  If they do not fit in memory, the file
- * is one bucket.
- */
-static void
-divide_file(CsvLookup *lookup, RowFile *file)
+/* append the rows of some buckets to a divided file; false if they do not fit in memory */
+static bool
+append_buckets(CsvLookup *lookup, RowFile *from, RowFile *divided, uint32 first,
+			   uint32 end)
 {
-	bool		fits = true;
 	MinimalTuple tuple;
 	uint32		hash;
 
-	seek(lookup, file, 0, file->nbytes);
-	while (fits && (tuple = read_row(lookup, &hash)) != NULL)
-		fits = keep_in_memory(lookup, tuple, hash);
-	chain_rows(lookup, fits ? file->nbytes / BUCKET_BYTES : 1);
-	note_memory(lookup);
-	file->ends = MemoryContextAllocHuge(lookup->context,
-										sizeof(int64) * lookup->nbuckets);
-	file->ends[0] = file->nbytes;
-	lookup->ends_bytes += sizeof(int64) * lookup->nbuckets;
-	if (fits)
+	seek(lookup, from, 0, from->nbytes);
+	while ((tuple = read_row(lookup, &hash)) != NULL)
 	{
-		seek(lookup, file, 0, 0);
-		lookup->disk_bytes -= file->nbytes;
-		file->nbytes = 0;
-		for (uint32 i = 0; i < lookup->nbuckets; i++)
-		{
-			for (Row *row = lookup->buckets[i]; row != NULL; row = row->next)
-				write_row(lookup, ROW_TUPLE(row), row->hash);
-			file->ends[i] = file->nbytes;
-		}
+		uint32		bucket = hash & (divided->nbuckets - 1);
+
+		if (bucket >= first && bucket < end &&
+			!keep_in_memory(lookup, tuple, hash))
+			return false;
 	}
-	file->nbuckets = lookup->nbuckets;
+	chain_rows(lookup, divided->nbuckets);
+	note_memory(lookup);
+	for (uint32 i = first; i < end; i++)
+	{
+		for (Row *row = lookup->buckets[i]; row != NULL; row = row->next)
+			write_row(lookup, divided, ROW_TUPLE(row), row->hash);
+		divided->ends[i] = divided->nbytes;
+	}
 	drop_rows(lookup);
+	return true;
+}
+
+/*
+ * Write the rows of a file once more, by bucket, in steps whose rows fit in memory.  If
+ * too many rows have the same hash, the file becomes one bucket.
+ */
+static void
+divide_file(CsvLookup *lookup, RowFile *file, int64 nsteps)
+{
+	/* ends of buckets take at most a quarter of the memory */
+	int64		bucket_bytes =
+		Max(BUCKET_BYTES, lookup->disk_bytes / (int64) get_hash_memory_limit() * 64);
+	int64		nbuckets = pg_nextpower2_64(Max(file->nbytes / bucket_bytes, 1));
+	RowFile		divided = {.nbuckets = (uint32) Min(nbuckets, MOST_BUCKETS)};
+	int64		step = Max(divided.nbuckets / nsteps, 1);
+	bool		fits = true;
+
+	divided.ends = MemoryContextAllocHuge(lookup->context,
+										  sizeof(int64) * divided.nbuckets);
+	lookup->ends_bytes += sizeof(int64) * divided.nbuckets;
+	for (int64 i = 0; fits && i < divided.nbuckets; i += step)
+		fits = append_buckets(lookup, file, &divided, (uint32) i,
+							  (uint32) Min(i + step, divided.nbuckets));
+	if (!fits)
+	{
+		RowFile		partial = divided;
+
+		drop_rows(lookup);
+		divided.file = file->file;
+		divided.nbuckets = 1;
+		divided.nbytes = divided.ends[0] = file->nbytes;
+		*file = partial;
+	}
+	if (file->file != NULL)
+		BufFileClose(file->file);
+	lookup->disk_bytes -= file->nbytes;
+	*file = divided;
 }
 
 /* go to the rows with the hash */
@@ -344,16 +376,24 @@ static void
 seek_rows(CsvLookup *lookup)
 {
 	RowFile    *file = file_of(lookup, lookup->hash);
-	uint32		bucket;
-	int64		start;
+	/* in memory, rows take up to four times the bytes */
+	int64		nsteps = 1 + 4 * file->nbytes / (int64) get_hash_memory_limit();
+	int64		start = 0;
+	int64		end = file->nbytes;
 
-	if (file->nbytes == 0)
+	if (end == 0)
 		return;
-	if (file->nbuckets == 0)
-		divide_file(lookup, file);
-	bucket = lookup->hash & (file->nbuckets - 1);
-	start = bucket == 0 ? 0 : file->ends[bucket - 1];
-	seek(lookup, file, start, file->ends[bucket] - start);
+	/* each step reads the file, as a lookup does before */
+	if (file->nbuckets == 0 && ++file->nscans >= nsteps)
+		divide_file(lookup, file, nsteps);
+	if (file->nbuckets > 0)
+	{
+		uint32		bucket = lookup->hash & (file->nbuckets - 1);
+
+		start = bucket == 0 ? 0 : file->ends[bucket - 1];
+		end = file->ends[bucket];
+	}
+	seek(lookup, file, start, end - start);
 }
 
 static void
@@ -386,7 +426,7 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 			move_to_files(lookup);
 	}
 	if (lookup->files != NULL)
-		write_row(lookup, tuple, hash);
+		write_row(lookup, file_of(lookup, hash), tuple, hash);
 	pfree(tuple);
 	return kept;
 }

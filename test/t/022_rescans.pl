@@ -122,7 +122,7 @@ sub settings
 
 my %memory = (
 	ample => 'SET work_mem = 65536; SET hash_mem_multiplier = 2; SET temp_file_limit = -1;',
-	# files that are divided into buckets, or are too large for that
+	# files that are divided into buckets in one step, and in several
 	files => 'SET work_mem = 256; SET hash_mem_multiplier = 1; SET temp_file_limit = -1;',
 	large => 'SET work_mem = 64; SET hash_mem_multiplier = 1; SET temp_file_limit = -1;',
 	none => 'SET work_mem = 64; SET hash_mem_multiplier = 1; SET temp_file_limit = 1000000;');
