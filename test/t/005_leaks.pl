@@ -146,9 +146,10 @@ my %rescans = (
 	'distinct values on disk' => [ 60, 'SELECT count(DISTINCT t), count(DISTINCT n) FROM good WHERE n <> x' ],
 	'files' => [ 300, 'SELECT file, sum(d), count(*) FROM files WHERE n <> x GROUP BY file' ],
 	'aggregates of files' => [ 300, 'SELECT sum(d), count(*) FROM files WHERE n <> x' ],
+	'joins' => [ 60, 'SELECT g.t FROM good g JOIN (SELECT f.n, f.t FROM figures f WHERE f.n <> x OFFSET 0) f ON f.n = g.n AND f.t <> g.t' ],
 	'programs' => [ 30, 'SELECT count(*) FROM commands WHERE n <> x' ]);
 
-$session->value("SET work_mem = '64kB'; SET enable_material = off; SET enable_memoize = off");
+$session->value("SET work_mem = '64kB'; SET enable_mergejoin = off; SET enable_material = off; SET enable_memoize = off");
 for my $name (sort keys %rescans)
 {
 	my ($times, $query) = @{ $rescans{$name} };
@@ -163,7 +164,7 @@ for my $name (sort keys %rescans)
 	cmp_ok(descriptors($pid), '<=', $files, "rescans: $name: descriptors");
 	note("rescans: $name: $grown bytes");
 }
-$session->value('RESET work_mem; RESET enable_material; RESET enable_memoize');
+$session->value('RESET work_mem; RESET enable_mergejoin; RESET enable_material; RESET enable_memoize');
 
 # scans that share their work with helpers, however they end
 $session->value('SET csv_gpu_fdw.engine = cpu; SET csv_gpu_fdw.cpu_threads = 3');
