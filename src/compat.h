@@ -44,6 +44,17 @@
 /* COPY and file_fdw have the option "default" from 16 on */
 #define CSV_HAVE_DEFAULT_OPTION (PG_VERSION_NUM >= 160000)
 
+/* run a query to its end */
+static inline void
+csv_executor_run(QueryDesc *query)
+{
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(query, ForwardScanDirection, 0);
+#else
+	ExecutorRun(query, ForwardScanDirection, 0, true);
+#endif
+}
+
 /* from 17 on, the leader of a parallel query may start subtransactions */
 #define CSV_HAVE_PARALLEL_SUBTRANSACTIONS (PG_VERSION_NUM >= 170000)
 

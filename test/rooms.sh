@@ -31,7 +31,8 @@ declare -A may_include=(
 	[groups]='reader query table program batches'
 	[scan]='reader query table program batches groups'
 	[plan]='reader query table program batches groups scan'
-	[load]='reader query wire table program batches scan'
+	[output]=''
+	[load]='reader query wire table program batches scan output'
 	[import]='reader table batches scan'
 	[src]='reader query table program batches groups scan plan load import'
 )

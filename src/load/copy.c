@@ -1,8 +1,8 @@
 /*
  * copy.c
- *		COPY FROM through the engines (csv_gpu_fdw.copy).
+ *		COPY FROM through the engines (csv_gpu_fdw.copy), and the hook of COPY.
  *
- * A COPY that is taken runs in a subtransaction.  If anything fails there (a record, a
+ * A COPY FROM that is taken runs in a subtransaction.  If anything fails there (a record, a
  * row, an index, a privilege), the subtransaction is rolled back, and PostgreSQL's
  * COPY does all of the work.  So errors are COPY's to the letter, and the engines need
  * only be right if they succeed.  Therefore a COPY is taken only if
@@ -54,11 +54,13 @@
 
 #include "compat.h"
 #include "load/copy.h"
+#include "load/copy_to.h"
 #include "load/incoming.h"
 #include "load/indexes.h"
 #include "load/load.h"
 #include "load/oddity.h"
 #include "load/owner.h"
+#include "load/privileges.h"
 #include "scan/value.h"
 #include "table/counts.h"
 #include "table/messages.h"
@@ -148,13 +150,19 @@ library_of(const void *function)
 	return name;
 }
 
+static const char *
+name_of(const CopyStmt *stmt)
+{
+	return stmt->is_from ? "COPY FROM" : "COPY TO";
+}
+
 /*
  * Returns an obstacle in the hooks for utility statements, or NULL.  A library that
  * was loaded earlier would not see a COPY that is taken, which is an obstacle unless
  * the administrator has set csv_gpu_fdw.copy_past_hooks.  The user is told once.
  */
 static const char *
-find_obstacle_in_hooks(void)
+find_obstacle_in_hooks(const CopyStmt *stmt)
 {
 	static bool is_told = false;
 	const char *library;
@@ -166,8 +174,8 @@ find_obstacle_in_hooks(void)
 	{
 		is_told = true;
 		ereport(NOTICE,
-				(errmsg("COPY FROM is left to PostgreSQL, because library \"%s\" would not see it otherwise",
-						library),
+				(errmsg("%s is left to PostgreSQL, because library \"%s\" would not see it otherwise",
+						name_of(stmt), library),
 				 errhint("Put csv_gpu_fdw before \"%s\" in shared_preload_libraries, or have a superuser set csv_gpu_fdw.copy_past_hooks.",
 						 library)));
 	}
@@ -199,7 +207,7 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 	if (IsInParallelMode() || RecoveryInProgress() || XactReadOnly)
 		return "nothing may be written";
 	obstacle = find_obstacle_in_source(stmt);
-	return obstacle != NULL ? obstacle : find_obstacle_in_hooks();
+	return obstacle != NULL ? obstacle : find_obstacle_in_hooks(stmt);
 }
 
 /* returns why rows cannot be inserted into the table in vain, or NULL */
@@ -495,22 +503,6 @@ has_domain_cast(Node *node, void *context)
 		expression_tree_walker(node, has_domain_cast, context);
 }
 
-/* has the user the privilege on all of these attributes? */
-static bool
-has_privilege(Relation relation, const Bitmapset *attnums, AclMode privilege)
-{
-	Oid			relid = RelationGetRelid(relation);
-	int			attnum = -1;
-
-	if (pg_class_aclcheck(relid, GetUserId(), privilege) == ACLCHECK_OK)
-		return true;
-	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
-		if (pg_attribute_aclcheck(relid, (AttrNumber) attnum, GetUserId(),
-								  privilege) != ACLCHECK_OK)
-			return false;
-	return true;
-}
-
 /*
  * Transform WHERE as COPY does.  Returns NULL, or why the engines cannot evaluate it:
  * they may evaluate it for some rows in vain, and they do so before a row is inserted.
@@ -541,7 +533,7 @@ plan_where(TakenCopy *copy, ParseNamespaceItem *item)
 			return "its WHERE clause names system or generated columns";
 		attnums = bms_add_member(attnums, attnum);
 	}
-	if (!has_privilege(copy->relation, attnums, ACL_SELECT))
+	if (!csv_has_privilege(copy->relation, attnums, ACL_SELECT))
 		return "the user may not read columns of its WHERE clause";
 	if (contain_volatile_functions(where) || has_domain_cast(where, NULL))
 		return "its WHERE clause is volatile, or casts to domains";
@@ -573,7 +565,7 @@ begin_copy(TakenCopy *copy)
 	csv_ask_permissions(item, ACL_INSERT, copy->given);
 	if (copy->attnums == NIL)
 		return "there are no columns";
-	if (!has_privilege(copy->relation, copy->given, ACL_INSERT))
+	if (!csv_has_privilege(copy->relation, copy->given, ACL_INSERT))
 		return "the user may not insert into the table";
 	if (check_enable_rls(RelationGetRelid(copy->relation), InvalidOid, true) ==
 		RLS_ENABLED)
@@ -713,14 +705,14 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 				QueryCompletion *qc)
 {
 	const CopyStmt *stmt = (const CopyStmt *) pstmt->utilityStmt;
-	bool		wanted = choice != COPY_OFF && IsA(stmt, CopyStmt) &&
-		stmt->is_from;
+	bool		wanted = choice != COPY_OFF && IsA(stmt, CopyStmt);
 	const char *obstacle = NULL;
 	uint64		nrows = 0;
 	bool		done = false;
 
 	if (wanted)
-		obstacle = find_obstacle_in_statement(stmt);
+		obstacle = stmt->is_from ? find_obstacle_in_statement(stmt) :
+			find_obstacle_in_hooks(stmt);
 	if (obstacle != NULL)
 		csv_host_counts_add_copy(obstacle);
 	if (wanted && obstacle == NULL)
@@ -730,7 +722,13 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 												  ALLOCSET_DEFAULT_SIZES);
 
 		MemoryContextSwitchTo(own);
-		done = run_copy(stmt, query, &nrows, &obstacle);
+		if (stmt->is_from)
+			done = run_copy(stmt, query, &nrows, &obstacle);
+		else
+		{
+			obstacle = csv_copy_to(pstmt, query, choice == COPY_FORCE, &nrows);
+			done = obstacle == NULL;
+		}
 		MemoryContextSwitchTo(outer);
 		if (obstacle != NULL)
 			obstacle = pstrdup(obstacle);
@@ -746,11 +744,12 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 		SetQueryCompletion(qc, CMDTAG_COPY, nrows);
 	if (obstacle != NULL)
 		ereport(DEBUG1,
-				(errmsg_internal("COPY FROM was not taken by csv_gpu_fdw: %s", obstacle)));
+				(errmsg_internal("%s was not taken by csv_gpu_fdw: %s", name_of(stmt),
+								 obstacle)));
 	if (obstacle != NULL && choice == COPY_FORCE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("COPY FROM was not taken by csv_gpu_fdw"),
+				 errmsg("%s was not taken by csv_gpu_fdw", name_of(stmt)),
 				 errdetail("Reason: %s.", obstacle)));
 }
 
@@ -758,12 +757,12 @@ void
 csv_copy_init(void)
 {
 	DefineCustomEnumVariable("csv_gpu_fdw.copy",
-							 "Has COPY FROM read CSV and text through the engines.",
+							 "Has COPY read and write CSV and text through csv_gpu_fdw.",
 							 "force: ERROR where PostgreSQL's COPY had to do it.",
 							 &choice, COPY_OFF, copy_choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("csv_gpu_fdw.copy_past_hooks",
-							 "Lets csv_gpu_fdw.copy take COPY FROM that other libraries would see otherwise.",
+							 "Lets csv_gpu_fdw.copy take COPY that other libraries would see otherwise.",
 							 "Only libraries before csv_gpu_fdw among those that hook utility statements do.",
 							 &past_hooks, false,
 							 PGC_SUSET, 0, NULL, NULL, NULL);

@@ -246,7 +246,7 @@ sub new
 {
 	my ($class, $node, %options) = @_;
 	my $self = bless { in => '', out => '', err => '', queries => 0 }, $class;
-	my $connection = $node->connstr('postgres');
+	my $connection = $node->connstr($options{database} // 'postgres');
 
 	$connection .= " user=$options{user}" if $options{user};
 	$self->{timer} = IPC::Run::timeout(600);

@@ -1,0 +1,557 @@
+/*
+ * copy_to.c
+ *		COPY TO by our own formatters (csv_gpu_fdw.copy).
+ *
+ * Bytes that are written cannot be taken back.  So it is decided before the first byte
+ * whether PostgreSQL's COPY must do the work, and from then on ERRORs are raised here,
+ * as COPY raises them.  The steps and their order are COPY's (BeginCopyTo() and
+ * DoCopyTo() in copyto.c); only records are made in another way.
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "commands/copy.h"
+#include "commands/progress.h"
+#include "executor/executor.h"
+#include "executor/tuptable.h"
+#include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "parser/parse_relation.h"
+#include "storage/bufmgr.h"
+#include "storage/fd.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/backend_progress.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "load/copy_to.h"
+#include "load/privileges.h"
+#include "output/format.h"
+
+/* COPY is as fast for smaller tables */
+#define CSV_LEAST_BYTES		(256 * 1024)
+
+/* bytes that are written at a time, or sent between reports of progress */
+#define CSV_WRITE_BYTES		(64 * 1024)
+
+/* the receiver of a query's rows, too */
+typedef struct CopyTo
+{
+	DestReceiver receiver;
+	const CopyStmt *stmt;
+	ParseState *pstate;
+	Relation	relation;		/* NULL: a query */
+	QueryDesc  *query;
+	CopyFormatOptions options;
+	TupleDesc	tupdesc;
+	List	   *attnums;
+
+	CsvOutputFormat format;
+	CsvFormatted *columns;
+	int			ncolumns;
+	CsvOutputBytes	output;
+	MemoryContext row_context;
+
+	FILE	   *file;			/* NULL: the frontend */
+	int64		nbytes;			/* written */
+	int64		reported;		/* of them, in pg_stat_progress_copy */
+	uint64		nrows;
+} CopyTo;
+
+/* ---- may it be done here? ---- */
+
+/* returns an obstacle that is known before the table is opened, or NULL */
+static const char *
+find_obstacle(const CopyStmt *stmt)
+{
+	if (stmt->is_program)
+		return has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM) ? NULL :
+			"the user may not run programs of the server";
+	if (stmt->filename == NULL)
+		return whereToSendOutput == DestRemote ? NULL : "there is no frontend";
+	if (!is_absolute_path(stmt->filename))
+		return "the file's name is not absolute";
+	return has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES) ? NULL :
+		"the user may not write files of the server";
+}
+
+/* open the table; returns an obstacle or NULL.  COPY raises the ERRORs. */
+static const char *
+begin_table(CopyTo *copy, bool is_forced)
+{
+	ParseNamespaceItem *item;
+	Bitmapset  *attnums = NULL;
+	ListCell   *cell;
+
+	copy->relation = table_openrv(copy->stmt->relation, AccessShareLock);
+	item = addRangeTableEntryForRelation(copy->pstate, copy->relation, AccessShareLock,
+										 NULL, false, false);
+	copy->tupdesc = RelationGetDescr(copy->relation);
+	copy->attnums = CopyGetAttnums(copy->tupdesc, copy->relation, copy->stmt->attlist);
+	if (copy->relation->rd_rel->relkind != RELKIND_RELATION)
+		return "it is not a table";
+	foreach(cell, copy->attnums)
+		attnums = bms_add_member(attnums, lfirst_int(cell));
+	if (!csv_has_privilege(copy->relation, attnums, ACL_SELECT))
+		return "the user may not read the table";
+	if (check_enable_rls(RelationGetRelid(copy->relation), InvalidOid, true) ==
+		RLS_ENABLED)
+		return "row-level security is enabled for the table";
+	if (!is_forced && RelationGetNumberOfBlocks(copy->relation) <
+		CSV_LEAST_BYTES / BLCKSZ)
+		return "it is short";
+	csv_ask_permissions(item, ACL_SELECT, attnums);
+	return NULL;
+}
+
+/* analyze the query; returns an obstacle or NULL */
+static const char *
+begin_query(CopyTo *copy, const PlannedStmt *pstmt, Query **query)
+{
+	RawStmt    *raw = makeNode(RawStmt);
+	List	   *rewritten;
+
+	/* COPY may analyze the statement again */
+	raw->stmt = copyObject(copy->stmt->query);
+	raw->stmt_location = pstmt->stmt_location;
+	raw->stmt_len = pstmt->stmt_len;
+	rewritten = pg_analyze_and_rewrite_fixedparams(raw, copy->pstate->p_sourcetext,
+												   NULL, 0, NULL);
+	if (list_length(rewritten) != 1)
+		return "rules have made another number of queries";
+	*query = linitial_node(Query, rewritten);
+	if ((*query)->utilityStmt != NULL ||
+		((*query)->commandType != CMD_SELECT && (*query)->returningList == NIL))
+		return "it is not a query that returns rows";
+	return NULL;
+}
+
+/* ---- set-up ---- */
+
+static void
+start_query(CopyTo *copy, Query *query)
+{
+	PlannedStmt *plan = pg_plan_query(query, copy->pstate->p_sourcetext,
+									  CURSOR_OPT_PARALLEL_OK, NULL);
+
+	PushCopiedSnapshot(GetActiveSnapshot());
+	UpdateActiveSnapshotCommandId();
+	copy->query = CreateQueryDesc(plan, copy->pstate->p_sourcetext,
+								  GetActiveSnapshot(), InvalidSnapshot,
+								  &copy->receiver, NULL, NULL, 0);
+	ExecutorStart(copy->query, 0);
+	copy->tupdesc = copy->query->tupDesc;
+	copy->attnums = CopyGetAttnums(copy->tupdesc, NULL, copy->stmt->attlist);
+}
+
+static void
+begin_format(CopyTo *copy)
+{
+	const CopyFormatOptions *options = &copy->options;
+	CsvOutputFormat *format = &copy->format;
+
+	format->is_text = !options->csv_mode;
+	format->delimiter = options->delim[0];
+	if (options->csv_mode)
+	{
+		format->quote = options->quote[0];
+		format->escape = options->escape[0];
+	}
+	format->null = options->null_print;
+	format->null_length = (size_t) options->null_print_len;
+	format->encoding = options->file_encoding < 0 ? pg_get_client_encoding() :
+		options->file_encoding;
+	format->is_alone = copy->ncolumns == 1;
+	csv_output_format_finish(format);
+	csv_output_begin(&copy->output);
+}
+
+static void
+begin_columns(CopyTo *copy)
+{
+	List	   *forced = CopyGetAttnums(copy->tupdesc, copy->relation,
+										copy->options.force_quote);
+	ListCell   *cell;
+
+	copy->ncolumns = list_length(copy->attnums);
+	copy->columns = palloc0(sizeof(CsvFormatted) * Max(copy->ncolumns, 1));
+	if (copy->options.force_quote != NIL)
+		foreach(cell, forced)
+			if (!list_member_int(copy->attnums, lfirst_int(cell)))
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+						 errmsg("FORCE_QUOTE column \"%s\" not referenced by COPY",
+								NameStr(TupleDescAttr(copy->tupdesc, lfirst_int(cell) - 1)->attname))));
+	foreach(cell, copy->attnums)
+	{
+		CsvFormatted *column = &copy->columns[foreach_current_index(cell)];
+
+		column->att = lfirst_int(cell) - 1;
+		column->force_quote = copy->options.force_quote_all ||
+			(copy->options.force_quote != NIL &&
+			 list_member_int(forced, lfirst_int(cell)));
+	}
+}
+
+/* after the output is open, as COPY does */
+static void
+begin_functions(CopyTo *copy)
+{
+	csv_output_format_null(&copy->format);
+	for (int i = 0; i < copy->ncolumns; i++)
+		csv_format_begin(&copy->columns[i],
+						 TupleDescAttr(copy->tupdesc, copy->columns[i].att)->atttypid);
+}
+
+/* ---- where the bytes go ---- */
+
+static void
+open_file(CopyTo *copy)
+{
+	const char *name = copy->stmt->filename;
+	mode_t		mask = umask(S_IWGRP | S_IWOTH);
+	struct stat st;
+
+	PG_TRY();
+	{
+		copy->file = AllocateFile(name, PG_BINARY_W);
+	}
+	PG_FINALLY();
+	{
+		umask(mask);
+	}
+	PG_END_TRY();
+	if (copy->file == NULL)
+	{
+		int			code = errno;
+
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for writing: %m", name),
+				 (code == ENOENT || code == EACCES) ?
+				 errhint("COPY TO instructs the PostgreSQL server process to write a file. "
+						 "You may want a client-side facility such as psql's \\copy.") : 0));
+	}
+	if (fstat(fileno(copy->file), &st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", name)));
+	if (S_ISDIR(st.st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a directory", name)));
+}
+
+/* to pg_stat_progress_copy */
+static void
+start_progress(CopyTo *copy)
+{
+	const CopyStmt *stmt = copy->stmt;
+	const int	columns[] = {PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE};
+	const int64 values[] = {
+		PROGRESS_COPY_COMMAND_TO,
+		stmt->filename == NULL ? PROGRESS_COPY_TYPE_PIPE :
+		stmt->is_program ? PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_FILE
+	};
+
+	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, copy->relation != NULL ?
+								  RelationGetRelid(copy->relation) : InvalidOid);
+	pgstat_progress_update_multi_param(lengthof(columns), columns, values);
+}
+
+static void
+show_progress(CopyTo *copy)
+{
+	const int	columns[] = {
+		PROGRESS_COPY_BYTES_PROCESSED, PROGRESS_COPY_TUPLES_PROCESSED
+	};
+
+	pgstat_progress_update_multi_param(lengthof(columns), columns, (const int64[]) {
+		copy->nbytes, (int64) copy->nrows
+	});
+	copy->reported = copy->nbytes;
+}
+
+/* the 'H' message; all columns are text */
+static void
+tell_frontend(const CopyTo *copy)
+{
+	StringInfoData message;
+
+	pq_beginmessage(&message, 'H');
+	pq_sendbyte(&message, 0);
+	pq_sendint16(&message, (uint16) copy->ncolumns);
+	for (int i = 0; i < copy->ncolumns; i++)
+		pq_sendint16(&message, 0);
+	pq_endmessage(&message);
+}
+
+static void
+open_output(CopyTo *copy)
+{
+	const CopyStmt *stmt = copy->stmt;
+
+	if (stmt->is_program)
+	{
+		copy->file = OpenPipeStream(stmt->filename, PG_BINARY_W);
+		if (copy->file == NULL)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not execute command \"%s\": %m", stmt->filename)));
+	}
+	else if (stmt->filename != NULL)
+		open_file(copy);
+	start_progress(copy);
+	if (copy->file == NULL)
+		tell_frontend(copy);
+}
+
+static void
+close_program(CopyTo *copy)
+{
+	int			status = ClosePipeStream(copy->file);
+
+	if (status == -1)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not close pipe to external command: %m")));
+	if (status != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("program \"%s\" failed", copy->stmt->filename),
+				 errdetail_internal("%s", wait_result_to_str(status))));
+}
+
+static void
+write_records(CopyTo *copy)
+{
+	CsvOutputBytes    *output = &copy->output;
+
+	if (output->length > 0 &&
+		(fwrite(output->bytes, output->length, 1, copy->file) != 1 || ferror(copy->file)))
+	{
+		if (!copy->stmt->is_program)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not write to COPY file: %m")));
+
+		/* how the program ended says more */
+		if (errno == EPIPE)
+		{
+			close_program(copy);
+			errno = EPIPE;
+		}
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write to COPY program: %m")));
+	}
+	copy->nbytes += (int64) output->length;
+	output->length = 0;
+	show_progress(copy);
+}
+
+/* as a CopyData message */
+static void
+send_record(const CsvOutputBytes *output)
+{
+	StringInfoData message = {
+		.data = output->bytes, .len = (int) output->length, .maxlen = (int) output->capacity,
+		.cursor = 'd'			/* where pqformat.c keeps the type */
+	};
+
+	pq_endmessage_reuse(&message);
+}
+
+static void
+end_record(CopyTo *copy)
+{
+	CsvOutputBytes    *output = &copy->output;
+
+	csv_output_byte(output, '\n');
+	if (copy->file != NULL)
+	{
+		if (output->length >= CSV_WRITE_BYTES)
+			write_records(copy);
+		return;
+	}
+	send_record(output);
+	copy->nbytes += (int64) output->length;
+	output->length = 0;
+	if (copy->nbytes - copy->reported >= CSV_WRITE_BYTES)
+		show_progress(copy);
+}
+
+static void
+close_output(CopyTo *copy)
+{
+	const CopyStmt *stmt = copy->stmt;
+
+	if (copy->file == NULL)
+	{
+		show_progress(copy);
+		pq_putemptymessage('c');
+		return;
+	}
+	write_records(copy);
+	if (stmt->is_program)
+		close_program(copy);
+	else if (FreeFile(copy->file) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not close file \"%s\": %m", stmt->filename)));
+}
+
+/* ---- rows ---- */
+
+static void
+add_header(CopyTo *copy)
+{
+	for (int i = 0; i < copy->ncolumns; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(copy->tupdesc,
+												 copy->columns[i].att)->attname);
+
+		if (i > 0)
+			csv_output_byte(&copy->output, copy->format.delimiter);
+		csv_output_field(&copy->output, &copy->format, name, strlen(name), false);
+	}
+	end_record(copy);
+}
+
+static void
+add_row(CopyTo *copy, TupleTableSlot *slot)
+{
+	MemoryContext outer = MemoryContextSwitchTo(copy->row_context);
+
+	MemoryContextReset(copy->row_context);
+	slot_getallattrs(slot);
+	for (int i = 0; i < copy->ncolumns; i++)
+	{
+		const CsvFormatted *column = &copy->columns[i];
+
+		if (i > 0)
+			csv_output_byte(&copy->output, copy->format.delimiter);
+		if (slot->tts_isnull[column->att])
+			csv_output_null(&copy->output, &copy->format);
+		else
+			csv_format_value(column, slot->tts_values[column->att], &copy->output,
+							 &copy->format);
+	}
+	copy->nrows++;
+	end_record(copy);
+	MemoryContextSwitchTo(outer);
+}
+
+static void
+copy_table(CopyTo *copy)
+{
+	TableScanDesc scan = table_beginscan(copy->relation, GetActiveSnapshot(), 0, NULL);
+	TupleTableSlot *slot = table_slot_create(copy->relation, NULL);
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_row(copy, slot);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+}
+
+/* the receiver of a query's rows */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	add_row((CopyTo *) self, slot);
+	return true;
+}
+
+static void
+start_rows(DestReceiver *self, int operation, TupleDesc tupdesc)
+{
+}
+
+static void
+end_rows(DestReceiver *self)
+{
+}
+
+static void
+end_query(CopyTo *copy)
+{
+	ExecutorFinish(copy->query);
+	ExecutorEnd(copy->query);
+	FreeQueryDesc(copy->query);
+	PopActiveSnapshot();
+}
+
+/* ---- the statement ---- */
+
+static void
+run(CopyTo *copy, Query *query)
+{
+	if (copy->relation == NULL)
+		start_query(copy, query);
+	begin_columns(copy);
+	begin_format(copy);
+	copy->row_context = AllocSetContextCreate(CurrentMemoryContext, "COPY TO",
+											  ALLOCSET_DEFAULT_SIZES);
+	open_output(copy);
+	begin_functions(copy);
+	if (copy->options.header_line != COPY_HEADER_FALSE)
+		add_header(copy);
+	if (copy->relation != NULL)
+		copy_table(copy);
+	else
+		csv_executor_run(copy->query);
+	if (copy->relation == NULL)
+		end_query(copy);
+	close_output(copy);
+	pgstat_progress_end_command();
+}
+
+const char *
+csv_copy_to(const PlannedStmt *pstmt, const char *query_text, bool is_forced,
+			uint64 *nrows)
+{
+	CopyTo		copy = {
+		.receiver = {receive_row, start_rows, end_rows, end_rows, DestCopyOut},
+		.stmt = (const CopyStmt *) pstmt->utilityStmt
+	};
+	Query	   *query = NULL;
+	const char *obstacle = find_obstacle(copy.stmt);
+
+	if (obstacle != NULL)
+		return obstacle;
+	copy.pstate = make_parsestate(NULL);
+	copy.pstate->p_sourcetext = query_text;
+	if (copy.stmt->relation != NULL)
+		obstacle = begin_table(&copy, is_forced);
+	if (obstacle == NULL)
+	{
+		ProcessCopyOptions(copy.pstate, &copy.options, false, copy.stmt->options);
+		if (copy.options.binary)
+			obstacle = "the format is binary";
+		else if (copy.relation != NULL)
+			csv_check_permissions(copy.pstate);
+		else
+			obstacle = begin_query(&copy, pstmt, &query);
+	}
+	if (obstacle == NULL)
+		run(&copy, query);
+	*nrows = copy.nrows;
+	if (copy.relation != NULL)
+		table_close(copy.relation, NoLock);
+	free_parsestate(copy.pstate);
+	return obstacle;
+}

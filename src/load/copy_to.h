@@ -1,0 +1,19 @@
+/*
+ * copy_to.h
+ *		COPY TO by our own formatters (csv_gpu_fdw.copy).
+ */
+#ifndef CSV_COPY_TO_H
+#define CSV_COPY_TO_H
+
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+
+/*
+ * Run COPY TO, with COPY's ERRORs.  Returns NULL, and the number of rows in *nrows, or
+ * why PostgreSQL must run it; nothing has been opened or written then.  is_forced: also
+ * if the table is small.
+ */
+extern const char *csv_copy_to(const PlannedStmt *pstmt, const char *query,
+							   bool is_forced, uint64 *nrows);
+
+#endif							/* CSV_COPY_TO_H */

@@ -1,0 +1,355 @@
+/*
+ * format.c
+ *		Values as text, as their types' output functions write them.
+ *
+ * Values of the types that engines convert are written straight into the output, without
+ * memory of their own.  The functions that PostgreSQL's output functions use do so
+ * where they can be called; a numeric's digits are written here.
+ */
+#include "postgres.h"
+
+#include "common/shortest_dec.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/float.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "output/format.h"
+
+/* the bits of a numeric's header (numeric.c) */
+#define NUMERIC_KIND		0xC000
+#define NUMERIC_SHORT		0x8000
+#define NUMERIC_SPECIAL		0xC000
+#define NUMERIC_NEGATIVE	0x4000
+#define NUMERIC_SHORT_NEGATIVE	0x2000
+
+/* from 0000-03-01 to 2000-01-01 */
+#define CSV_DAYS_TO_EPOCH	730425
+
+/* enough for all but texts and numerics */
+#define CSV_VALUE_ROOM		(MAXDATELEN + 1)
+
+void
+csv_format_begin(CsvFormatted *column, Oid type)
+{
+	bool		is_varlena;
+
+	getTypeOutputInfo(type, &column->function, &is_varlena);
+	fmgr_info(column->function, &column->call);
+}
+
+/* ---- digits ---- */
+
+/* two digits of each number below 100 */
+static const char pairs[] =
+	"0001020304050607080910111213141516171819"
+	"2021222324252627282930313233343536373839"
+	"4041424344454647484950515253545556575859"
+	"6061626364656667686970717273747576777879"
+	"8081828384858687888990919293949596979899";
+
+static inline char *
+put_two(char *at, uint32 number)
+{
+	memcpy(at, pairs + 2 * number, 2);
+	return at + 2;
+}
+
+/* digits of a number below 10000 */
+static inline char *
+put_four(char *at, uint32 number)
+{
+	at = put_two(at, number / 100);
+	return put_two(at, number % 100);
+}
+
+/* without leading zeros */
+static inline char *
+put_first(char *at, uint32 number)
+{
+	char		digits[4];
+	int			length = number >= 100 ? 3 + (number >= 1000) : 1 + (number >= 10);
+
+	(void) put_four(digits, number);
+	memcpy(at, digits + 4 - length, (size_t) length);
+	return at + length;
+}
+
+/* only a toasted value costs a call */
+static inline const struct varlena *
+get_varlena(Datum value)
+{
+	struct varlena *varlena = (struct varlena *) DatumGetPointer(value);
+
+	return VARATT_IS_COMPRESSED(varlena) || VARATT_IS_EXTERNAL(varlena) ?
+		pg_detoast_datum_packed(varlena) : varlena;
+}
+
+/* ---- numerics ---- */
+
+/* base-10000 digits of a numeric, of which the first has this weight */
+typedef struct NumericDigits
+{
+	const char *digits;			/* of 2 bytes, perhaps not aligned */
+	int			ndigits;
+	int			weight;
+	int			dscale;
+	bool		negative;
+} NumericDigits;
+
+/* false for NaN and infinities */
+static bool
+get_digits(const struct varlena *value, NumericDigits *numeric)
+{
+	const char *data = VARDATA_ANY(value);
+	int			length = (int) VARSIZE_ANY_EXHDR(value);
+	uint16		header;
+	int16		weight;
+
+	memcpy(&header, data, sizeof(header));
+	if ((header & NUMERIC_KIND) == NUMERIC_SPECIAL)
+		return false;
+	if ((header & NUMERIC_KIND) == NUMERIC_SHORT)
+	{
+		numeric->negative = (header & NUMERIC_SHORT_NEGATIVE) != 0;
+		numeric->dscale = header >> 7 & 0x3f;
+		numeric->weight = (header & 0x3f) - (header & 0x40);
+		numeric->digits = data + sizeof(header);
+	}
+	else
+	{
+		memcpy(&weight, data + sizeof(header), sizeof(weight));
+		numeric->negative = (header & NUMERIC_KIND) == NUMERIC_NEGATIVE;
+		numeric->dscale = header & 0x3fff;
+		numeric->weight = weight;
+		numeric->digits = data + sizeof(header) + sizeof(weight);
+	}
+	numeric->ndigits = (int) ((data + length - numeric->digits) / sizeof(int16));
+	return true;
+}
+
+/* the digit of a weight */
+static inline uint32
+digit_at(const NumericDigits *numeric, int weight)
+{
+	int			i = numeric->weight - weight;
+	int16		digit = 0;
+
+	if (i >= 0 && i < numeric->ndigits)
+		memcpy(&digit, numeric->digits + (size_t) i * sizeof(digit), sizeof(digit));
+	return (uint32) digit;
+}
+
+static bool
+add_numeric(CsvOutputBytes *output, Datum value)
+{
+	const struct varlena *varlena = get_varlena(value);
+	NumericDigits numeric;
+	char	   *at;
+
+	if (!get_digits(varlena, &numeric))
+		return false;
+	at = csv_output_room(output, (size_t) Max(numeric.weight + 1, 1) * 4 +
+					   (size_t) numeric.dscale + 8);
+	if (numeric.negative)
+		*at++ = '-';
+	at = put_first(at, digit_at(&numeric, Max(numeric.weight, 0)));
+	for (int weight = numeric.weight - 1; weight >= 0; weight--)
+		at = put_four(at, digit_at(&numeric, weight));
+	if (numeric.dscale > 0)
+	{
+		char	   *end = at + 1 + numeric.dscale;
+
+		*at++ = '.';
+		for (int weight = -1; at < end; weight--)
+			at = put_four(at, digit_at(&numeric, weight));
+		at = end;
+	}
+	output->length = (size_t) (at - output->bytes);
+	return true;
+}
+
+/* ---- dates and times ---- */
+
+/* ISO, of four-digit years after 0; returns the length, or 0 for other dates */
+static size_t
+put_iso_date(char *at, DateADT date)
+{
+	/* days since 0000-03-01, of years that begin in March, in eras of 400 years */
+	uint32		days = (uint32) (date + CSV_DAYS_TO_EPOCH);
+	uint32		of_era;
+	uint32		year;
+	uint32		of_year;
+	uint32		month;
+
+	/* a date before year 0 becomes a large number */
+	if (days < 306 || days >= 10000 * 1461 / 4)
+		return 0;
+	of_era = days % 146097;
+	year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	of_year = of_era - (365 * year + year / 4 - year / 100);
+	month = (5 * of_year + 2) / 153;
+	year += days / 146097 * 400 + (month >= 10);
+	if (year > 9999)
+		return 0;
+	at = put_four(at, year);
+	*at++ = '-';
+	at = put_two(at, month < 10 ? month + 3 : month - 9);
+	*at++ = '-';
+	(void) put_two(at, of_year - (153 * month + 2) / 5 + 1);
+	return 10;
+}
+
+static size_t
+put_date(char *at, DateADT date)
+{
+	struct pg_tm tm;
+	size_t		length = DateStyle == USE_ISO_DATES && !DATE_NOT_FINITE(date) ?
+		put_iso_date(at, date) : 0;
+
+	if (length > 0)
+		return length;
+	if (DATE_NOT_FINITE(date))
+		EncodeSpecialDate(date, at);
+	else
+	{
+		j2date(date + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
+		EncodeDateOnly(&tm, DateStyle, at);
+	}
+	return strlen(at);
+}
+
+/* false if it is out of range, of which the type's function raises the ERROR */
+static bool
+put_timestamp(char *at, Timestamp timestamp, bool with_zone)
+{
+	struct pg_tm tm;
+	fsec_t		fsec;
+	int			offset = 0;
+	const char *zone = NULL;
+
+	if (TIMESTAMP_NOT_FINITE(timestamp))
+	{
+		EncodeSpecialTimestamp(timestamp, at);
+		return true;
+	}
+	if (timestamp2tm(timestamp, with_zone ? &offset : NULL, &tm, &fsec,
+					 with_zone ? &zone : NULL, NULL) != 0)
+		return false;
+	EncodeDateTime(&tm, fsec, with_zone, offset, zone, DateStyle, at);
+	return true;
+}
+
+/* ---- values ---- */
+
+static int
+put_uuid(char *at, const pg_uuid_t *uuid)
+{
+	static const char hex[] = "0123456789abcdef";
+	char	   *start = at;
+
+	for (int i = 0; i < UUID_LEN; i++)
+	{
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*at++ = '-';
+		*at++ = hex[uuid->data[i] >> 4];
+		*at++ = hex[uuid->data[i] & 15];
+	}
+	return (int) (at - start);
+}
+
+/* write a value of ASCII, not as a field; false if only the type's function can */
+static bool
+add_plain(const CsvFormatted *column, Datum value, CsvOutputBytes *output)
+{
+	char	   *at;
+
+	if (column->function == F_NUMERIC_OUT)
+		return add_numeric(output, value);
+	at = csv_output_room(output, CSV_VALUE_ROOM);
+	switch (column->function)
+	{
+		case F_BOOLOUT:
+			*at = DatumGetBool(value) ? 't' : 'f';
+			output->length++;
+			return true;
+		case F_INT2OUT:
+			output->length += (size_t) pg_itoa(DatumGetInt16(value), at);
+			return true;
+		case F_INT4OUT:
+			output->length += (size_t) pg_ltoa(DatumGetInt32(value), at);
+			return true;
+		case F_INT8OUT:
+			output->length += (size_t) pg_lltoa(DatumGetInt64(value), at);
+			return true;
+		case F_OIDOUT:
+			output->length += (size_t) pg_ultoa_n(DatumGetObjectId(value), at);
+			return true;
+		case F_UUID_OUT:
+			output->length += (size_t) put_uuid(at, DatumGetUUIDP(value));
+			return true;
+		case F_FLOAT4OUT:
+			if (extra_float_digits <= 0)
+				return false;
+			output->length +=
+				(size_t) float_to_shortest_decimal_bufn(DatumGetFloat4(value), at);
+			return true;
+		case F_FLOAT8OUT:
+			if (extra_float_digits <= 0)
+				return false;
+			output->length +=
+				(size_t) double_to_shortest_decimal_bufn(DatumGetFloat8(value), at);
+			return true;
+		case F_DATE_OUT:
+			output->length += put_date(at, DatumGetDateADT(value));
+			return true;
+		case F_TIMESTAMP_OUT:
+		case F_TIMESTAMPTZ_OUT:
+			if (!put_timestamp(at, DatumGetTimestamp(value),
+							   column->function == F_TIMESTAMPTZ_OUT))
+				return false;
+			break;
+		default:
+			return false;
+	}
+	output->length += strlen(at);
+	return true;
+}
+
+void
+csv_format_value(const CsvFormatted *column, Datum value, CsvOutputBytes *output,
+				 const CsvOutputFormat *format)
+{
+	size_t		start = output->length;
+	const char *bytes;
+
+	switch (column->function)
+	{
+		case F_TEXTOUT:
+		case F_VARCHAROUT:
+		case F_BPCHAROUT:
+		case F_JSON_OUT:
+			{
+				const struct varlena *text = get_varlena(value);
+
+				csv_output_field(output, format, VARDATA_ANY(text), VARSIZE_ANY_EXHDR(text),
+							   column->force_quote);
+				return;
+			}
+		default:
+			break;
+	}
+	if (add_plain(column, value, output))
+	{
+		csv_output_plain(output, format, start, column->force_quote);
+		return;
+	}
+	output->length = start;
+	bytes = OutputFunctionCall((FmgrInfo *) &column->call, value);
+	csv_output_field(output, format, bytes, strlen(bytes), column->force_quote);
+}
