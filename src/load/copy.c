@@ -728,6 +728,8 @@ process_utility(PlannedStmt *pstmt, const char *query, bool is_read_only,
 		{
 			obstacle = csv_copy_to(pstmt, query, choice == COPY_FORCE, &nrows);
 			done = obstacle == NULL;
+			if (!done)
+				csv_host_counts_add_copy(obstacle);
 		}
 		MemoryContextSwitchTo(outer);
 		if (obstacle != NULL)

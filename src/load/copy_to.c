@@ -65,7 +65,7 @@ typedef struct CopyTo
 
 	FILE	   *file;			/* NULL: the frontend */
 	int64		nbytes;			/* written */
-	int64		reported;		/* of them, in pg_stat_progress_copy */
+	int64		reported;		/* shown in pg_stat_progress_copy */
 	uint64		nrows;
 } CopyTo;
 

@@ -2,7 +2,7 @@
  * fields.c
  *		Records of output: fields with their quotes.
  *
- * The bytes are those of COPY TO (copyto.c in PostgreSQL).
+ * COPY TO writes the same bytes (copyto.c in PostgreSQL).
  */
 #include "postgres.h"
 

@@ -92,7 +92,7 @@ get_varlena(Datum value)
 
 /* ---- numerics ---- */
 
-/* base-10000 digits of a numeric, of which the first has this weight */
+/* base-10000 digits of a numeric; weight: of the first digit */
 typedef struct NumericDigits
 {
 	const char *digits;			/* of 2 bytes, perhaps not aligned */
@@ -224,7 +224,7 @@ put_date(char *at, DateADT date)
 	return strlen(at);
 }
 
-/* false if it is out of range, of which the type's function raises the ERROR */
+/* false if it is out of range: the type's function raises the ERROR */
 static bool
 put_timestamp(char *at, Timestamp timestamp, bool with_zone)
 {
