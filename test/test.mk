@@ -54,8 +54,9 @@ INJECT_WRAPS = $(call wraps,MarkGUCPrefixReserved csv_has_settled compute_parall
 	csv_piece_bytes csv_inlet_open dlopen)
 INJECT_CUDA_OBJS = build/obj/test/inject/faults.o $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
 INJECT_CUDA_WRAPS = $(if $(WITH_CUDA),$(call wraps,csv_cuda_open csv_cuda_engine cudaMemcpyAsync))
-INJECT_SERVICE_WRAPS = $(call wraps,csv_outlet_init pread csv_device_patience csv_least_device_rows \
+INJECT_SERVICE_WRAPS = $(call wraps,csv_outlet_init csv_device_patience csv_least_device_rows \
 	csv_most_device_files)
+INJECT_READ_WRAPS = $(call wraps,pread)
 INJECT_SERVICE_OBJS = build/obj/test/inject/choose.o \
 	$(if $(WITH_CUDA),build/obj/test/inject/service.o $(INJECT_CUDA_OBJS))
 
@@ -65,7 +66,8 @@ build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.m
 
 build/test/csv_gpu_service: $(SERVICE_OBJS) $(INJECT_SERVICE_OBJS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(CUDA_LIBS) -lm -lpthread $(INJECT_CUDA_WRAPS) $(INJECT_SERVICE_WRAPS)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) $(CUDA_LIBS) -lm -lpthread $(INJECT_CUDA_WRAPS) $(INJECT_SERVICE_WRAPS) \
+		$(if $(WITH_CUDA),$(INJECT_READ_WRAPS))
 
 # the program with a stand-in for the GPU
 STAND_IN_OBJS = $(patsubst %.c,build/test/stand-in/%.o,$(ALL_SERVICE_SOURCES) $(wildcard test/inject/stand_in*.c))
@@ -77,7 +79,7 @@ build/test/stand-in/%.o: %.c build/c-flags
 build/test/csv_gpu_stand_in: $(STAND_IN_OBJS) $(LIBRARY_OBJS) \
 		$(addprefix build/obj/test/inject/,faults.o service.o)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lm -lpthread $(INJECT_SERVICE_WRAPS)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lm -lpthread $(INJECT_SERVICE_WRAPS) $(INJECT_READ_WRAPS)
 
 # a library that keeps rows of tables itself: test/inject/owner.c
 build/test/csv_gpu_owner.so: build/obj/test/inject/owner.o build/link-flags

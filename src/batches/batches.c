@@ -305,6 +305,8 @@ csv_batches_end(CsvBatches *batches)
 {
 	leave_file(batches);
 	csv_reading_leave(batches);
+	if (batches->evaluation != NULL)
+		csv_evaluation_end(batches->evaluation);
 	csv_source_close(batches->source);
 }
 

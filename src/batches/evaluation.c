@@ -26,7 +26,10 @@
 #include "batches/reading.h"
 #include "batches/remote.h"
 #include "batches/resident_gpu.h"
+#include "batches/spill_file.h"
+#include "query/evaluator.h"
 #include "query/operate.h"
+#include "query/regroup.h"
 #include "query/team.h"
 #include "table/memory.h"
 
@@ -69,11 +72,14 @@ struct CsvEvaluation
 	CsvPartialGroups held;		/* the first held groups, when everything is read */
 
 	/*
-	 * Threads that evaluate.  The team is freed before the parts of the query's
-	 * context that it uses.
+	 * Threads that evaluate, and groups on disk, are freed before the parts of the
+	 * query's context that they use.
 	 */
 	CsvTeam    *team;			/* NULL: none */
-	MemoryContextCallback team_callback;
+	CsvSpill	spill;			/* of a query that groups, if there is an evaluator */
+	CsvSpillFile file;
+	CsvRegroup *regroup;		/* NULL: none */
+	MemoryContextCallback query_callback;
 	bool		is_shared;		/* threads evaluate batches of the open file, if any
 								 * are wanted */
 	bool		keeps_batches;	/* the backend copies batches of the open file */
@@ -132,9 +138,19 @@ csv_evaluation_create(CsvBatches *batches, const CsvPushdown *pushdown)
 	return evaluation;
 }
 
-static void
-check_status(CsvStatus status)
+/* may the query's groups go to a file? */
+static bool
+has_spill(const CsvEvaluation *evaluation)
 {
+	return evaluation->query != NULL && evaluation->query->aggregates &&
+		evaluation->evaluator != NULL;
+}
+
+void
+csv_evaluation_check(CsvEvaluation *evaluation, CsvStatus status)
+{
+	if (status == CSV_NO_MEMORY && has_spill(evaluation))
+		csv_spill_file_check(&evaluation->spill);
 	if (status == CSV_NO_MEMORY)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -210,33 +226,101 @@ lay_out_query(CsvEvaluation *evaluation)
 	evaluation->request.all_certain = order_shows(evaluation->over);
 }
 
-static void
-open_evaluator(CsvEvaluation *evaluation, bool has_rows)
+/* ---- groups on disk ---- */
+
+/* how many threads may work on the query, with the session's own */
+static uint32_t
+count_threads(const CsvEvaluation *evaluation)
 {
-	(void) prepare_query(evaluation, has_rows);
-	evaluation->evaluator = csv_evaluator_create(&evaluation->query_memory,
-												 evaluation->query);
-	if (evaluation->evaluator == NULL)
-		check_status(CSV_NO_MEMORY);
-	if (has_rows)
-		lay_out_query(evaluation);
-	evaluation->pushdown->prepared(evaluation->pushdown->arg,
-								   evaluation->evaluator);
+	const CsvBatches *batches = evaluation->batches;
+
+	return batches->share != NULL ? 1 :
+		(uint32_t) Max(batches->table->settings.cpu_threads, 1);
 }
 
-/* ---- threads ---- */
-
-/* the reset callback of the query's context */
-static void
-release_team(void *arg)
+/* a CsvMakeRoomFn for the session's own groups */
+static bool
+make_room(void *arg, struct CsvGroups *groups)
 {
 	CsvEvaluation *evaluation = arg;
+	CsvSpill   *spill = &evaluation->spill;
 
-	csv_reading_leave(evaluation->batches);
+	if (!evaluation->file.is_open)
+		csv_spill_file_open(&evaluation->file, spill);
+	evaluation->pushdown->spills(evaluation->pushdown->arg);
+	if (!csv_spill_write(spill, &spill->groups, &spill->values, groups))
+		return false;
+	csv_spill_file_count(&evaluation->file, spill);
+	return true;
+}
+
+/* opens the file if a thread waits for it, and counts what threads have written */
+static void
+tend_file(CsvEvaluation *evaluation)
+{
+	if (!has_spill(evaluation))
+		return;
+	if (atomic_load(&evaluation->spill.wanted) && !evaluation->file.is_open)
+		csv_spill_file_open(&evaluation->file, &evaluation->spill);
+	csv_spill_file_count(&evaluation->file, &evaluation->spill);
+}
+
+/* drops threads that evaluate or merge, with their groups */
+static void
+drop_threads(CsvEvaluation *evaluation)
+{
+	if (evaluation->regroup != NULL)
+		csv_regroup_free(evaluation->regroup);
+	evaluation->regroup = NULL;
 	if (evaluation->team != NULL)
 		csv_team_free(evaluation->team);
 	evaluation->team = NULL;
 }
+
+/* the reset callback of the query's context */
+static void
+release_query(void *arg)
+{
+	CsvEvaluation *evaluation = arg;
+
+	csv_reading_leave(evaluation->batches);
+	drop_threads(evaluation);
+	if (has_spill(evaluation))
+		csv_spill_free(&evaluation->spill);
+	csv_spill_file_close(&evaluation->file, true);
+}
+
+/* lets groups take as much memory as a hash table of the executor */
+static void
+limit_groups(CsvEvaluation *evaluation)
+{
+	csv_spill_init(&evaluation->spill, &csv_thread_memory, get_hash_memory_limit(),
+				   count_threads(evaluation));
+	csv_evaluator_limit(evaluation->evaluator, &evaluation->spill, make_room,
+						evaluation);
+}
+
+static void
+open_evaluator(CsvEvaluation *evaluation, bool has_rows)
+{
+	(void) prepare_query(evaluation, has_rows);
+	evaluation->query_callback.func = release_query;
+	evaluation->query_callback.arg = evaluation;
+	MemoryContextRegisterResetCallback(evaluation->query_context,
+									   &evaluation->query_callback);
+	evaluation->evaluator = csv_evaluator_create(&evaluation->query_memory,
+												 evaluation->query);
+	if (evaluation->evaluator == NULL)
+		csv_evaluation_check(evaluation, CSV_NO_MEMORY);
+	if (evaluation->query->aggregates)
+		limit_groups(evaluation);
+	if (has_rows)
+		lay_out_query(evaluation);
+	evaluation->pushdown->prepared(evaluation->pushdown->arg, evaluation,
+								   evaluation->evaluator);
+}
+
+/* ---- threads ---- */
 
 /*
  * May threads evaluate batches by themselves?  Not if the order of rows shows, or
@@ -257,17 +341,11 @@ get_team(CsvEvaluation *evaluation)
 {
 	if (evaluation->team != NULL)
 		return evaluation->team;
-	evaluation->team_callback.func = release_team;
-	evaluation->team_callback.arg = evaluation;
-	MemoryContextRegisterResetCallback(evaluation->query_context,
-									   &evaluation->team_callback);
 	evaluation->team =
 		csv_team_create(&csv_thread_memory, evaluation->evaluator, (uint32_t)
 						evaluation->batches->table->settings.cpu_threads);
 	if (evaluation->team == NULL)
-		check_status(CSV_NO_MEMORY);
-
-	csv_team_limit(evaluation->team, get_hash_memory_limit());
+		csv_evaluation_check(evaluation, CSV_NO_MEMORY);
 	return evaluation->team;
 }
 
@@ -373,17 +451,14 @@ take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
 	evaluation->selection = answer->selection;
 	if (answer->is_whole)
 	{
-		check_status(answer->status);
-		if (answer->given != NULL)
-			check_status(csv_team_absorb(evaluation->team,
-										 evaluation->evaluator, answer));
+		csv_evaluation_check(evaluation, answer->status);
 		evaluation->batches->statistics.beyond += answer->selection.nbeyond;
 		return;
 	}
 	evaluation->batches->statistics.answered++;
 	evaluation->batches->statistics.held += answer->held;
 	if (evaluation->query->aggregates)
-		check_status(csv_evaluator_merge(evaluation->evaluator,
+		csv_evaluation_check(evaluation, csv_evaluator_merge(evaluation->evaluator,
 										 &answer->groups));
 }
 
@@ -418,7 +493,7 @@ ask_gpu(CsvEvaluation *evaluation)
 		return;
 	csv_reading_name_engine(batches, true);
 	if (evaluation->query->aggregates)
-		check_status(csv_resident_merge(evaluation->answer,
+		csv_evaluation_check(evaluation, csv_resident_merge(evaluation->answer,
 										evaluation->evaluator));
 }
 
@@ -550,7 +625,7 @@ fill_window(CsvEvaluation *evaluation, CsvWindow *window)
 		window->batches[n].classes = row_classes(kept, batch, &window->classes[n]);
 		n++;
 	}
-	check_status(csv_team_run_all(team, &batches->layout->layout, window->batches,
+	csv_evaluation_check(evaluation, csv_team_run_all(team, &batches->layout->layout, window->batches,
 								  n, csv_process_interrupts, NULL));
 	window->nbatches = n;
 	window->next = 0;
@@ -583,7 +658,7 @@ evaluate_here(CsvEvaluation *evaluation, const CsvBatch *batch)
 		csv_evaluator_remember(evaluation->evaluator, is_kept(evaluation) ?
 							   row_classes(batches->kept, batches->kept->batch,
 										   &evaluation->classes) : NULL);
-	check_status(csv_evaluator_run(evaluation->evaluator,
+	csv_evaluation_check(evaluation, csv_evaluator_run(evaluation->evaluator,
 								   &batches->layout->layout, batch,
 								   find_doubtful(evaluation, batch),
 								   csv_process_interrupts, NULL,
@@ -621,6 +696,7 @@ csv_evaluation_run(CsvEvaluation *evaluation)
 	batches->at.selection = &evaluation->selection;
 	if (batch->nrows == 0)
 		return;
+	tend_file(evaluation);
 	if (evaluation->evaluator == NULL)
 		open_evaluator(evaluation, true);
 	/* constants that were not known when the query was made may be known now */
@@ -645,13 +721,32 @@ csv_evaluation_run(CsvEvaluation *evaluation)
 /* ---- the end ---- */
 
 void
+csv_evaluation_end(CsvEvaluation *evaluation)
+{
+	csv_reading_leave(evaluation->batches);
+	drop_threads(evaluation);
+	csv_spill_file_close(&evaluation->file, false);
+}
+
+void
 csv_evaluation_rewind(CsvEvaluation *evaluation)
 {
 	csv_evaluation_leave_file(evaluation);
+	csv_evaluation_end(evaluation);
+	MemoryContextReset(evaluation->query_context);
 	evaluation->evaluator = NULL;
 	evaluation->query = NULL;
 	evaluation->over = NULL;
-	MemoryContextReset(evaluation->query_context);
+}
+
+void
+csv_evaluation_renew(CsvEvaluation *evaluation)
+{
+	csv_evaluation_end(evaluation);
+	if (!csv_evaluator_reset(evaluation->evaluator))
+		csv_evaluation_check(evaluation, CSV_NO_MEMORY);
+	csv_spill_free(&evaluation->spill);
+	limit_groups(evaluation);
 }
 
 void
@@ -675,17 +770,75 @@ csv_evaluation_groups(CsvEvaluation *evaluation)
 	return evaluation->evaluator;
 }
 
+bool
+csv_evaluation_has_spilled(CsvEvaluation *evaluation)
+{
+	return csv_spill_has_groups(&evaluation->spill);
+}
+
+int64
+csv_evaluation_disk_bytes(CsvEvaluation *evaluation)
+{
+	return (int64) csv_spill_bytes(&evaluation->spill);
+}
+
+/* how the groups of threads are combined */
+static CsvGather
+choose_gather(CsvEvaluation *evaluation, bool must_add)
+{
+	const CsvQuery *query = evaluation->query;
+	CsvSpill   *spill = &evaluation->spill;
+	bool		any_distinct = false;
+
+	if (csv_spill_has_groups(spill))
+		return CSV_GATHER_SPILL;
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		any_distinct |= query->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT;
+	must_add |= evaluation->batches->holds;
+	/* groups that are added, or merged all at once, take the same memory again */
+	if ((must_add || any_distinct) &&
+		atomic_load(&spill->nbytes) > spill->limit_bytes / 2)
+		return CSV_GATHER_SPILL;
+	return must_add ? CSV_GATHER_ADD : CSV_GATHER_CHOOSE;
+}
+
 void
 csv_evaluation_gather(CsvEvaluation *evaluation, bool must_add,
 					  const CsvGroupsMaker *maker)
 {
+	CsvGather	gather;
+
 	if (evaluation->team == NULL)
 		return;
 	csv_reading_leave(evaluation->batches);
-	check_status(csv_team_finish(evaluation->team, evaluation->evaluator,
-								 must_add || evaluation->batches->holds ?
-								 CSV_GATHER_ADD : CSV_GATHER_CHOOSE,
-								 maker, csv_process_interrupts, NULL));
+	gather = choose_gather(evaluation, must_add);
+	if (gather == CSV_GATHER_SPILL && !evaluation->file.is_open)
+		csv_spill_file_open(&evaluation->file, &evaluation->spill);
+	csv_evaluation_check(evaluation,
+						 csv_team_finish(evaluation->team, evaluation->evaluator,
+										 gather, maker, csv_process_interrupts,
+										 NULL));
+	tend_file(evaluation);
+}
+
+void
+csv_evaluation_regroup(CsvEvaluation *evaluation, const CsvGroupsMaker *maker)
+{
+	drop_threads(evaluation);
+	if (!make_room(evaluation, evaluation->evaluator->groups))
+		csv_evaluation_check(evaluation, CSV_NO_MEMORY);
+	evaluation->regroup = csv_regroup_create(&csv_thread_memory, evaluation->evaluator,
+											 count_threads(evaluation), maker);
+	if (evaluation->regroup == NULL)
+		csv_evaluation_check(evaluation, CSV_NO_MEMORY);
+}
+
+bool
+csv_evaluation_attached(const CsvEvaluation *evaluation, uint32_t i, uint32_t *group,
+						const uint8_t **bytes)
+{
+	return evaluation->regroup != NULL &&
+		csv_regroup_attached(evaluation->regroup, i, group, bytes);
 }
 
 bool
@@ -695,11 +848,18 @@ csv_evaluation_held(CsvEvaluation *evaluation, uint32_t first,
 	const CsvBatches *batches = evaluation->batches;
 
 	*groups = evaluation->held;
-	if (!batches->holds)
+	if (evaluation->regroup != NULL)
+	{
+		csv_evaluation_check(evaluation,
+							 csv_regroup_next(evaluation->regroup, groups,
+											  csv_process_interrupts, NULL));
+		csv_spill_file_count(&evaluation->file, &evaluation->spill);
+	}
+	else if (!batches->holds)
 	{
 		groups->ngroups = 0;
 		if (evaluation->team != NULL)
-			check_status(csv_team_groups(evaluation->team, groups));
+			csv_evaluation_check(evaluation, csv_team_groups(evaluation->team, groups));
 	}
 	else if (first > 0 &&
 			 csv_remote_held(batches->remote, first, groups) != CSV_OK)
@@ -716,7 +876,5 @@ csv_evaluation_drop_held(CsvEvaluation *evaluation)
 {
 	if (evaluation->batches->holds)
 		csv_reading_close(evaluation->batches);
-	if (evaluation->team != NULL)
-		csv_team_free(evaluation->team);
-	evaluation->team = NULL;
+	drop_threads(evaluation);
 }

@@ -21,6 +21,7 @@ struct CsvEvaluation;
 struct CsvRemote;
 struct CsvShare;
 struct CsvPieceReader;
+struct CsvEvaluation;
 
 /*
  * The query that the engine must evaluate.
@@ -31,6 +32,8 @@ struct CsvPieceReader;
  * CSV_DECIDES_LATER, it is called again with later rows, and returns NULL until more
  * can be decided.
  * prepared(): gets the evaluator, once that is made.
+ * spills(): the evaluator's groups are about to go to a file.  Further data of groups
+ * must be attached to them (csv_evaluator_attach()).
  */
 typedef struct CsvPushdown
 {
@@ -45,7 +48,9 @@ typedef struct CsvPushdown
 	bool		is_literal;		/* all constants are known: prepare needs no rows */
 	const CsvQuery *(*prepare) (void *arg, bool has_rows, bool again,
 								CsvDecidable *decidable);
-	void		(*prepared) (void *arg, CsvEvaluator *evaluator);
+	void		(*prepared) (void *arg, struct CsvEvaluation *evaluation,
+							 CsvEvaluator *evaluator);
+	void		(*spills) (void *arg);
 	void	   *arg;
 } CsvPushdown;
 

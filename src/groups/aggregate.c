@@ -7,20 +7,16 @@
  *	   evaluated here as in the executor, with the plan's own expressions and their
  *	   ERRORs.  Their values are added to the same groups, or beside them if no lane
  *	   holds them (extras.c).
- *	3. If groups take more memory than the executor's hash tables may, no further
- *	   groups are made.  Rows of other groups go to temporary files (spill.h), by a
- *	   part of the hash of their keys.  Later the rows of each file are grouped by
- *	   themselves, if necessary with further files.  If the engine has put rows
- *	   together already, their CsvPartial goes to a file.  Values that COUNT_DISTINCT
- *	   would have to keep go to other files in the same way, and are counted before
- *	   their groups come out.
- *	4. If there are many groups, a device may hold some (CsvAnswer.held).  If nothing
- *	   was spilled, they come out as they are, except groups with keys that the
+ *	3. If groups take more memory than the executor's hash tables may, they go to a
+ *	   temporary file, and are merged there later (query/spilled.h, query/regroup.h).
+ *	   Values that no lane holds are attached to their groups.
+ *	4. If there are many groups, a device may hold some (CsvAnswer.held).  If no group
+ *	   is in the file, they come out as they are, except groups with keys that the
  *	   evaluator has, too: these are added to the evaluator's groups.  Otherwise all
  *	   held groups are added to the evaluator.
  *	5. At the end each group becomes a row of results (results.h).  Groups come as
  *	   CsvPartialGroups, piece by piece, from a device, from threads that have merged
- *	   them, and then from the evaluator.
+ *	   them, in memory or from the file, and then from the evaluator.
  */
 #include "postgres.h"
 
@@ -34,18 +30,8 @@
 
 #include "groups/aggregate.h"
 #include "groups/results.h"
-#include "groups/spill.h"
 #include "query/operate.h"
 #include "table/memory.h"
-
-/*
- * Rows are divided among CSV_SPILL_FILES files at a time.  Rows that were divided
- * MOST_LEVELS times are grouped whatever memory that takes.
- */
-#define MOST_LEVELS			8
-
-/* part of the memory that values may take even if groups take all of it */
-#define VALUES_SHARE		4
 
 /* rows without texts between two resets of their memory */
 #define ROWS_PER_RESET	64
@@ -68,8 +54,9 @@ struct CsvAggregation
 	MemoryContext context;
 	CsvEvaluation *evaluation;
 	CsvEvaluator *evaluator;	/* the scan's */
-	bool		has_held;		/* groups come from the device first */
+	bool		has_held;		/* groups come from the device or the file first */
 	bool		was_held;		/* some groups have come from there */
+	bool		from_file;		/* all groups come from the file */
 	uint32_t	nevaluated;		/* groups in the evaluator, before held groups come */
 	CsvPartialGroups piece;		/* groups from the device or the evaluator */
 	uint32_t	piece_first;	/* number of its first group there */
@@ -83,9 +70,8 @@ struct CsvAggregation
 	uint32_t	nrows;			/* rows that were made */
 	CsvExtras	extras;
 
-	CsvSpill	rows;
-	CsvSpill	values;			/* of COUNT_DISTINCT */
-	int64		nbatches;
+	int64		nbatches;		/* parts of the file that groups came from */
+	int64		disk_bytes;
 	Datum	   *wide;			/* of the current row: arguments that no lane holds, by
 								 * aggregate of the query */
 	Datum	   *wide_keys;		/* of the current row: keys that no lane holds */
@@ -171,8 +157,6 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 	aggregation->program = program;
 	aggregation->context = CurrentMemoryContext;
 	csv_extras_init(&aggregation->extras, program);
-	csv_spill_init(&aggregation->rows);
-	csv_spill_init(&aggregation->values);
 	aggregation->econtext = CreateExprContext(estate);
 	aggregation->row = ExecInitExtraTupleSlot(estate, row_desc,
 											  &TTSOpsVirtual);
@@ -227,76 +211,12 @@ value_of_extreme(const Source *source, bool is_max, Datum datum, CsvValue *value
 	return csv_decimal_fits(*decimal);
 }
 
+/* raises the ERROR if `good` is false */
 static void
-out_of_memory(void)
+check_memory(const CsvAggregation *aggregation, bool good)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("out of memory")));
-}
-
-/* ---- rows and values for which there is no room ---- */
-
-/* does a key's value stand for a numeric? */
-static bool
-is_stand_in(const CsvAggregation *aggregation, uint32_t key, const CsvValue *value)
-{
-	return aggregation->program->keys[key].lane == CSV_LANE_DECIMAL &&
-		value->state == CSV_LANE_VALUE && !csv_decimal_fits(value->value.decimal);
-}
-
-/* the numeric that a key's value stands for; 0: none */
-static Datum
-wide_key(const CsvAggregation *aggregation, uint32_t key, const CsvValue *value)
-{
-	return is_stand_in(aggregation, key, value) ? aggregation->wide_keys[key] : 0;
-}
-
-/* the argument that no lane holds; 0: none */
-static Datum
-wide_argument(const CsvAggregation *aggregation, uint32_t aggregate,
-			  const CsvValue *value)
-{
-	return value->state == CSV_LANE_UNDECIDED &&
-		aggregation->program->aggregate[aggregate].lane == CSV_LANE_DECIMAL ?
-		aggregation->wide[aggregate] : 0;
-}
-
-/* as CsvSpillFn; ERROR if writing fails */
-static bool
-spill_row(void *arg, uint64_t hash, const CsvValue *keys,
-		  const CsvValue *values, const CsvPartial *partial)
-{
-	CsvAggregation *aggregation = arg;
-	const CsvProgram *program = aggregation->program;
-	BufFile    *file = csv_spill_file(&aggregation->rows, hash);
-	bool		is_partial = partial != NULL;
-
-	csv_spill_write(file, &is_partial, sizeof(is_partial));
-	for (uint32_t i = 0; i < program->query.nkeys; i++)
-		csv_spill_write_value(file, program->keys[i].lane, &keys[i],
-							  wide_key(aggregation, i, &keys[i]));
-	if (is_partial)
-		csv_spill_write_partial(file, program, &aggregation->partial, partial);
-	for (uint32_t i = 0; !is_partial && i < program->query.naggregates; i++)
-		csv_spill_write_value(file, program->aggregate[i].lane, &values[i],
-							  wide_argument(aggregation, i, &values[i]));
-	return true;
-}
-
-/* as CsvSpillValueFn; ERROR if writing fails */
-static bool
-spill_value(void *arg, uint64_t hash, uint32_t aggregate, uint32_t group,
-			const CsvValue *value)
-{
-	CsvAggregation *aggregation = arg;
-	BufFile    *file = csv_spill_file(&aggregation->values, hash);
-
-	csv_spill_write(file, &group, sizeof(group));
-	csv_spill_write(file, &aggregate, sizeof(aggregate));
-	csv_spill_write_value(file, aggregation->program->aggregate[aggregate].lane,
-						  value, 0);
-	return true;
+	if (!good)
+		csv_evaluation_check(aggregation->evaluation, CSV_NO_MEMORY);
 }
 
 /* ---- single rows ---- */
@@ -362,34 +282,21 @@ get_argument(CsvAggregation *aggregation, uint32_t aggregate, CsvValue *value)
 	return CSV_LANE_UNDECIDED;
 }
 
-/*
- * Add a row to its group, or spill it if there is no room for the group.  partial:
- * NULL, or the result of several rows, instead of `values`.
- */
 static void
 add_values(CsvAggregation *aggregation, const CsvValue *keys,
-		   const CsvValue *values, const CsvPartial *partial)
+		   const CsvValue *values)
 {
-	uint64_t	hash;
-	uint32_t	group = csv_evaluator_find_group(aggregation->evaluator, keys,
-												 &hash);
+	CsvEvaluator *evaluator = aggregation->evaluator;
+	uint32_t	group;
 
-	if (group == CSV_GROUPS_FULL)
-	{
-		spill_row(aggregation, hash, keys, values, partial);
-		return;
-	}
-	if (group == CSV_NO_GROUP ||
-		!(partial != NULL ?
-		  csv_evaluator_add_partial(aggregation->evaluator, group, partial) :
-		  csv_evaluator_add_row(aggregation->evaluator, group, values)))
-		out_of_memory();
+	check_memory(aggregation, csv_evaluator_make_room(evaluator));
+	group = csv_evaluator_find_group(evaluator, keys);
+	check_memory(aggregation, group != CSV_NO_GROUP &&
+				 csv_evaluator_add_row(evaluator, group, values));
 	for (uint32_t i = 0; i < aggregation->program->query.nkeys; i++)
-		if (is_stand_in(aggregation, i, &keys[i]))
+		if (csv_stands_in(&aggregation->program->keys[i], &keys[i]))
 			csv_extras_keep_key(&aggregation->extras, keys[i].value.decimal,
 								aggregation->wide_keys[i]);
-	if (partial != NULL)
-		return;
 	for (uint32_t i = 0; i < aggregation->program->query.naggregates; i++)
 		if (values[i].state == CSV_LANE_UNDECIDED)
 			csv_extras_add(&aggregation->extras, group, i, aggregation->wide[i]);
@@ -425,40 +332,41 @@ csv_aggregation_add_row(CsvAggregation *aggregation)
 	memset(values, 0, sizeof(CsvValue) * program->query.naggregates);
 	for (uint32_t i = 0; i < program->query.naggregates; i++)
 		values[i].state = get_argument(aggregation, i, &values[i]);
-	add_values(aggregation, keys, values, NULL);
+	add_values(aggregation, keys, values);
 	MemoryContextSwitchTo(outer);
 	return true;
 }
 
 /* ---- all rows ---- */
 
-/* limit the memory of groups, unless their rows were spilled too often */
-static void
-set_limit(CsvAggregation *aggregation, const CsvSpill *spill, size_t nbytes)
-{
-	csv_evaluator_limit(aggregation->evaluator,
-						spill->level < MOST_LEVELS ? nbytes : 0, spill_row,
-						spill_value, aggregation);
-}
-
 void
-csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluator *evaluator)
+csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluation *evaluation,
+					   CsvEvaluator *evaluator)
 {
-	csv_spill_drop(&aggregation->rows);
-	csv_spill_drop(&aggregation->values);
+	aggregation->evaluation = evaluation;
 	aggregation->evaluator = evaluator;
-	aggregation->nbatches = 1;
+	aggregation->from_file = false;
+	aggregation->nbatches = 0;
+	aggregation->disk_bytes = 0;
 	csv_extras_drop(&aggregation->extras);
 	csv_partial_lay_out(csv_evaluator_query(evaluator), &aggregation->partial);
-	set_limit(aggregation, &aggregation->rows, get_hash_memory_limit());
 }
 
 void
-csv_aggregation_renew(CsvAggregation *aggregation, CsvEvaluator *evaluator)
+csv_aggregation_renew(CsvAggregation *aggregation, CsvEvaluation *evaluation)
 {
-	if (!csv_evaluator_reset(evaluator))
-		out_of_memory();
-	csv_aggregation_attach(aggregation, evaluator);
+	CsvEvaluator *evaluator = csv_evaluation_groups(evaluation);
+
+	csv_evaluation_renew(evaluation);
+	csv_aggregation_attach(aggregation, evaluation, evaluator);
+}
+
+void
+csv_aggregation_spill(CsvAggregation *aggregation)
+{
+	check_memory(aggregation, csv_extras_attach(&aggregation->extras,
+												aggregation->evaluator));
+	csv_extras_drop(&aggregation->extras);
 }
 
 /* begin with the evaluator's groups */
@@ -480,122 +388,66 @@ drop_held(CsvAggregation *aggregation)
 	begin_groups(aggregation);
 }
 
+/* the next piece of held groups, or groups from the file; false if there are none */
+static bool
+next_held(CsvAggregation *aggregation)
+{
+	CsvPartialGroups *piece = &aggregation->piece;
+	uint32_t	group;
+	const uint8_t *bytes;
+
+	if (!csv_evaluation_held(aggregation->evaluation, aggregation->piece_first, piece))
+		return false;
+	if (!aggregation->from_file)
+		return true;
+	aggregation->nbatches++;
+	aggregation->disk_bytes = csv_evaluation_disk_bytes(aggregation->evaluation);
+	csv_extras_drop(&aggregation->extras);
+	for (uint32_t i = 0; csv_evaluation_attached(aggregation->evaluation, i, &group,
+												 &bytes); i++)
+		csv_extras_take(&aggregation->extras, group, bytes);
+	return true;
+}
+
+/* adds all groups that the device holds to the evaluator */
+static void
+merge_held(CsvAggregation *aggregation)
+{
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		check_memory(aggregation, csv_evaluator_merge(aggregation->evaluator,
+													  &aggregation->piece) == CSV_OK);
+		aggregation->piece_first += aggregation->piece.ngroups;
+	} while (next_held(aggregation));
+	drop_held(aggregation);
+}
+
 /*
- * All rows are read.  If some are spilled, groups that the device holds must go the
- * same way.  Otherwise they can stay there until their turn comes.
+ * All rows are read.  If some groups are in the file, groups that the device holds must
+ * go there, too.  Otherwise they can stay there until their turn comes.
  */
 static void
 settle_held(CsvAggregation *aggregation)
 {
 	CsvGroupsMaker maker = {csv_make_group_rows, aggregation->results};
-	CsvPartialGroups *piece = &aggregation->piece;
-	uint32_t	first = 0;
+	CsvEvaluation *evaluation = aggregation->evaluation;
 
 	aggregation->was_held = false;
 	aggregation->results->query = csv_evaluator_query(aggregation->evaluator);
-	/* spilled values and extras refer to the evaluator's groups by their numbers */
-	csv_evaluation_gather(aggregation->evaluation,
-						  csv_spill_has_files(&aggregation->rows) ||
-						  csv_spill_has_files(&aggregation->values) ||
-						  csv_extras_exist(&aggregation->extras), &maker);
+	/* extras refer to the evaluator's groups by their numbers */
+	csv_evaluation_gather(evaluation, csv_extras_exist(&aggregation->extras), &maker);
 	aggregation->nevaluated = csv_evaluator_ngroups(aggregation->evaluator);
 	begin_groups(aggregation);
-	aggregation->has_held = csv_evaluation_held(aggregation->evaluation, 0, piece);
-	if (!aggregation->has_held || !csv_spill_has_files(&aggregation->rows))
+	aggregation->has_held = next_held(aggregation);
+	if (!csv_evaluation_has_spilled(evaluation))
 		return;
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (csv_evaluator_merge(aggregation->evaluator, piece) != CSV_OK)
-			out_of_memory();
-		first += piece->ngroups;
-	} while (csv_evaluation_held(aggregation->evaluation, first, piece));
-	drop_held(aggregation);
-}
-
-/* all rows of the groups in memory are added: count the values that were spilled */
-static void
-count_spilled_values(CsvAggregation *aggregation)
-{
-	CsvEvaluator *evaluator = aggregation->evaluator;
-	CsvSpill   *spill = &aggregation->values;
-	BufFile    *file;
-
-	csv_spill_keep(spill);
-	while ((file = csv_spill_take(spill)) != NULL)
-	{
-		size_t		limit = get_hash_memory_limit();
-		uint32_t	group;
-
-		csv_evaluator_forget_values(evaluator);
-		set_limit(aggregation, spill,
-				  Max(limit, csv_evaluator_group_bytes(evaluator) +
-					  limit / VALUES_SHARE));
-		aggregation->nbatches++;
-		while (BufFileRead(file, &group, sizeof(group)) != 0)
-		{
-			uint32_t	aggregate;
-			CsvValue	value;
-			MemoryContext outer;
-
-			CHECK_FOR_INTERRUPTS();
-			ResetExprContext(aggregation->econtext);
-			csv_spill_read(file, &aggregate, sizeof(aggregate));
-			outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
-			csv_spill_read_value(file, aggregation->program->aggregate[aggregate].lane,
-								 &value, NULL);
-			if (!csv_evaluator_count_value(evaluator, aggregate, group, &value))
-				out_of_memory();
-			MemoryContextSwitchTo(outer);
-		}
-		BufFileClose(file);
-		csv_spill_keep(spill);
-	}
-	spill->level = 0;
-}
-
-/* group the rows of the next file; false if there is none */
-static bool
-next_batch(CsvAggregation *aggregation)
-{
-	const CsvProgram *program = aggregation->program;
-	CsvValue	keys[CSV_MAX_KEYS] = {0};
-	CsvValue	values[CSV_MAX_AGGREGATES];
-	bool		is_partial;
-	BufFile    *file = csv_spill_take(&aggregation->rows);
-
-	if (file == NULL)
-		return false;
-	begin_groups(aggregation);
-	csv_extras_drop(&aggregation->extras);
-	aggregation->nbatches++;
-	if (!csv_evaluator_reset(aggregation->evaluator))
-		out_of_memory();
-	set_limit(aggregation, &aggregation->rows, get_hash_memory_limit());
-	while (BufFileRead(file, &is_partial, sizeof(is_partial)) != 0)
-	{
-		CsvPartial	partial;
-		MemoryContext outer;
-
-		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(aggregation->econtext);
-		outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
-		for (uint32_t i = 0; i < program->query.nkeys; i++)
-			csv_spill_read_value(file, program->keys[i].lane, &keys[i],
-								 &aggregation->wide_keys[i]);
-		if (is_partial)
-			partial = csv_spill_read_partial(file, program,
-											 &aggregation->partial);
-		for (uint32_t i = 0; !is_partial && i < program->query.naggregates; i++)
-			csv_spill_read_value(file, program->aggregate[i].lane, &values[i],
-								 &aggregation->wide[i]);
-		add_values(aggregation, keys, values, is_partial ? &partial : NULL);
-		MemoryContextSwitchTo(outer);
-	}
-	BufFileClose(file);
-	csv_spill_keep(&aggregation->rows);
-	count_spilled_values(aggregation);
-	return true;
+	if (aggregation->has_held)
+		merge_held(aggregation);
+	csv_evaluation_regroup(evaluation, &maker);
+	aggregation->from_file = true;
+	aggregation->nevaluated = 0;
+	aggregation->has_held = next_held(aggregation);
 }
 
 TupleTableSlot *
@@ -607,12 +459,9 @@ csv_aggregation_row(CsvAggregation *aggregation)
 void
 csv_aggregation_finish(CsvAggregation *aggregation, CsvEvaluation *evaluation)
 {
-	aggregation->evaluation = evaluation;
 	/* if there was no row, this makes the evaluator */
 	(void) csv_evaluation_groups(evaluation);
 	settle_held(aggregation);
-	csv_spill_keep(&aggregation->rows);
-	count_spilled_values(aggregation);
 }
 
 bool
@@ -620,20 +469,13 @@ csv_aggregation_rewind(CsvAggregation *aggregation)
 {
 	if (!aggregation->has_held)
 		begin_groups(aggregation);
-	return aggregation->rows.level == 0 && aggregation->rows.spilled == NIL &&
-		!aggregation->was_held;
-}
-
-void
-csv_aggregation_end(CsvAggregation *aggregation)
-{
-	csv_spill_drop(&aggregation->rows);
-	csv_spill_drop(&aggregation->values);
+	return !aggregation->was_held && !aggregation->from_file;
 }
 
 int64
-csv_aggregation_batches(const CsvAggregation *aggregation)
+csv_aggregation_batches(const CsvAggregation *aggregation, int64 *disk_bytes)
 {
+	*disk_bytes = aggregation->disk_bytes;
 	return aggregation->nbatches;
 }
 
@@ -658,8 +500,7 @@ add_to_evaluator(CsvAggregation *aggregation, uint32_t group)
 	found = csv_evaluator_seek_group(evaluator, keys);
 	if (found == CSV_NO_GROUP)
 		return false;
-	if (!csv_evaluator_add_partial(evaluator, found, &partial))
-		out_of_memory();
+	check_memory(aggregation, csv_evaluator_add_partial(evaluator, found, &partial));
 	return true;
 }
 
@@ -675,17 +516,15 @@ next_piece(CsvAggregation *aggregation)
 	aggregation->made_end = 0;
 	if (aggregation->has_held)
 	{
-		if (csv_evaluation_held(aggregation->evaluation,
-								aggregation->piece_first, piece))
+		if (next_held(aggregation))
 			return true;
 		drop_held(aggregation);
 	}
-	do
-	{
-		if (csv_evaluator_groups(aggregation->evaluator, aggregation->piece_first,
-								 ROOM_GROUPS, piece) != CSV_OK)
-			out_of_memory();
-	} while (piece->ngroups == 0 && next_batch(aggregation));
+	if (aggregation->from_file)
+		return false;
+	check_memory(aggregation, csv_evaluator_groups(aggregation->evaluator,
+												   aggregation->piece_first,
+												   ROOM_GROUPS, piece) == CSV_OK);
 	return piece->ngroups > 0;
 }
 
@@ -761,10 +600,10 @@ csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 
 	if (!next_group(aggregation, &place.group))
 		return false;
-	has_extras = !aggregation->has_held &&
+	has_extras = (aggregation->from_file || !aggregation->has_held) &&
 		csv_extras_exist(&aggregation->extras);
 	place.piece = &aggregation->piece;
-	place.number = aggregation->piece_first + place.group;
+	place.number = (aggregation->from_file ? 0 : aggregation->piece_first) + place.group;
 	place.extras = has_extras ? &aggregation->extras : NULL;
 	if (!has_extras)
 	{

@@ -21,16 +21,17 @@ extern CsvAggregation *csv_aggregation_create(ForeignScanState *node,
 											  TupleDesc row_desc, List *quals,
 											  List *results, List *sources);
 
-/*
- * From now on, this evaluator keeps the groups, as many as hash_mem allows.  Rows of
- * other groups go to temporary files, and are grouped later.
- */
+/* from now on, this evaluator keeps the groups */
 extern void csv_aggregation_attach(CsvAggregation *aggregation,
+								   CsvEvaluation *evaluation,
 								   CsvEvaluator *evaluator);
 
-/* the same, after the evaluator's groups are dropped */
+/* start again with the same evaluator, and no groups */
 extern void csv_aggregation_renew(CsvAggregation *aggregation,
-								  CsvEvaluator *evaluator);
+								  CsvEvaluation *evaluation);
+
+/* the evaluator's groups are about to go to a file (CsvPushdown.spills) */
+extern void csv_aggregation_spill(CsvAggregation *aggregation);
 
 /*
  * For rows that the engine could not decide: put each row into the slot, and add it.
@@ -51,10 +52,11 @@ extern bool csv_aggregation_next(CsvAggregation *aggregation, Datum *values,
 /* start from the first group again; false: the scan must be read again */
 extern bool csv_aggregation_rewind(CsvAggregation *aggregation);
 
-/* drop temporary files, if not all groups were taken */
-extern void csv_aggregation_end(CsvAggregation *aggregation);
-
-/* how often groups were made from a part of the rows, for EXPLAIN ANALYZE */
-extern int64 csv_aggregation_batches(const CsvAggregation *aggregation);
+/*
+ * For EXPLAIN ANALYZE: groups have come from so many parts of the temporary file, which
+ * has *disk_bytes; 0: there is no file.
+ */
+extern int64 csv_aggregation_batches(const CsvAggregation *aggregation,
+									 int64 *disk_bytes);
 
 #endif							/* CSV_AGGREGATE_H */

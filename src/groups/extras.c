@@ -79,15 +79,12 @@ add_value(CsvAggregateKind kind, const CsvExtra *extra, Datum value)
 	return DirectFunctionCall2(numeric_add, extra->value, value);
 }
 
-void
-csv_extras_add(CsvExtras *extras, uint32_t group, uint32_t aggregate,
-			   Datum value)
+/* the values of an aggregate in a group; made if there are none */
+static CsvExtra *
+get_extra(CsvExtras *extras, uint32_t group, uint32_t aggregate)
 {
 	CsvExtraKey key = {group, aggregate};
-	const CsvAggregate *kept = &extras->program->aggregate[aggregate];
-	Numeric		numeric;
 	CsvExtra   *extra;
-	Datum		sum;
 	bool		found;
 
 	if (extras->table == NULL)
@@ -99,6 +96,26 @@ csv_extras_add(CsvExtras *extras, uint32_t group, uint32_t aggregate,
 		memset(&extra->count, 0, sizeof(*extra) - offsetof(CsvExtra, count));
 		extra->value = copy_numeric(extras, NumericGetDatum(int64_to_numeric(0)));
 	}
+	return extra;
+}
+
+static void
+set_value(CsvExtras *extras, CsvExtra *extra, Datum value)
+{
+	if (value == extra->value)
+		return;
+	pfree(DatumGetPointer(extra->value));
+	extra->value = copy_numeric(extras, value);
+}
+
+void
+csv_extras_add(CsvExtras *extras, uint32_t group, uint32_t aggregate,
+			   Datum value)
+{
+	const CsvAggregate *kept = &extras->program->aggregate[aggregate];
+	CsvExtra   *extra = get_extra(extras, group, aggregate);
+	Numeric		numeric;
+
 	extra->count++;
 	if (kept->lane == CSV_LANE_FLOAT)
 		return;
@@ -107,12 +124,7 @@ csv_extras_add(CsvExtras *extras, uint32_t group, uint32_t aggregate,
 	if (numeric_is_inf(numeric))
 		extra->ninfinities[DatumGetBool(DirectFunctionCall2(numeric_gt, value,
 															extra->value))]++;
-	sum = add_value(kept->kind, extra, value);
-	if (sum != extra->value)
-	{
-		pfree(DatumGetPointer(extra->value));
-		extra->value = copy_numeric(extras, sum);
-	}
+	set_value(extras, extra, add_value(kept->kind, extra, value));
 }
 
 const CsvExtra *
@@ -166,6 +178,107 @@ csv_extras_key(const CsvExtras *extras, CsvInt128 stand_in)
 {
 	return ((KeyEntry *) hash_search(extras->keys, &stand_in, HASH_FIND,
 									 NULL))->value;
+}
+
+/* ---- in files ---- */
+
+/* values of an aggregate, or a key, as attached to a group; a numeric follows */
+typedef struct SavedExtra
+{
+	CsvInt128	stand_in;
+	CsvExtra	extra;
+	bool		is_key;
+} SavedExtra;
+
+static bool
+attach(CsvEvaluator *evaluator, uint32_t group, const SavedExtra *saved, Datum value)
+{
+	Size		nbytes = MAXALIGN(sizeof(*saved)) + VARSIZE(DatumGetPointer(value));
+	char	   *bytes = palloc0(nbytes);
+	bool		attached;
+
+	memcpy(bytes, saved, sizeof(*saved));
+	memcpy(bytes + MAXALIGN(sizeof(*saved)), DatumGetPointer(value),
+		   VARSIZE(DatumGetPointer(value)));
+	attached = csv_evaluator_attach(evaluator, group, bytes, nbytes);
+	pfree(bytes);
+	return attached;
+}
+
+/* attach the numerics that keys of a group stand for */
+static bool
+attach_keys(const CsvExtras *extras, CsvEvaluator *evaluator, uint32_t group)
+{
+	const CsvQuery *query = csv_evaluator_query(evaluator);
+	CsvPartialGroups groups;
+
+	if (csv_evaluator_groups(evaluator, group, 1, &groups) != CSV_OK)
+		return false;
+	for (uint32_t i = 0; i < query->nkeys; i++)
+	{
+		SavedExtra	saved = {.is_key = true};
+		CsvValue	key;
+
+		csv_partial_key(query, &groups, 0, i, &key);
+		if (!csv_stands_in(&query->keys[i], &key))
+			continue;
+		saved.stand_in = key.value.decimal;
+		if (!attach(evaluator, group, &saved, csv_extras_key(extras, saved.stand_in)))
+			return false;
+	}
+	return true;
+}
+
+bool
+csv_extras_attach(const CsvExtras *extras, CsvEvaluator *evaluator)
+{
+	HASH_SEQ_STATUS status;
+	const CsvExtra *extra;
+
+	if (extras->table != NULL)
+		hash_seq_init(&status, extras->table);
+	while (extras->table != NULL && (extra = hash_seq_search(&status)) != NULL)
+	{
+		SavedExtra	saved = {.extra = *extra};
+
+		if (!attach(evaluator, extra->key.group, &saved, extra->value))
+		{
+			hash_seq_term(&status);
+			return false;
+		}
+	}
+	for (uint32_t group = 0; extras->keys != NULL &&
+		 group < csv_evaluator_ngroups(evaluator); group++)
+		if (!attach_keys(extras, evaluator, group))
+			return false;
+	return true;
+}
+
+void
+csv_extras_take(CsvExtras *extras, uint32_t group, const uint8_t *bytes)
+{
+	Datum		value = PointerGetDatum(bytes + MAXALIGN(sizeof(SavedExtra)));
+	SavedExtra	saved;
+	CsvExtra   *extra;
+	CsvAggregateKind kind;
+
+	memcpy(&saved, bytes, sizeof(saved));
+	if (saved.is_key)
+	{
+		csv_extras_keep_key(extras, saved.stand_in, value);
+		return;
+	}
+	extra = get_extra(extras, group, saved.extra.key.aggregate);
+	kind = extras->program->aggregate[saved.extra.key.aggregate].kind;
+	if (kind != CSV_AGGREGATE_MIN && kind != CSV_AGGREGATE_MAX)
+		value = DirectFunctionCall2(numeric_add, extra->value, value);
+	else if (extra->count > 0)
+		value = csv_numeric_extreme(kind == CSV_AGGREGATE_MAX, extra->value, value);
+	set_value(extras, extra, value);
+	extra->count += saved.extra.count;
+	extra->nnans += saved.extra.nnans;
+	for (int i = 0; i < lengthof(extra->ninfinities); i++)
+		extra->ninfinities[i] += saved.extra.ninfinities[i];
 }
 
 void

@@ -9,6 +9,7 @@
 #include "utils/hsearch.h"
 
 #include "program/program.h"
+#include "query/operate.h"
 
 /* ---- extras.c: values that the engine's lanes cannot hold ---- */
 
@@ -70,6 +71,20 @@ extern Datum csv_numeric_extreme(bool is_max, Datum a, Datum b);
 
 /* scale(); 0 if the numeric is not finite */
 extern int	csv_numeric_scale(Datum value);
+
+/* does a key's value stand for a numeric? */
+static inline bool
+csv_stands_in(const CsvKey *key, const CsvValue *value)
+{
+	return key->lane == CSV_LANE_DECIMAL && value->state == CSV_LANE_VALUE &&
+		!csv_decimal_fits(value->value.decimal);
+}
+
+/* attach all values and keys to the evaluator's groups; false: no memory */
+extern bool csv_extras_attach(const CsvExtras *extras, CsvEvaluator *evaluator);
+
+/* add bytes that were attached to a group, which may have several */
+extern void csv_extras_take(CsvExtras *extras, uint32_t group, const uint8_t *bytes);
 
 static inline bool
 csv_extras_exist(const CsvExtras *extras)

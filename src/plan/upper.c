@@ -27,7 +27,7 @@
 #include "batches/kept.h"
 #include "compat.h"
 #include "groups/results.h"
-#include "groups/spill.h"
+#include "query/spill.h"
 #include "plan/plan_state.h"
 #include "plan/shippable.h"
 #include "scan/scan.h"
@@ -392,7 +392,7 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
 		return 0;
 
 	/* as cost_agg() reckons: each level writes and reads nearly all rows */
-	levels = ceil(log(times) / log(CSV_SPILL_FILES));
+	levels = ceil(log(times) / log(1 << csv_spill_bits(get_hash_memory_limit())));
 	return levels * nrows *
 		(2 * cpu_tuple_cost +
 		 value_bytes / BLCKSZ * (random_page_cost + seq_page_cost));

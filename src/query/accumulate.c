@@ -71,6 +71,19 @@ get_carry(const CsvGroups *groups, uint32_t group, uint32_t field)
 	return sum;
 }
 
+bool
+csv_groups_have_carry(const CsvGroups *groups, uint32_t group)
+{
+	const CsvQuery *query = groups->query;
+	bool		any = false;
+
+	for (uint32_t i = 0; i < query->naggregates && groups->carries.nrows > 0; i++)
+		any |= csv_is_sum(&query->aggregate[i]) && get_carry(groups, group, i) != 0;
+	for (uint32_t i = 0; i < groups->partial.ninputs && groups->carries.nrows > 0; i++)
+		any |= get_carry(groups, group, COUNTER_FIELD(i)) != 0;
+	return any;
+}
+
 /* ---- counters and sums ---- */
 
 int64_t
@@ -162,9 +175,9 @@ csv_add_wide_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 	return carry == 0 || add_carry(groups, run->group, aggregate, carry);
 }
 
-static inline bool
-add_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-		CsvInt128 sum)
+bool
+csv_add_sum(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
+			CsvInt128 sum)
 {
 	const CsvAccumulator *accumulator = &groups->accumulators[aggregate];
 
@@ -200,7 +213,7 @@ csv_sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 
 			for (uint32_t end = runs->runs[r].end; i < end; i++)
 				sum += values[rows[i]];
-			if (!add_sum(groups, aggregate, &runs->runs[r], sum))
+			if (!csv_add_sum(groups, aggregate, &runs->runs[r], sum))
 				return false;
 		}
 		return true;
@@ -211,7 +224,7 @@ csv_sum_integers(CsvGroups *groups, uint32_t aggregate, const CsvLanes *lanes,
 
 		for (uint32_t end = runs->runs[r].end; i < end; i++)
 			sum += values[rows[i]];
-		if (!add_sum(groups, aggregate, &runs->runs[r], sum))
+		if (!csv_add_sum(groups, aggregate, &runs->runs[r], sum))
 			return false;
 	}
 	return true;
@@ -425,26 +438,24 @@ csv_distinct_value(const CsvAccumulator *accumulator, uint32_t row,
 	return (uint32_t) group.value.integer;
 }
 
-/* full: no room for a new value */
+/* the hash has the group's tag, which is the same wherever the group is */
 bool
 csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
-				   const CsvValue *value, bool full)
+				   const CsvValue *value)
 {
 	CsvAccumulator *accumulator = &groups->accumulators[aggregate];
 	CsvKeyed   *table = &accumulator->distinct;
 	CsvValue	pair[2];
+	uint32_t	tag;
 	uint64_t	hash;
 	bool		made;
 
 	memset(&pair[0], 0, sizeof(pair[0]));
 	pair[0].value.integer = run->group;
 	pair[1] = *value;
-	hash = csv_keyed_hash(table, table->seed, CSV_LANE_INT, &pair[0]);
+	memcpy(&tag, run->place + groups->tag_offset, 4);
+	hash = csv_hash_word(table->seed, table->seed, tag);
 	hash = csv_keyed_hash(table, hash, table->lanes[1], &pair[1]);
-	if (full)
-		return csv_keyed_lookup(table, hash, pair) != CSV_NO_ROW ||
-			groups->spill_value(groups->spill_arg, hash, aggregate, run->group,
-								value);
 	if (csv_keyed_find(table, hash, pair, &made) == CSV_NO_ROW)
 		return false;
 	return !made ||
@@ -453,7 +464,7 @@ csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 
 bool
 csv_count_all_distinct(CsvGroups *groups, uint32_t aggregate,
-					   const CsvLanes *lanes, const CsvRuns *runs, bool full)
+					   const CsvLanes *lanes, const CsvRuns *runs)
 {
 	uint32_t	i = 0;
 	CsvValue	value;
@@ -462,8 +473,7 @@ csv_count_all_distinct(CsvGroups *groups, uint32_t aggregate,
 		for (; i < runs->runs[r].end; i++)
 		{
 			csv_lanes_value(lanes, runs->rows[i], &value);
-			if (!csv_count_distinct(groups, aggregate, &runs->runs[r], &value,
-								full))
+			if (!csv_count_distinct(groups, aggregate, &runs->runs[r], &value))
 				return false;
 		}
 	return true;

@@ -25,6 +25,9 @@ csv_replaces_extreme(bool is_max, int order)
 	return is_max ? order >= 0 : order <= 0;
 }
 
+/* has a group carries? */
+extern bool csv_groups_have_carry(const CsvGroups *groups, uint32_t group);
+
 /* a counter of a group, and a sum of INT or DECIMAL */
 extern int64_t csv_groups_count(const CsvGroups *groups, uint32_t group,
 								uint32_t counter);
@@ -38,6 +41,8 @@ extern uint32_t csv_distinct_value(const CsvAccumulator *accumulator,
 /* add n to a counter of the run's group */
 extern bool csv_add_count(CsvGroups *groups, uint32_t counter,
 						  const CsvRun *run, uint32_t n);
+extern bool csv_add_sum(CsvGroups *groups, uint32_t aggregate,
+						const CsvRun *run, CsvInt128 sum);
 extern bool csv_add_wide_sum(CsvGroups *groups, uint32_t aggregate,
 							 const CsvRun *run, CsvWideSum sum);
 
@@ -51,17 +56,14 @@ extern bool csv_sum_floats(CsvGroups *groups, uint32_t aggregate,
 extern bool csv_take_extremes(CsvGroups *groups, uint32_t aggregate,
 							  const CsvLanes *lanes, const CsvRuns *runs);
 
-/* full: no room for new values, which go to spill_value */
 extern bool csv_count_all_distinct(CsvGroups *groups, uint32_t aggregate,
-								   const CsvLanes *lanes, const CsvRuns *runs,
-								   bool full);
+								   const CsvLanes *lanes, const CsvRuns *runs);
 
 /* the same for one value of the run's group */
 extern bool csv_take_extreme(CsvGroups *groups, uint32_t number,
 							 const CsvRun *run, const CsvValue *value);
 extern bool csv_count_distinct(CsvGroups *groups, uint32_t aggregate,
-							   const CsvRun *run, const CsvValue *value,
-							   bool full);
+							   const CsvRun *run, const CsvValue *value);
 
 /* a stored MIN or MAX */
 extern void csv_load_extreme(uint8_t lane, const uint8_t *place,

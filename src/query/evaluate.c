@@ -430,13 +430,12 @@ static bool
 make_groups(CsvEvaluator *evaluator, uint64_t seed)
 {
 	const CsvMemory *memory = &evaluator->memory;
-
 	if (!evaluator->query->aggregates)
 		return true;
 	evaluator->groups = memory->alloc(memory->owner, sizeof(CsvGroups));
 	if (evaluator->groups == NULL)
 		return false;
-	evaluator->groups->limit_bytes = 0;
+	memset(evaluator->groups, 0, sizeof(CsvGroups));
 	return csv_groups_init(evaluator->groups, memory, evaluator->query, seed);
 }
 
@@ -507,10 +506,9 @@ csv_evaluator_take_groups(CsvEvaluator *evaluator)
 		csv_evaluator_free(taken);
 		return NULL;
 	}
-	taken->groups->limit_bytes = groups->limit_bytes;
 	taken->groups->spill = groups->spill;
-	taken->groups->spill_value = groups->spill_value;
-	taken->groups->spill_arg = groups->spill_arg;
+	taken->groups->make_room = groups->make_room;
+	taken->groups->room_arg = groups->room_arg;
 	evaluator->groups = taken->groups;
 	taken->groups = groups;
 	return taken;

@@ -268,6 +268,17 @@ csv_float_sum_add(CsvFloatSum *sum, CsvWideFloats *wides, double value)
 }
 
 bool
+csv_float_sum_merge(CsvFloatSum *sum, CsvWideFloats *wides,
+					const CsvFloatSum *other)
+{
+	sum->seen |= other->seen;
+	for (uint32_t i = 0; i < other->nparts; i++)
+		if (!add_finite(sum, wides, other->parts[i]))
+			return false;
+	return true;
+}
+
+bool
 csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 					   const double *values, const uint16_t *rows, uint32_t n)
 {

@@ -72,6 +72,10 @@ extern bool csv_float_sum_add_rows(CsvFloatSum *sum, CsvWideFloats *wides,
 								   const double *values, const uint16_t *rows,
 								   uint32_t n);
 
+/* add a sum that has no accumulator; false: no memory */
+extern bool csv_float_sum_merge(CsvFloatSum *sum, CsvWideFloats *wides,
+								const CsvFloatSum *other);
+
 /*
  * Sums in words: CSV_FLOAT_SUM_WORDS of a sum, which are signed, each with 2^32 times
  * the weight of the word before; the first has the weight 2^-1074.  A word of

@@ -19,6 +19,16 @@ typedef struct CsvAccumulator
 	CsvKeyed	distinct;		/* COUNT_DISTINCT: keys are (group, value) */
 } CsvAccumulator;
 
+/* bytes that the caller has attached to a group */
+typedef struct CsvAttached
+{
+	uint32_t	group;
+	uint32_t	nbytes;
+	const uint8_t *bytes;		/* in the arena */
+	uint32_t	tag;			/* when groups are written: the group's tag, */
+	uint32_t	place;			/* and the tag without leading bits that all tags share */
+} CsvAttached;
+
 /* rows of one group, side by side in a list */
 typedef struct CsvRun
 {
@@ -58,12 +68,18 @@ typedef struct CsvGroups
 	uint32_t   *class_of_group; /* CSV_UNKNOWN_CLASS: none yet */
 	uint32_t	group_capacity;
 
-	/* see csv_evaluator_limit(); 0: no limit */
-	size_t		limit_bytes;
-	bool		is_full;
-	CsvSpillFn	spill;
-	CsvSpillValueFn spill_value;
-	void	   *spill_arg;
+	/* see csv_evaluator_limit() */
+	CsvSpill   *spill;			/* NULL: no limit */
+	CsvMakeRoomFn make_room;	/* NULL: the owner looks after the limit */
+	void	   *room_arg;
+	size_t		counted_bytes;	/* in the account of `spill` */
+	uint32_t	skip;			/* leading bits that tags of all groups share, */
+	uint32_t	value_skip;		/* and tags of all values of COUNT_DISTINCT */
+	uint32_t	first_bits;		/* log2 of the slots for as many groups as were written */
+	uint32_t	tag_offset;		/* with COUNT_DISTINCT: of a group's tag, in its row */
+	CsvAttached *attached;
+	uint32_t	nattached;
+	uint32_t	attached_capacity;
 
 	/* room for groups that are handed out */
 	void	   *room;
@@ -78,9 +94,7 @@ typedef struct CsvGroups
 	uint32_t   *numbers;
 	uint32_t   *known_numbers;	/* groups of all rows, or CSV_NO_ROW */
 	uint32_t   *found_numbers;	/* groups of rows in `unknown` */
-	uint16_t   *kept;			/* rows that are not spilled */
 	uint16_t   *unknown;		/* rows without a known class */
-	uint16_t   *merged;			/* rows of both kinds, in their order */
 	CsvRuns		all;
 	CsvRuns		counted;		/* the rows that an aggregate counts */
 } CsvGroups;

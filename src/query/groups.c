@@ -31,6 +31,7 @@
 
 #include "accumulate.h"
 #include "evaluator.h"
+#include "spill.h"
 
 /* up to this number of groups, rows are sorted by group */
 #define FEW_GROUPS		256
@@ -45,25 +46,18 @@
 #define LEAST_BLOCK_ROWS	16
 #define BLOCK_GROWTH	8
 #define BLOCK_BYTES \
-	(2 * sizeof(CsvRun) + 8 + sizeof(uint8_t *) + 4 * 4 + 5 * 2)
+	(2 * sizeof(CsvRun) + 8 + sizeof(uint8_t *) + 4 * 4 + 3 * 2)
 
 /* ---- the layout of a group ---- */
 
 static uint32_t
-accumulator_bytes(const CsvAggregate *aggregate, const CsvLanes *registers)
+accumulator_bytes(const CsvAggregate *aggregate, bool is_wide)
 {
 	switch (aggregate->kind)
 	{
 		case CSV_AGGREGATE_SUM:
-			if (aggregate->lane == CSV_LANE_FLOAT)
-				return sizeof(CsvFloatSum);
-
-			/*
-			 * If the first values are short, most values and their sums will be short.
-			 * Longer sums have a carry.
-			 */
-			return registers == NULL || registers[aggregate->argument].wide ?
-				16 : 8;
+			return aggregate->lane == CSV_LANE_FLOAT ? sizeof(CsvFloatSum) :
+				is_wide ? 16 : 8;
 		case CSV_AGGREGATE_SUM_SQUARES:
 			return aggregate->lane == CSV_LANE_FLOAT ? sizeof(CsvFloatSum) : 16;
 		case CSV_AGGREGATE_MIN:
@@ -85,11 +79,23 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 	uint32_t	ncounters = groups->partial.ninputs;
 	uint32_t	spare;			/* counters in the four bytes behind the word of
 								 * NULLs */
-	uint32_t	nwords;			/* four bytes each: other counters, and bits */
+	uint32_t	nwords;			/* four bytes each: other counters, bits, and a tag */
+	bool		any_distinct = false;
+	bool		is_wide[CSV_MAX_AGGREGATES];
 
 	if (groups->ready)
 		return;
 	groups->ready = true;
+
+	/*
+	 * If the first values are short, most values and their sums will be short.  Longer
+	 * sums have a carry.
+	 */
+	for (uint32_t i = 0; i < query->naggregates; i++)
+		is_wide[i] = query->aggregate[i].kind == CSV_AGGREGATE_SUM &&
+			(registers == NULL || registers[query->aggregate[i].argument].wide);
+	if (groups->spill != NULL)
+		csv_spill_settle(groups->spill, is_wide, query->naggregates);
 	for (uint32_t key = 0; key < query->nkeys; key++)
 		lanes[key] = query->keys[key].lane;
 	for (uint32_t i = 0; i < query->naggregates; i++)
@@ -97,7 +103,7 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 		const CsvAggregate *aggregate = &query->aggregate[i];
 		CsvAccumulator *accumulator = &groups->accumulators[i];
 
-		accumulator->nbytes = accumulator_bytes(aggregate, registers);
+		accumulator->nbytes = accumulator_bytes(aggregate, is_wide[i]);
 		accumulator->offset = payload_bytes;
 		payload_bytes += accumulator->nbytes;
 		if (csv_is_extreme(aggregate))
@@ -109,13 +115,18 @@ csv_groups_settle(CsvGroups *groups, const CsvLanes *registers)
 
 			csv_keyed_init(&accumulator->distinct, groups->memory,
 						   groups->seed, pair, 2, 0, &nothing);
+			accumulator->distinct.skip = groups->value_skip;
+			any_distinct = true;
 		}
 	}
 
 	spare = query->nkeys > 0 && ncounters > 0;
-	nwords = ncounters - spare + (nextremes + 31) / 32;
+	nwords = ncounters - spare + (nextremes + 31) / 32 + any_distinct;
 	csv_keyed_init(&groups->table, groups->memory, groups->seed, lanes,
 				   query->nkeys, payload_bytes + 4 * nwords, &payload);
+	groups->table.skip = groups->skip;
+	groups->table.first_bits = groups->first_bits;
+	groups->tag_offset = any_distinct ? payload + payload_bytes + 4 * (nwords - 1) : 0;
 	for (uint32_t i = 0; i < query->naggregates; i++)
 		groups->accumulators[i].offset += payload;
 	for (uint32_t i = 0; i < ncounters; i++)
@@ -135,7 +146,6 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	groups->memory = memory;
 	groups->query = query;
 	groups->ready = false;
-	groups->is_full = false;
 	groups->seed = seed;
 	csv_partial_lay_out(query, &groups->partial);
 	groups->remembered = NULL;
@@ -150,6 +160,9 @@ csv_groups_init(CsvGroups *groups, const CsvMemory *memory,
 	groups->room_bytes = 0;
 	groups->block = NULL;
 	groups->block_rows = 0;
+	groups->attached = NULL;
+	groups->nattached = 0;
+	groups->attached_capacity = 0;
 	groups->table.arena.memory = memory;
 	groups->wides.memory = memory;
 	csv_keyed_init(&groups->carries, memory, seed, carry_key, 1,
@@ -183,36 +196,43 @@ forget_classes(CsvGroups *groups)
 	groups->remembered = NULL;
 }
 
-static void
-forget_values(CsvGroups *groups)
-{
-	for (uint32_t i = 0; i < groups->query->naggregates; i++)
-		if (groups->accumulators[i].distinct.arena.memory != NULL)
-			csv_keyed_free(&groups->accumulators[i].distinct);
-}
-
 void
 csv_groups_free(CsvGroups *groups)
 {
-	void	   *parts[] = {groups->accumulators, groups->room, groups->block};
+	void	   *parts[] = {
+		groups->accumulators, groups->room, groups->block, groups->attached
+	};
 
+	if (groups->spill != NULL)
+		csv_spill_is_due(groups->spill, &groups->counted_bytes, 0);
 	csv_keyed_free(&groups->table);
 	csv_keyed_free(&groups->carries);
 	csv_wide_floats_free(&groups->wides);
 	forget_classes(groups);
-	if (groups->accumulators != NULL)
-		forget_values(groups);
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+		if (groups->accumulators != NULL &&
+			groups->accumulators[i].distinct.arena.memory != NULL)
+			csv_keyed_free(&groups->accumulators[i].distinct);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i] != NULL)
 			groups->memory->free(groups->memory->owner, parts[i]);
 }
 
-static size_t
-group_bytes(const CsvGroups *groups)
+bool
+csv_groups_reset(CsvGroups *groups)
+{
+	csv_groups_free(groups);
+	return csv_groups_init(groups, groups->memory, groups->query,
+						   groups->seed);
+}
+
+size_t
+csv_groups_bytes(const CsvGroups *groups)
 {
 	size_t		nbytes = csv_keyed_bytes(&groups->table) +
 		csv_keyed_bytes(&groups->carries) +
 		csv_wide_floats_bytes(&groups->wides) +
+		groups->attached_capacity * sizeof(CsvAttached) +
 		sizeof(uint32_t) * ((size_t) groups->class_capacity +
 							groups->group_capacity);
 
@@ -221,16 +241,108 @@ group_bytes(const CsvGroups *groups)
 	return nbytes;
 }
 
-/*
- * Once groups are full, they stay full, even if some of their memory is freed: rows of
- * missing groups have been spilled.
- */
+bool
+csv_groups_have_values(const CsvGroups *groups)
+{
+	bool		any = false;
+
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+		any |= groups->accumulators[i].distinct.nrows > 0;
+	return any;
+}
+
 bool
 csv_groups_are_full(CsvGroups *groups)
 {
-	groups->is_full |= groups->limit_bytes > 0 &&
-		group_bytes(groups) > groups->limit_bytes;
-	return groups->is_full;
+	/* a single group, which may be long, cannot be divided */
+	return groups->make_room != NULL && groups->ready &&
+		csv_spill_is_due(groups->spill, &groups->counted_bytes,
+						 csv_groups_bytes(groups)) &&
+		(groups->table.nrows > 1 || csv_groups_have_values(groups));
+}
+
+static bool
+make_room(CsvGroups *groups)
+{
+	return !csv_groups_are_full(groups) || groups->make_room(groups->room_arg, groups);
+}
+
+/* ---- groups of other memory and of files ---- */
+
+uint32_t
+csv_groups_tag(const CsvGroups *groups, uint32_t group)
+{
+	const CsvKeyed *table = &groups->table;
+	const uint8_t *row = csv_keyed_row(table, group);
+	uint64_t	hash = table->seed;
+	uint32_t	nulls;
+
+	for (uint32_t key = 0; key < table->nkeys; key++)
+	{
+		CsvValue	value = {.state = CSV_LANE_NULL};
+
+		memcpy(&nulls, row + table->null_offset, 4);
+		if ((nulls >> key & 1) == 0)
+			csv_load_value(table->lanes[key], row + table->offsets[key], &value);
+		hash = csv_keyed_hash(table, hash, table->lanes[key], &value);
+	}
+	return table->nkeys == 0 ? 0 : (uint32_t) hash;
+}
+
+/* a group was made: its values of COUNT_DISTINCT need its tag */
+static void
+keep_tag(CsvGroups *groups, uint32_t group, uint32_t tag)
+{
+	if (groups->tag_offset > 0)
+		memcpy(csv_keyed_row(&groups->table, group) + groups->tag_offset, &tag, 4);
+}
+
+bool
+csv_groups_find_copy(CsvGroups *groups, uint32_t tag, const uint8_t *row,
+					 uint32_t nbytes, CsvRun *run, bool *made)
+{
+	*made = false;
+	run->group = groups->table.nkeys == 0 ? 0 :
+		csv_keyed_find_copy(&groups->table, tag, row, nbytes, made);
+	if (run->group == CSV_NO_ROW)
+		return false;
+	if (*made)
+		keep_tag(groups, run->group, tag);
+	run->end = 1;
+	run->place = csv_keyed_row(&groups->table, run->group);
+	return true;
+}
+
+bool
+csv_groups_attach(CsvGroups *groups, uint32_t group, const void *bytes,
+				  size_t nbytes)
+{
+	const CsvMemory *memory = groups->memory;
+	uint8_t    *copy = csv_arena_alloc(&groups->table.arena, nbytes);
+
+	if (copy == NULL)
+		return false;
+	memcpy(copy, bytes, nbytes);
+	if (groups->nattached == groups->attached_capacity)
+	{
+		uint32_t	capacity = groups->nattached == 0 ? 64 : 2 * groups->nattached;
+		CsvAttached *larger = memory->alloc(memory->owner,
+											capacity * sizeof(*larger));
+
+		if (larger == NULL)
+			return false;
+		if (groups->attached != NULL)
+		{
+			memcpy(larger, groups->attached, groups->nattached * sizeof(*larger));
+			memory->free(memory->owner, groups->attached);
+		}
+		groups->attached = larger;
+		groups->attached_capacity = capacity;
+	}
+	groups->attached[groups->nattached++] = (CsvAttached) {
+		group, (uint32_t) nbytes, copy, 0, 0
+	};
+	return true;
 }
 
 /* ---- a block of rows ---- */
@@ -269,9 +381,7 @@ reserve_block(CsvGroups *groups, uint32_t nrows)
 	PLACE(groups->found_numbers);
 	PLACE(groups->all.rows);
 	PLACE(groups->counted.rows);
-	PLACE(groups->kept);
 	PLACE(groups->unknown);
-	PLACE(groups->merged);
 #undef PLACE
 	return true;
 }
@@ -424,36 +534,11 @@ is_true(const CsvLanes *bools, uint32_t row)
 		bools->integers[row] != 0;
 }
 
-/* spill a row for which there is no room */
+/* steps 1 and 2 */
 static bool
-spill_row(CsvGroups *groups, const CsvLanes *registers, uint32_t row,
-		  uint64_t hash, const CsvValue *keys)
+find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows rows)
 {
 	const CsvQuery *query = groups->query;
-	CsvValue	values[CSV_MAX_AGGREGATES];
-
-	for (uint32_t i = 0; i < query->naggregates; i++)
-	{
-		const CsvAggregate *aggregate = &query->aggregate[i];
-
-		memset(&values[i], 0, sizeof(values[i]));
-		if (aggregate->argument != CSV_NO_REGISTER)
-			csv_lanes_value(&registers[aggregate->argument], row, &values[i]);
-		if (aggregate->filter != CSV_NO_REGISTER &&
-			!is_true(&registers[aggregate->filter], row))
-			values[i].state = CSV_LANE_NULL;
-	}
-	return groups->spill(groups->spill_arg, hash, keys, values, NULL);
-}
-
-/* steps 1 and 2; removes rows that are spilled from the list */
-static bool
-find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
-{
-	const CsvQuery *query = groups->query;
-	const CsvRows rows = *all;
-	const bool	full = csv_groups_are_full(groups);
-	uint32_t	nkept = 0;
 	CsvKeyed   *table = &groups->table;
 	uint32_t   *numbers = groups->numbers;
 	uint64_t   *hashes = groups->hashes;
@@ -492,29 +577,13 @@ find_groups(CsvGroups *groups, const CsvLanes *registers, CsvRows *all)
 			for (uint32_t key = 0; key < query->nkeys; key++)
 				csv_lanes_value(&registers[query->keys[key].value],
 								rows.rows[i], &keys[key]);
-			numbers[i] = full ?
-				csv_keyed_lookup(table, hashes[i], keys) :
-				csv_keyed_find(table, hashes[i], keys, &made);
+			numbers[i] = csv_keyed_find(table, hashes[i], keys, &made);
 			if (numbers[i] == CSV_NO_ROW)
-			{
-				if (!full || !spill_row(groups, registers, rows.rows[i],
-										hashes[i], keys))
-					return false;
-				continue;
-			}
+				return false;
+			if (made)
+				keep_tag(groups, numbers[i], (uint32_t) hashes[i]);
 			places[i] = csv_keyed_row(table, numbers[i]);
 		}
-		if (full)
-		{
-			groups->kept[nkept] = rows.rows[i];
-			numbers[nkept] = numbers[i];
-			places[nkept++] = places[i];
-		}
-	}
-	if (full)
-	{
-		all->rows = groups->kept;
-		all->nrows = nkept;
 	}
 	return true;
 }
@@ -583,7 +652,7 @@ learn_class(CsvGroups *groups, uint32_t *row_class, uint32_t group)
 
 /* as find_groups(), which gets only the rows without a known class */
 static bool
-find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
+find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows all,
 				uint32_t first_row)
 {
 	uint32_t   *classes = groups->remembered->classes + first_row;
@@ -591,12 +660,10 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 	uint32_t	capacity = groups->class_capacity;
 	uint32_t   *known = groups->known_numbers;
 	CsvRows		unknown = {groups->unknown, 0};
-	uint32_t	nfound;
-	uint32_t	nkept = 0;
 
-	for (uint32_t i = 0; i < all->nrows; i++)
+	for (uint32_t i = 0; i < all.nrows; i++)
 	{
-		uint16_t	row = all->rows[i];
+		uint16_t	row = all.rows[i];
 		uint32_t	class_number = __atomic_load_n(&classes[row],
 												   __ATOMIC_RELAXED);
 
@@ -605,38 +672,21 @@ find_remembered(CsvGroups *groups, const CsvLanes *registers, CsvRows *all,
 		groups->unknown[unknown.nrows] = row;
 		unknown.nrows += known[i] == CSV_NO_ROW;
 	}
-	if (unknown.nrows > 0 && !find_groups(groups, registers, &unknown))
+	if (unknown.nrows > 0 && !find_groups(groups, registers, unknown))
 		return false;
-
-	/* some rows may have been spilled */
-	nfound = unknown.nrows;
-	for (uint32_t i = 0; i < nfound; i++)
+	for (uint32_t i = 0; i < unknown.nrows; i++)
 		if (!learn_class(groups, &classes[unknown.rows[i]],
 						 groups->numbers[i]))
 			return false;
-	if (nfound == all->nrows)
-	{
-		*all = unknown;
+	if (unknown.nrows == all.nrows)
 		return true;
-	}
-	memcpy(groups->found_numbers, groups->numbers, nfound * sizeof(uint32_t));
-	for (uint32_t i = 0, next = 0; i < all->nrows; i++)
+	memcpy(groups->found_numbers, groups->numbers, unknown.nrows * sizeof(uint32_t));
+	for (uint32_t i = 0, next = 0; i < all.nrows; i++)
 	{
-		uint16_t	row = all->rows[i];
-		uint32_t	number = known[i];
-
-		if (number == CSV_NO_ROW)
-		{
-			if (next == nfound || unknown.rows[next] != row)
-				continue;
-			number = groups->found_numbers[next++];
-		}
-		groups->merged[nkept] = row;
-		groups->numbers[nkept] = number;
-		groups->places[nkept++] = csv_keyed_row(&groups->table, number);
+		groups->numbers[i] = known[i] != CSV_NO_ROW ? known[i] :
+			groups->found_numbers[next++];
+		groups->places[i] = csv_keyed_row(&groups->table, groups->numbers[i]);
 	}
-	all->rows = groups->merged;
-	all->nrows = nkept;
 	return true;
 }
 
@@ -752,8 +802,7 @@ accumulate(CsvGroups *groups, uint32_t number, const CsvLanes *lanes,
 		case CSV_AGGREGATE_MAX:
 			return csv_take_extremes(groups, number, lanes, runs);
 		case CSV_AGGREGATE_COUNT_DISTINCT:
-			return csv_count_all_distinct(groups, number, lanes, runs,
-										  csv_groups_are_full(groups));
+			return csv_count_all_distinct(groups, number, lanes, runs);
 		default:
 			return true;
 	}
@@ -773,16 +822,14 @@ csv_groups_add(CsvGroups *groups, const CsvLanes *registers, CsvRows rows,
 
 	if (rows.nrows == 0)
 		return true;
-	if (!reserve_block(groups, rows.nrows))
+	if (!make_room(groups) || !reserve_block(groups, rows.nrows))
 		return false;
 	csv_groups_settle(groups, registers);
 	if (query->nkeys > 0 &&
 		!(groups->remembered != NULL ?
-		  find_remembered(groups, registers, &rows, first_row) :
-		  find_groups(groups, registers, &rows)))
+		  find_remembered(groups, registers, rows, first_row) :
+		  find_groups(groups, registers, rows)))
 		return false;
-	if (rows.nrows == 0)
-		return true;
 	sort_rows(groups, rows);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 	{
@@ -857,49 +904,39 @@ csv_evaluator_ngroups(const CsvEvaluator *evaluator)
 size_t
 csv_evaluator_group_bytes(const CsvEvaluator *evaluator)
 {
-	return group_bytes(evaluator->groups);
+	return csv_groups_bytes(evaluator->groups);
 }
 
 void
-csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
-					CsvSpillFn spill, CsvSpillValueFn spill_value, void *arg)
+csv_evaluator_limit(CsvEvaluator *evaluator, CsvSpill *spill,
+					CsvMakeRoomFn make_room_fn, void *arg)
 {
-	evaluator->groups->is_full = false;
-	evaluator->groups->limit_bytes = limit_bytes;
 	evaluator->groups->spill = spill;
-	evaluator->groups->spill_value = spill_value;
-	evaluator->groups->spill_arg = arg;
+	evaluator->groups->make_room = make_room_fn;
+	evaluator->groups->room_arg = arg;
 }
 
-void
-csv_evaluator_forget_values(CsvEvaluator *evaluator)
+bool
+csv_evaluator_make_room(CsvEvaluator *evaluator)
 {
-	forget_values(evaluator->groups);
+	return make_room(evaluator->groups);
+}
+
+bool
+csv_evaluator_attach(CsvEvaluator *evaluator, uint32_t group, const void *bytes,
+					 size_t nbytes)
+{
+	return csv_groups_attach(evaluator->groups, group, bytes, nbytes);
 }
 
 bool
 csv_evaluator_reset(CsvEvaluator *evaluator)
 {
-	CsvGroups  *groups = evaluator->groups;
-
-	csv_groups_free(groups);
-	return csv_groups_init(groups, groups->memory, groups->query,
-						   groups->seed);
-}
-
-bool
-csv_evaluator_count_value(CsvEvaluator *evaluator, uint32_t aggregate,
-						  uint32_t group, const CsvValue *value)
-{
-	CsvGroups  *groups = evaluator->groups;
-	CsvRun		run = {group, 1, csv_keyed_row(&groups->table, group)};
-
-	return csv_count_distinct(groups, aggregate, &run, value, csv_groups_are_full(groups));
+	return csv_groups_reset(evaluator->groups);
 }
 
 uint32_t
-csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys,
-						 uint64_t *hash_out)
+csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys)
 {
 	CsvGroups  *groups = evaluator->groups;
 	CsvKeyed   *table = &groups->table;
@@ -913,15 +950,12 @@ csv_evaluator_find_group(CsvEvaluator *evaluator, const CsvValue *keys,
 	hash = table->seed;
 	for (uint32_t key = 0; key < table->nkeys; key++)
 		hash = csv_keyed_hash(table, hash, table->lanes[key], &keys[key]);
-	if (hash_out != NULL)
-		*hash_out = hash;
-	if (csv_groups_are_full(groups))
-	{
-		row = csv_keyed_lookup(table, hash, keys);
-		return row == CSV_NO_ROW ? CSV_GROUPS_FULL : row;
-	}
 	row = csv_keyed_find(table, hash, keys, &made);
-	return row == CSV_NO_ROW ? CSV_NO_GROUP : row;
+	if (row == CSV_NO_ROW)
+		return CSV_NO_GROUP;
+	if (made)
+		keep_tag(groups, row, (uint32_t) hash);
+	return row;
 }
 
 uint32_t
@@ -958,7 +992,7 @@ add_value(CsvGroups *groups, uint32_t number, const CsvRun *run,
 		case CSV_AGGREGATE_MAX:
 			return csv_take_extreme(groups, number, run, value);
 		case CSV_AGGREGATE_COUNT_DISTINCT:
-			return csv_count_distinct(groups, number, run, value, csv_groups_are_full(groups));
+			return csv_count_distinct(groups, number, run, value);
 		case CSV_AGGREGATE_SUM:
 		case CSV_AGGREGATE_SUM_SQUARES:
 			if (aggregate->lane == CSV_LANE_FLOAT)

@@ -26,8 +26,53 @@ extern bool csv_groups_add(CsvGroups *groups, const CsvLanes *registers,
 /* the same for a query without keys, filters and arguments */
 extern bool csv_groups_add_unseen(CsvGroups *groups, uint32_t nrows);
 
-/* is there no room for further groups?  see csv_evaluator_limit() */
+/* free all groups, and start again; false: no memory */
+extern bool csv_groups_reset(CsvGroups *groups);
+
+/* memory that groups take, in bytes */
+extern size_t csv_groups_bytes(const CsvGroups *groups);
+
+/* do groups take too much memory?  see csv_evaluator_limit() */
 extern bool csv_groups_are_full(CsvGroups *groups);
+
+/* has COUNT_DISTINCT kept values? */
+extern bool csv_groups_have_values(const CsvGroups *groups);
+
+/* has a group's row an extreme?  Not if no lane holds its values. */
+extern bool csv_groups_have_extreme(const CsvGroups *groups, uint32_t number,
+									const uint8_t *row);
+
+/* is everything that a group keeps in its row? */
+extern bool csv_groups_are_plain(const CsvGroups *groups, uint32_t group);
+
+/* the tag of a group's keys */
+extern uint32_t csv_groups_tag(const CsvGroups *groups, uint32_t group);
+
+/*
+ * The group with the keys of a row of other groups of the query, with this tag; made,
+ * as a copy of the row's first nbytes, if it does not exist.  Fills *run; false: no
+ * memory.
+ */
+extern bool csv_groups_find_copy(CsvGroups *groups, uint32_t tag,
+								 const uint8_t *row, uint32_t nbytes,
+								 CsvRun *run, bool *made);
+
+/*
+ * Add a whole row of other groups, which have the same layout, with everything that is
+ * in the row.  Texts of extremes are at `texts`, one behind the other.  False: no memory.
+ */
+extern bool csv_groups_add_copy(CsvGroups *groups, uint32_t tag, uint8_t *row,
+								const uint8_t *texts);
+
+/*
+ * As csv_evaluator_add_partial() and csv_evaluator_attach().  bits: NULL, or the bits
+ * that tell which extremes are there.
+ */
+extern bool csv_groups_add_partial(CsvGroups *groups, uint32_t group,
+								   const CsvPartial *partial,
+								   const uint8_t *bits);
+extern bool csv_groups_attach(CsvGroups *groups, uint32_t group,
+							  const void *bytes, size_t nbytes);
 
 /* the keys of a row of groups, as two words each, and which are NULL */
 extern void csv_groups_get_keys(const CsvKeyed *table, const uint8_t *row,

@@ -12,7 +12,6 @@
 #include "operate.h"
 
 #define FIRST_SLOT_BITS		6
-#define FIRST_SLOTS			(1 << FIRST_SLOT_BITS)
 #define FIRST_ARENA_BYTES	1024
 #define MOST_ARENA_BYTES	(1024 * 1024)
 
@@ -293,10 +292,12 @@ static bool
 grow_slots(CsvKeyed *table)
 {
 	const CsvMemory *memory = table->arena.memory;
-	size_t		nslots = table->slots == NULL ? FIRST_SLOTS :
+	uint32_t	first_bits = table->first_bits > FIRST_SLOT_BITS ?
+		table->first_bits : FIRST_SLOT_BITS;
+	size_t		nslots = table->slots == NULL ? (size_t) 1 << first_bits :
 		2 * ((size_t) table->slot_mask + 1);
 	uint32_t	mask = (uint32_t) (nslots - 1);
-	uint32_t	shift = table->slots == NULL ? 32 - FIRST_SLOT_BITS :
+	uint32_t	shift = table->slots == NULL ? 32 - first_bits :
 		table->slot_shift - 1;
 	CsvKeyedSlot *slots;
 
@@ -311,7 +312,8 @@ grow_slots(CsvKeyed *table)
 	{
 		for (size_t i = 0; i <= table->slot_mask; i++)
 		{
-			uint32_t	at = table->slots[i].tag >> shift;
+			uint32_t	at = (uint32_t) ((uint64_t) table->slots[i].tag <<
+										 table->skip) >> shift;
 
 			if (table->slots[i].row == CSV_NO_ROW)
 				continue;
@@ -325,6 +327,15 @@ grow_slots(CsvKeyed *table)
 	table->slot_mask = mask;
 	table->slot_shift = shift;
 	return true;
+}
+
+/* room for one more row; false: no memory */
+static bool
+reserve_slot(CsvKeyed *table)
+{
+	return (table->slots != NULL &&
+			table->nrows < ((size_t) table->slot_mask + 1) / 8 * 5) ||
+		grow_slots(table);
 }
 
 static bool
@@ -378,12 +389,8 @@ csv_keyed_find(CsvKeyed *table, uint64_t hash, const CsvValue *keys,
 	uint8_t    *place;
 
 	*made = false;
-	if (table->slots == NULL ||
-		table->nrows >= ((size_t) table->slot_mask + 1) / 8 * 5)
-	{
-		if (!grow_slots(table))
-			return CSV_NO_ROW;
-	}
+	if (!reserve_slot(table))
+		return CSV_NO_ROW;
 	at = find_slot(table, tag, keys);
 	if (table->slots[at].row != CSV_NO_ROW)
 		return table->slots[at].row;
@@ -408,4 +415,137 @@ csv_keyed_find(CsvKeyed *table, uint64_t hash, const CsvValue *keys,
 	table->slots[at].tag = tag;
 	*made = true;
 	return row;
+}
+
+/* ---- rows of other tables ---- */
+
+static bool
+rows_are_equal(const CsvKeyed *table, const uint8_t *a, const uint8_t *b)
+{
+	uint32_t	nulls;
+
+	/* false only for long texts, and for floats that are equal but look different */
+	if (memcmp(a, b, table->null_offset + 4) == 0)
+		return true;
+	if (memcmp(a + table->null_offset, b + table->null_offset, 4) != 0)
+		return false;
+	memcpy(&nulls, a + table->null_offset, 4);
+	for (uint32_t key = 0; key < table->nkeys; key++)
+	{
+		CsvValue	value;
+
+		if ((nulls >> key & 1) != 0)
+			continue;
+		csv_load_value(table->lanes[key], b + table->offsets[key], &value);
+		if (!csv_stored_equals(table->lanes[key], a + table->offsets[key], &value))
+			return false;
+	}
+	return true;
+}
+
+/* let the texts of a row's keys be the table's own; false: no memory */
+static bool
+own_texts(CsvKeyed *table, uint8_t *row)
+{
+	for (uint32_t key = 0; key < table->nkeys; key++)
+	{
+		uint8_t    *place = row + table->offsets[key];
+		CsvValue	value;
+
+		if (table->lanes[key] != CSV_LANE_TEXT)
+			continue;
+		csv_load_value(CSV_LANE_TEXT, place, &value);
+		if (value.length > CSV_TEXT_INLINE &&
+			!csv_store_value(&table->arena, CSV_LANE_TEXT, &value, place))
+			return false;
+	}
+	return true;
+}
+
+uint32_t
+csv_keyed_find_copy(CsvKeyed *table, uint32_t tag, const uint8_t *row,
+					uint32_t nbytes, bool *made)
+{
+	uint32_t	at;
+	uint32_t	number;
+
+	*made = false;
+	if (!reserve_slot(table))
+		return CSV_NO_ROW;
+	at = csv_keyed_home(table, tag);
+	while (table->slots[at].row != CSV_NO_ROW &&
+		   (table->slots[at].tag != tag ||
+			!rows_are_equal(table, csv_keyed_row(table, table->slots[at].row),
+							row)))
+		at = (at + 1) & table->slot_mask;
+	if (table->slots[at].row != CSV_NO_ROW)
+		return table->slots[at].row;
+
+	number = csv_keyed_add(table);
+	if (number == CSV_NO_ROW)
+		return number;
+	memcpy(csv_keyed_row(table, number), row, nbytes);
+	if (!own_texts(table, csv_keyed_row(table, number)))
+		return CSV_NO_ROW;
+	table->slots[at].row = number;
+	table->slots[at].tag = tag;
+	*made = true;
+	return number;
+}
+
+/* ---- parts ---- */
+
+/* rows ahead that are fetched into the caches */
+#define PREFETCH		8
+
+/*
+ * A part's rows are in slots from where its first tag begins to the first free slot
+ * behind the slot where its last tag begins.  Rows of other parts may be between them.
+ */
+void
+csv_keyed_begin_part(CsvKeyedPart *part, const CsvKeyed *table, uint32_t bits,
+					 uint32_t number)
+{
+	uint64_t	ntags = UINT64_C(1) << (32 - bits);
+
+	part->table = table;
+	part->bits = bits;
+	part->number = number;
+	part->behind = false;
+	part->only.row = 0;
+	part->only.tag = 0;
+	if (table->slots == NULL)
+		return;
+	part->at = (uint32_t) (number * ntags) >> table->slot_shift;
+	part->last = (uint32_t) ((number + 1) * ntags - 1) >> table->slot_shift;
+}
+
+const CsvKeyedSlot *
+csv_keyed_next_of_part(CsvKeyedPart *part)
+{
+	const CsvKeyed *table = part->table;
+	const CsvKeyedSlot *slots = table->slots;
+
+	if (slots == NULL)
+	{
+		bool		is_there = !part->behind && part->number == 0 && table->nrows > 0;
+
+		part->behind = true;
+		return is_there ? &part->only : NULL;
+	}
+	while (!part->behind || slots[part->at].row != CSV_NO_ROW)
+	{
+		const CsvKeyedSlot *slot = &slots[part->at];
+		const CsvKeyedSlot *ahead = &slots[(part->at + PREFETCH) &
+										   table->slot_mask];
+
+		if (ahead->row != CSV_NO_ROW)
+			__builtin_prefetch(csv_keyed_row(table, ahead->row));
+		part->behind |= part->at == part->last;
+		part->at = (part->at + 1) & table->slot_mask;
+		if (slot->row != CSV_NO_ROW &&
+			csv_keyed_part(table, slot->tag, part->bits) == part->number)
+			return slot;
+	}
+	return NULL;
 }

@@ -94,6 +94,8 @@ typedef struct CsvKeyed
 	CsvKeyedSlot *slots;
 	uint32_t	slot_mask;		/* slots - 1, a power of two */
 	uint32_t	slot_shift;		/* see csv_keyed_home() */
+	uint32_t	skip;			/* leading bits of tags that are the same in all rows */
+	uint32_t	first_bits;		/* log2 of the first number of slots; 0: few */
 	uint8_t		lanes[CSV_MAX_KEYS];
 	uint32_t	offsets[CSV_MAX_KEYS];
 } CsvKeyed;
@@ -113,7 +115,7 @@ extern size_t csv_keyed_bytes(const CsvKeyed *table);
 static inline uint32_t
 csv_keyed_home(const CsvKeyed *table, uint32_t tag)
 {
-	return tag >> table->slot_shift;
+	return (uint32_t) ((uint64_t) tag << table->skip) >> table->slot_shift;
 }
 
 #define CSV_CHUNK_ROWS	256
@@ -140,7 +142,42 @@ extern uint32_t csv_keyed_find(CsvKeyed *table, uint64_t hash,
 extern uint32_t csv_keyed_lookup(const CsvKeyed *table, uint64_t hash,
 								 const CsvValue *keys);
 
+/*
+ * The row with the keys of a row of another table with the same keys, made if it does
+ * not exist.  A new row is a copy of the first nbytes of that row, with its tag.
+ */
+extern uint32_t csv_keyed_find_copy(CsvKeyed *table, uint32_t tag,
+									const uint8_t *row, uint32_t nbytes,
+									bool *made);
+
 /* a row that is never looked up: for a table without keys */
 extern uint32_t csv_keyed_add(CsvKeyed *table);
+
+/* ---- parts: rows whose tags have the same bits, behind the bits that are skipped ---- */
+
+typedef struct CsvKeyedPart
+{
+	const CsvKeyed *table;
+	uint32_t	bits;			/* that tell the part */
+	uint32_t	number;
+	uint32_t	at;				/* the next slot */
+	uint32_t	last;			/* where the part's last tag begins */
+	bool		behind;			/* `last` is passed */
+	CsvKeyedSlot only;			/* the row of a table without keys */
+} CsvKeyedPart;
+
+static inline uint32_t
+csv_keyed_part(const CsvKeyed *table, uint32_t tag, uint32_t bits)
+{
+	return (uint32_t) ((uint64_t) (uint32_t) ((uint64_t) tag << table->skip) >>
+					   (32 - bits));
+}
+
+/* go through the rows of a part, of 2^bits; the row of a table without keys is in part 0 */
+extern void csv_keyed_begin_part(CsvKeyedPart *part, const CsvKeyed *table,
+								 uint32_t bits, uint32_t number);
+
+/* NULL: no more */
+extern const CsvKeyedSlot *csv_keyed_next_of_part(CsvKeyedPart *part);
 
 #endif							/* CSV_KEYED_H */

@@ -9,8 +9,8 @@
 #include "evaluator.h"
 #include "groups.h"
 
-/* groups that are absorbed at a time: these stay in the caches */
-#define ABSORBED_GROUPS	256
+/* groups that are merged at a time: these stay in the caches */
+#define MERGED_GROUPS	256
 
 /* a value that is not NULL, by its two words */
 static CsvValue
@@ -93,10 +93,9 @@ csv_partial_spread(const CsvPartialLayout *layout,
 }
 
 bool
-csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
-						  const CsvPartial *partial)
+csv_groups_add_partial(CsvGroups *groups, uint32_t group,
+					   const CsvPartial *partial, const uint8_t *bits)
 {
-	CsvGroups  *groups = evaluator->groups;
 	const CsvPartialLayout *layout = &groups->partial;
 	CsvRun		run = {group, 0, csv_keyed_row(&groups->table, group)};
 	bool		counted[CSV_MAX_AGGREGATES] = {false};
@@ -112,7 +111,10 @@ csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 
 		if (count == 0)
 			continue;
-		if (csv_is_extreme(aggregate))
+		if (csv_is_extreme(aggregate) && bits != NULL &&
+			(bits[accumulator->bit / 8] >> accumulator->bit % 8 & 1) == 0)
+			good = true;
+		else if (csv_is_extreme(aggregate))
 		{
 			value = pair_value(aggregate->lane, (uint64_t) words[0],
 							   (uint64_t) words[1], partial->texts);
@@ -137,9 +139,16 @@ csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
 	return true;
 }
 
+bool
+csv_evaluator_add_partial(CsvEvaluator *evaluator, uint32_t group,
+						  const CsvPartial *partial)
+{
+	return csv_groups_add_partial(evaluator->groups, group, partial, NULL);
+}
+
 /*
- * Add group g of `partial` to the evaluator's, or spill it.  Returns its number there,
- * or CSV_NO_GROUP or CSV_GROUPS_FULL.
+ * Add group g of `partial` to the evaluator's.  Returns its number there, or
+ * CSV_NO_GROUP.
  */
 static uint32_t
 merge_group(CsvEvaluator *evaluator, const CsvPartialGroups *partial, uint32_t g)
@@ -150,18 +159,13 @@ merge_group(CsvEvaluator *evaluator, const CsvPartialGroups *partial, uint32_t g
 		partial->words + (size_t) g * groups->partial.nwords, partial->texts
 	};
 	CsvValue	keys[CSV_MAX_KEYS];
-	uint64_t	hash;
 	uint32_t	group;
 
 	for (uint32_t key = 0; key < query->nkeys; key++)
 		csv_partial_key(query, partial, g, key, &keys[key]);
-	group = csv_evaluator_find_group(evaluator, keys, &hash);
-	if (group != CSV_NO_GROUP &&
-		(group == CSV_GROUPS_FULL ?
-		 !groups->spill(groups->spill_arg, hash, keys, NULL, &one) :
-		 !csv_evaluator_add_partial(evaluator, group, &one)))
-		group = CSV_NO_GROUP;
-	return group;
+	group = csv_evaluator_find_group(evaluator, keys);
+	return group != CSV_NO_GROUP &&
+		csv_groups_add_partial(groups, group, &one, NULL) ? group : CSV_NO_GROUP;
 }
 
 CsvStatus
@@ -169,10 +173,119 @@ csv_evaluator_merge(CsvEvaluator *evaluator, const CsvPartialGroups *partial)
 {
 	csv_groups_settle(evaluator->groups, NULL);
 	for (uint32_t g = 0; g < partial->ngroups; g++)
+	{
+		if (g % MERGED_GROUPS == 0 && !csv_evaluator_make_room(evaluator))
+			return CSV_NO_MEMORY;
 		if ((partial->held == NULL || partial->held[g] == CSV_NOT_HELD) &&
 			merge_group(evaluator, partial, g) == CSV_NO_GROUP)
 			return CSV_NO_MEMORY;
+	}
 	return CSV_OK;
+}
+
+/* ---- whole rows ---- */
+
+/* add what a row keeps for aggregate i to the run's group */
+static bool
+add_accumulator(CsvGroups *groups, uint32_t i, const CsvRun *run,
+				const uint8_t *row)
+{
+	const CsvAggregate *aggregate = &groups->query->aggregate[i];
+	const CsvAccumulator *accumulator = &groups->accumulators[i];
+	const uint8_t *place = row + accumulator->offset;
+	CsvInt128	wide;
+	int64_t		narrow;
+
+	if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT)
+		return csv_float_sum_merge((CsvFloatSum *) (run->place + accumulator->offset),
+								   &groups->wides, (const CsvFloatSum *) place);
+	if (csv_is_extreme(aggregate))
+	{
+		CsvValue	value;
+
+		csv_load_value(aggregate->lane, place, &value);
+		return csv_take_extreme(groups, i, run, &value);
+	}
+	if (accumulator->nbytes == 8)
+	{
+		memcpy(&narrow, place, 8);
+		wide = narrow;
+	}
+	else
+		memcpy(&wide, place, 16);
+	return csv_add_sum(groups, i, run, wide);
+}
+
+/* a row was copied, but not this text, which is taken next */
+static void
+forget_text(CsvGroups *groups, uint32_t i, const CsvRun *run)
+{
+	const CsvAccumulator *accumulator = &groups->accumulators[i];
+
+	memset(run->place + accumulator->offset, 0, accumulator->nbytes);
+	run->place[groups->bits_offset + accumulator->bit / 8] &=
+		(uint8_t) ~(1 << accumulator->bit % 8);
+}
+
+bool
+csv_groups_add_copy(CsvGroups *groups, uint32_t tag, uint8_t *row,
+					const uint8_t *texts)
+{
+	const CsvQuery *query = groups->query;
+	CsvRun		run;
+	bool		made;
+
+	if (!csv_groups_find_copy(groups, tag, row, groups->table.row_bytes, &run, &made))
+		return false;
+	for (uint32_t i = 0; i < query->naggregates; i++)
+	{
+		const CsvAggregate *aggregate = &query->aggregate[i];
+		CsvValue	value;
+		bool		good = true;
+
+		if (groups->accumulators[i].nbytes == 0)
+			continue;
+		if (csv_is_extreme(aggregate) && !csv_groups_have_extreme(groups, i, row))
+			continue;
+		if (csv_is_extreme(aggregate) && aggregate->lane == CSV_LANE_TEXT)
+		{
+			if (made)
+				forget_text(groups, i, &run);
+			csv_load_extreme(aggregate->lane, row + groups->accumulators[i].offset, &value);
+			value.bytes = texts;
+			texts += value.length;
+			good = csv_take_extreme(groups, i, &run, &value);
+		}
+		else if (!made)
+			good = add_accumulator(groups, i, &run, row);
+		if (!good)
+			return false;
+	}
+	for (uint32_t i = 0; i < groups->partial.ninputs && !made; i++)
+	{
+		uint32_t	count;
+
+		memcpy(&count, row + groups->counters[i], 4);
+		if (!csv_add_count(groups, i, &run, count))
+			return false;
+	}
+	return true;
+}
+
+bool
+csv_groups_are_plain(const CsvGroups *groups, uint32_t group)
+{
+	const uint8_t *row = csv_keyed_row(&groups->table, group);
+
+	for (uint32_t i = 0; i < groups->query->naggregates && groups->wides.nsums > 0; i++)
+	{
+		const CsvAggregate *aggregate = &groups->query->aggregate[i];
+
+		if (csv_is_sum(aggregate) && aggregate->lane == CSV_LANE_FLOAT &&
+			((const CsvFloatSum *) (row + groups->accumulators[i].offset))->wide != 0)
+			return false;
+	}
+	return !csv_groups_have_carry(groups, group);
 }
 
 /* ---- the opposite: from an evaluator, to partials and to another evaluator ---- */
@@ -237,9 +350,9 @@ add_wide_to_words(CsvWideSum sum, uint32_t nwords, int64_t *words)
 	}
 }
 
-/* does a group's row have an extreme?  Not if no lane holds its values. */
-static bool
-has_extreme(const CsvGroups *groups, uint32_t number, const uint8_t *row)
+bool
+csv_groups_have_extreme(const CsvGroups *groups, uint32_t number,
+						const uint8_t *row)
 {
 	uint32_t	bit = groups->accumulators[number].bit;
 
@@ -280,7 +393,7 @@ csv_groups_add_to_words(const CsvGroups *groups, uint32_t group,
 								  csv_sum_words(aggregate->kind,
 												aggregate->lane), word);
 		}
-		else if (has_extreme(groups, i, row))
+		else if (csv_groups_have_extreme(groups, i, row))
 		{
 			CsvValue	value;
 			CsvValue	kept;
@@ -370,46 +483,24 @@ csv_evaluator_groups(const CsvEvaluator *evaluator, uint32_t first,
 
 /*
  * Add the values that COUNT_DISTINCT has counted.  numbers: the numbers of the groups
- * in `into`.  Values of groups that have no number there are spilled, as rows that
- * count for nothing else.
+ * in `into`.
  */
 static CsvStatus
 absorb_values(CsvEvaluator *into, const CsvEvaluator *from, uint32_t aggregate,
 			  const uint32_t *numbers)
 {
 	CsvGroups  *groups = into->groups;
-	const CsvQuery *query = groups->query;
 	const CsvAccumulator *accumulator =
 		&from->groups->accumulators[aggregate];
-	CsvValue	keys[CSV_MAX_KEYS];
-	CsvValue	values[CSV_MAX_AGGREGATES];
 
-	memset(values, 0, sizeof(values));
-	for (uint32_t i = 0; i < query->naggregates; i++)
-		values[i].state = CSV_LANE_NULL;
 	for (uint32_t row = 0; row < accumulator->distinct.nrows; row++)
 	{
 		CsvRun		run = {0, 1, NULL};
-		CsvValue   *value = &values[aggregate];
-		uint32_t	group = csv_distinct_value(accumulator, row, value);
-		CsvPartialGroups one;
-		uint64_t	hash;
+		CsvValue	value;
 
-		run.group = numbers[group];
-		if (run.group != CSV_GROUPS_FULL)
-		{
-			run.place = csv_keyed_row(&groups->table, run.group);
-			if (!csv_count_distinct(groups, aggregate, &run, value,
-									csv_groups_are_full(groups)))
-				return CSV_NO_MEMORY;
-			continue;
-		}
-		if (hand_out(from, group, 1, false, &one) != CSV_OK)
-			return CSV_NO_MEMORY;
-		for (uint32_t key = 0; key < query->nkeys; key++)
-			csv_partial_key(query, &one, 0, key, &keys[key]);
-		(void) csv_evaluator_find_group(into, keys, &hash);
-		if (!groups->spill(groups->spill_arg, hash, keys, values, NULL))
+		run.group = numbers[csv_distinct_value(accumulator, row, &value)];
+		run.place = csv_keyed_row(&groups->table, run.group);
+		if (!csv_count_distinct(groups, aggregate, &run, &value))
 			return CSV_NO_MEMORY;
 	}
 	return CSV_OK;
@@ -430,10 +521,10 @@ csv_evaluator_absorb(CsvEvaluator *into, const CsvEvaluator *from)
 		return CSV_NO_MEMORY;
 	for (uint32_t g = 0; g < ngroups && status == CSV_OK; g++)
 	{
-		if (g % ABSORBED_GROUPS == 0)
-			status = hand_out(from, g, ABSORBED_GROUPS, false, &some);
+		if (g % MERGED_GROUPS == 0)
+			status = hand_out(from, g, MERGED_GROUPS, false, &some);
 		if (status == CSV_OK)
-			numbers[g] = merge_group(into, &some, g % ABSORBED_GROUPS);
+			numbers[g] = merge_group(into, &some, g % MERGED_GROUPS);
 		if (status == CSV_OK && numbers[g] == CSV_NO_GROUP)
 			status = CSV_NO_MEMORY;
 	}

@@ -334,6 +334,7 @@ typedef struct CsvAggregateValue
 /* ---- evaluation of batches on the CPU ---- */
 
 typedef struct CsvEvaluator CsvEvaluator;
+typedef struct CsvSpill CsvSpill;
 
 /*
  * NULL: no memory.  The query must outlive the evaluator.  Between two runs, constants
@@ -344,7 +345,7 @@ extern CsvEvaluator *csv_evaluator_create(const CsvMemory *memory,
 										  const CsvQuery *query);
 extern void csv_evaluator_free(CsvEvaluator *evaluator);
 
-/* another evaluator of the same query, for csv_team_create(); NULL: no memory */
+/* another evaluator of the same query; NULL: no memory */
 extern CsvEvaluator *csv_evaluator_create_like(const CsvMemory *memory,
 											   const CsvEvaluator *other);
 
@@ -504,8 +505,6 @@ typedef struct CsvAnswer
 	/* for threads (team.h) */
 	bool		is_whole;		/* arrays have entries for all rows nevertheless */
 	CsvStatus	status;
-	CsvEvaluator *given;		/* NULL, or an evaluator whose groups the caller must
-								 * take */
 } CsvAnswer;
 
 /* do a batch's arrays have entries only for the rows of its answer's selection? */
@@ -561,54 +560,43 @@ extern uint32_t csv_evaluator_ngroups(const CsvEvaluator *evaluator);
 extern size_t csv_evaluator_group_bytes(const CsvEvaluator *evaluator);
 
 /*
- * Keeps a row that has no group, if there is no room for a new group: the hash of its
- * keys, its keys, and its values as csv_evaluator_add_row() takes them; or, instead of
- * values, the partial of several rows of one group.  False: the row could not be kept;
- * the run ends with CSV_NO_MEMORY.
+ * Groups take too much memory: writes all groups to the file of `spill`
+ * (csv_spill_write()), so that none are left, or leaves them if it cannot do so yet.
+ * False: no memory, or writing failed; the run ends with CSV_NO_MEMORY.
  */
-typedef bool (*CsvSpillFn) (void *arg, uint64_t hash, const CsvValue *keys,
-							const CsvValue *values, const CsvPartial *partial);
+struct CsvGroups;
+typedef bool (*CsvMakeRoomFn) (void *arg, struct CsvGroups *groups);
 
 /*
- * Keeps a value that COUNT_DISTINCT of a group has not found among the values in
- * memory.  The hash is made of group and value.
+ * Share the limit of memory of `spill` (spilled.h), which must outlive the evaluator,
+ * with other evaluators of the query.
  */
-typedef bool (*CsvSpillValueFn) (void *arg, uint64_t hash, uint32_t aggregate,
-								 uint32_t group, const CsvValue *value);
+extern void csv_evaluator_limit(CsvEvaluator *evaluator, CsvSpill *spill,
+								CsvMakeRoomFn make_room, void *arg);
 
 /*
- * When groups take limit_bytes, make no further groups.  Rows without a group go to
- * `spill`, and are in no selection; they are added later, after csv_evaluator_reset().
- * Rows of existing groups are still added, but values that COUNT_DISTINCT would have
- * to keep go to `spill_value`; they are counted later, after
- * csv_evaluator_forget_values().
+ * If groups take too much memory, make room.  A run does so for itself, and so does
+ * csv_evaluator_merge(); numbers of groups have no meaning after it.  False: as
+ * CsvMakeRoomFn.
  */
-extern void csv_evaluator_limit(CsvEvaluator *evaluator, size_t limit_bytes,
-								CsvSpillFn spill, CsvSpillValueFn spill_value,
-								void *arg);
+extern bool csv_evaluator_make_room(CsvEvaluator *evaluator);
 
 /*
- * Free the values that COUNT_DISTINCT has counted.  The values counted from now on
- * must be others.
+ * Attach a copy of bytes to a group.  Only the caller knows their meaning.  False: no
+ * memory.
  */
-extern void csv_evaluator_forget_values(CsvEvaluator *evaluator);
-
-/* count a value that went to `spill_value`; false: no memory */
-extern bool csv_evaluator_count_value(CsvEvaluator *evaluator,
-									  uint32_t aggregate, uint32_t group,
-									  const CsvValue *value);
+extern bool csv_evaluator_attach(CsvEvaluator *evaluator, uint32_t group,
+								 const void *bytes, size_t nbytes);
 
 #define CSV_NO_GROUP		UINT32_MAX	/* no memory */
-#define CSV_GROUPS_FULL		(UINT32_MAX - 1)	/* does not exist, no room */
 
 /*
- * The group with these query->nkeys keys, which is made if it does not exist and there
- * is room; otherwise CSV_NO_GROUP or CSV_GROUPS_FULL.  *hash (unless NULL) is the hash
- * of the keys.  Keys are equal as values of their lane: -0 equals 0, NaN equals NaN,
+ * The group with these query->nkeys keys, which is made if it does not exist, or
+ * CSV_NO_GROUP.  Keys are equal as values of their lane: -0 equals 0, NaN equals NaN,
  * and NULL equals NULL.  The group keeps the keys that came first.
  */
 extern uint32_t csv_evaluator_find_group(CsvEvaluator *evaluator,
-										 const CsvValue *keys, uint64_t *hash);
+										 const CsvValue *keys);
 
 /*
  * Add one row to a group: query->naggregates values.  NULL: the row does not count for

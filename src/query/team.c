@@ -11,13 +11,12 @@
  * the next window.
  *
  * COUNT_DISTINCT has counted values in the groups of each member.  So all parts are
- * merged first, and each group gets a number among all groups.  Then values are listed
- * by the hash of (that number, value), and each part of the lists is counted by one
- * thread.
+ * merged first, and each group gets a number among all groups.  Values fall into parts,
+ * too, by the hash of group and value; one thread counts a part.
  *
- * Memory.  When the members' groups take more than the limit, each member hands over
- * its evaluator with the answer to a batch, and evaluates no further batches.  The
- * caller adds these groups to its own evaluator, which can do with little memory.
+ * Memory.  When groups take more than the limit, a member writes its groups to the file
+ * of the query (spilled.h).  While there is no file, it evaluates no further batches:
+ * the caller must do so, and can make the file.
  */
 #include "team.h"
 
@@ -27,6 +26,7 @@
 #include "accumulate.h"
 #include "evaluator.h"
 #include "groups.h"
+#include "spilled.h"
 
 /* up to this number, groups and values are added one by one: that takes about 1 ms */
 #define FEW_ENTRIES		8192
@@ -41,20 +41,14 @@
  */
 #define MOST_CLASSES	65536
 
-/* groups ahead whose rows are fetched into the caches */
-#define PREFETCH		8
-
 typedef struct TeamMember
 {
 	CsvEvaluator *evaluator;	/* NULL: none yet */
-	size_t		nbytes;			/* of its groups, as counted for the team */
 	uint8_t    *doubtful;
 	uint32_t	capacity;
 
 	/* COUNT_DISTINCT */
 	uint32_t   *numbers;		/* of its groups, among all */
-	CsvKeyedSlot *listed;		/* its values, by part */
-	uint32_t   *begin;			/* of each part: its first value in `listed` */
 } TeamMember;
 
 /* a batch's answer */
@@ -83,9 +77,7 @@ struct CsvTeam
 	CsvPartialLayout layout;
 	uint32_t	nmembers;
 	TeamMember	   *members;		/* and one more, for the caller's evaluator */
-	size_t		limit_bytes;
-	atomic_size_t nbytes;		/* of groups of all members */
-	atomic_bool is_full;		/* the limit was exceeded */
+	CsvSpill   *spill;			/* NULL: memory has no limit */
 	TeamSlot		slots[CSV_BATCH_SLOTS];
 
 	/* of csv_team_run_all() */
@@ -104,8 +96,7 @@ struct CsvTeam
 	TeamPart	   *parts;
 	uint32_t	next;			/* part to hand out */
 	bool		distinct;		/* all parts are merged first */
-	uint32_t	list_bits;		/* as bits and nparts, for lists of values */
-	uint32_t	nlists;
+	uint32_t	value_bits;		/* as `bits`, for values of COUNT_DISTINCT */
 	uint32_t	counted;		/* the aggregate whose values are counted */
 	uint32_t   *counts;			/* by number of a group: its count */
 };
@@ -140,10 +131,9 @@ csv_team_create(const CsvMemory *memory, const CsvEvaluator *leader,
 	team->nmembers = nmembers < 1 ? 1 : nmembers < CSV_MAX_THREADS ?
 		nmembers : CSV_MAX_THREADS;
 	csv_partial_lay_out(query, &team->layout);
+	team->spill = leader->groups == NULL ? NULL : leader->groups->spill;
 	csv_crew_init(&team->crew, team->nmembers);
-	atomic_init(&team->nbytes, 0);
 	atomic_init(&team->failed, false);
-	atomic_init(&team->is_full, false);
 	nbytes = (team->nmembers + 1) * sizeof(TeamMember);
 	team->members = get_memory(team, nbytes);
 	if (team->members == NULL)
@@ -173,27 +163,11 @@ drop_part(CsvTeam *team, TeamPart *part)
 	memset(part, 0, sizeof(*part));
 }
 
-/* free the lists of all members */
-static void
-drop_lists(CsvTeam *team)
-{
-	for (uint32_t i = 0; i <= team->nmembers; i++)
-	{
-		TeamMember	   *member = &team->members[i];
-
-		drop_memory(team, member->listed);
-		drop_memory(team, member->begin);
-		member->listed = NULL;
-		member->begin = NULL;
-	}
-}
-
 void
 csv_team_free(CsvTeam *team)
 {
 	atomic_store(&team->failed, true);	/* helpers give up */
 	csv_crew_close(&team->crew);
-	drop_lists(team);
 	for (uint32_t i = 0; i <= team->nmembers; i++)
 	{
 		TeamMember	   *member = &team->members[i];
@@ -203,10 +177,7 @@ csv_team_free(CsvTeam *team)
 		drop_memory(team, member->numbers);
 	}
 	for (uint32_t i = 0; i < CSV_BATCH_SLOTS; i++)
-	{
-		drop_evaluator(team->slots[i].answer.given);
 		drop_memory(team, team->slots[i].room);
-	}
 	for (uint32_t i = 0; team->parts != NULL && i < team->nparts; i++)
 		drop_part(team, &team->parts[i]);
 	drop_memory(team, team->parts);
@@ -222,12 +193,6 @@ csv_team_set_query(CsvTeam *team, const CsvQuery *query)
 	for (uint32_t i = 0; i < team->nmembers; i++)
 		if (team->members[i].evaluator != NULL)
 			csv_evaluator_set_query(team->members[i].evaluator, query);
-}
-
-void
-csv_team_limit(CsvTeam *team, size_t limit_bytes)
-{
-	team->limit_bytes = limit_bytes;
 }
 
 uint32_t
@@ -263,6 +228,18 @@ csv_find_doubtful(const CsvBatch *batch, uint32_t ncolumns, uint8_t *flags)
 	return any;
 }
 
+/* a CsvMakeRoomFn for a member */
+static bool
+make_room(void *arg, CsvGroups *groups)
+{
+	CsvSpill   *spill = arg;
+
+	if (atomic_load(&spill->fd) >= 0)
+		return csv_spill_write(spill, &spill->groups, &spill->values, groups);
+	atomic_store(&spill->wanted, true);
+	return true;
+}
+
 /* false: no memory */
 static bool
 prepare_member(CsvTeam *team, TeamMember *member, uint32_t nrows)
@@ -275,6 +252,8 @@ prepare_member(CsvTeam *team, TeamMember *member, uint32_t nrows)
 			return false;
 		if (member->evaluator->groups != NULL)
 			member->evaluator->groups->most_classes = MOST_CLASSES;
+		if (team->spill != NULL)
+			csv_evaluator_limit(member->evaluator, team->spill, make_room, team->spill);
 	}
 	if (nrows > member->capacity)
 	{
@@ -305,17 +284,13 @@ keep_selection(CsvEvaluator *evaluator, TeamSlot *slot)
 	evaluator->capacity = capacity;
 }
 
-/* this member's groups have grown: do the groups of all members take too much? */
+/* must a member leave its batches to the caller, because there is no file yet? */
 static bool
-has_too_much(CsvTeam *team, TeamMember *member)
+waits_for_file(const CsvTeam *team, const TeamMember *member)
 {
-	size_t		before = member->nbytes;
-
-	member->nbytes = csv_evaluator_group_bytes(member->evaluator);
-	if (atomic_fetch_add(&team->nbytes, member->nbytes - before) +
-		member->nbytes - before > team->limit_bytes && team->limit_bytes > 0)
-		atomic_store(&team->is_full, true);
-	return atomic_load(&team->is_full);
+	return team->spill != NULL && atomic_load(&team->spill->fd) < 0 &&
+		atomic_load(&team->spill->wanted) &&
+		(member->evaluator == NULL || csv_groups_are_full(member->evaluator->groups));
 }
 
 const CsvAnswer *
@@ -327,7 +302,7 @@ csv_team_run(CsvTeam *team, uint32_t number, uint32_t slot_number,
 	TeamSlot	   *slot = &team->slots[slot_number];
 	CsvAnswer  *answer = &slot->answer;
 
-	if (atomic_load(&team->is_full) && member->evaluator == NULL)
+	if (waits_for_file(team, member))
 		return NULL;
 	memset(answer, 0, sizeof(*answer));
 	answer->is_whole = true;
@@ -345,11 +320,6 @@ csv_team_run(CsvTeam *team, uint32_t number, uint32_t slot_number,
 	if (answer->status != CSV_OK)
 		return answer;
 	keep_selection(member->evaluator, slot);
-	if (member->evaluator->groups != NULL && has_too_much(team, member))
-	{
-		answer->given = member->evaluator;
-		member->evaluator = NULL;
-	}
 	return answer;
 }
 
@@ -366,7 +336,7 @@ run_batches(void *arg, uint32_t number)
 		CsvTeamBatch *batch = &team->batches[i];
 
 		batch->answer = NULL;
-		if (member->evaluator == NULL && atomic_load(&team->is_full))
+		if (waits_for_file(team, member))
 			continue;
 		if (!prepare_member(team, member, batch->batch->nrows))
 		{
@@ -406,17 +376,6 @@ csv_team_forget(CsvTeam *team)
 		if (team->members[i].evaluator != NULL &&
 			team->members[i].evaluator->groups != NULL)
 			csv_evaluator_forget(team->members[i].evaluator);
-}
-
-CsvStatus
-csv_team_absorb(CsvTeam *team, CsvEvaluator *into, const CsvAnswer *answer)
-{
-	TeamSlot	   *slot = &team->slots[(const TeamSlot *) answer - team->slots];
-	CsvStatus	status = csv_evaluator_absorb(into, slot->answer.given);
-
-	csv_evaluator_free(slot->answer.given);
-	slot->answer.given = NULL;
-	return status;
 }
 
 /* ---- merging: for groups and values ---- */
@@ -464,8 +423,10 @@ has_keys(const CsvTeam *team, const CsvPartialGroups *merged, uint32_t group,
 		(size_t) group * table->nkeys * 2;
 	uint32_t	nulls;
 
+	if (table->nkeys == 0)
+		return true;
 	memcpy(&nulls, row + table->null_offset, 4);
-	if (table->nkeys > 0 && nulls != merged->nulls[group])
+	if (nulls != merged->nulls[group])
 		return false;
 	for (uint32_t key = 0; key < table->nkeys; key++, pair += 2)
 	{
@@ -527,77 +488,16 @@ merge_group(CsvTeam *team, TeamPart *part, uint32_t which, CsvKeyedSlot entry,
 		team->members[which].numbers[entry.row] = group;
 }
 
-/*
- * The part's groups are in slots from *first, where the part's first tag begins, to
- * the first free slot behind *last, where its last tag begins.  Groups of other parts
- * may be between them.
- */
+/* go through a member's groups of a part */
 static void
-slots_of_part(const CsvTeam *team, const CsvKeyed *table, uint32_t number,
-			  uint32_t *first, uint32_t *last)
+begin_of_member(const CsvTeam *team, CsvKeyedPart *part, uint32_t member,
+				uint32_t number)
 {
-	uint64_t	tags = UINT64_C(1) << (32 - team->bits);
+	static const CsvKeyed nothing;
+	const CsvGroups *groups = groups_of(team, member);
 
-	*first = csv_keyed_home(table, (uint32_t) (number * tags));
-	*last = csv_keyed_home(table, (uint32_t) ((number + 1) * tags - 1));
-}
-
-/* the most groups that a member can have in a part */
-static uint32_t
-count_slots(const CsvTeam *team, const CsvKeyed *table, uint32_t number)
-{
-	uint32_t	mask = table->slot_mask;
-	uint32_t	first;
-	uint32_t	last;
-	uint32_t	n = 0;
-
-	if (table->slots == NULL)
-		return table->nrows;
-	slots_of_part(team, table, number, &first, &last);
-	for (uint32_t at = first; at <= last; at++)
-	{
-		n += table->slots[at].row != CSV_NO_ROW;
-		if (at == last)
-			break;
-	}
-	for (uint32_t at = (last + 1) & mask;
-		 table->slots[at].row != CSV_NO_ROW; at = (at + 1) & mask)
-		n++;
-	return n;
-}
-
-static void
-merge_member(CsvTeam *team, TeamPart *part, uint32_t number, uint32_t which,
-			 CsvKeyedSlot *slots, uint32_t mask)
-{
-	const CsvKeyed *table = &groups_of(team, which)->table;
-	const CsvKeyedSlot *entries = table->slots;
-	uint32_t	at;
-	uint32_t	last;
-	bool		behind = false;
-
-	/* without keys there is one group */
-	if (entries == NULL)
-	{
-		for (uint32_t row = 0; row < table->nrows; row++)
-			merge_group(team, part, which, (CsvKeyedSlot) {row, 0}, slots,
-						mask);
-		return;
-	}
-	for (slots_of_part(team, table, number, &at, &last);
-		 !behind || entries[at].row != CSV_NO_ROW;
-		 at = (at + 1) & table->slot_mask)
-	{
-		const CsvKeyedSlot *ahead = &entries[(at + PREFETCH) &
-											 table->slot_mask];
-
-		if (ahead->row != CSV_NO_ROW)
-			__builtin_prefetch(csv_keyed_row(table, ahead->row));
-		if (entries[at].row != CSV_NO_ROW &&
-			part_of(entries[at].tag, team->bits) == number)
-			merge_group(team, part, which, entries[at], slots, mask);
-		behind |= at == last;
-	}
+	csv_keyed_begin_part(part, groups == NULL ? &nothing : &groups->table,
+						 team->bits, number);
 }
 
 static void
@@ -605,6 +505,8 @@ merge_part(void *arg, uint32_t number)
 {
 	CsvTeam    *team = arg;
 	TeamPart	   *part = &team->parts[number];
+	CsvKeyedPart of_member;
+	const CsvKeyedSlot *slot;
 	uint32_t	n = 0;
 	uint32_t	nslots;
 	CsvKeyedSlot *slots;
@@ -612,8 +514,9 @@ merge_part(void *arg, uint32_t number)
 	if (give_up(team))
 		return;
 	for (uint32_t i = 0; i <= team->nmembers; i++)
-		if (groups_of(team, i) != NULL)
-			n += count_slots(team, &groups_of(team, i)->table, number);
+		for (begin_of_member(team, &of_member, i, number);
+			 csv_keyed_next_of_part(&of_member) != NULL;)
+			n++;
 	nslots = slots_for(n);
 	slots = get_memory(team, nslots * sizeof(CsvKeyedSlot));
 	part->memory = get_memory(team, (size_t) n *
@@ -634,8 +537,9 @@ merge_part(void *arg, uint32_t number)
 		/* all bits set: no row */
 		memset(slots, 0xff, nslots * sizeof(CsvKeyedSlot));
 		for (uint32_t i = 0; i <= team->nmembers; i++)
-			if (groups_of(team, i) != NULL)
-				merge_member(team, part, number, i, slots, nslots - 1);
+			for (begin_of_member(team, &of_member, i, number);
+				 (slot = csv_keyed_next_of_part(&of_member)) != NULL;)
+				merge_group(team, part, i, *slot, slots, nslots - 1);
 	}
 	drop_memory(team, slots);
 	if (part->groups.ngroups > 0 && team->maker.function != NULL)
@@ -688,62 +592,16 @@ values_of(const CsvTeam *team, uint32_t member)
 		&groups->accumulators[team->counted].distinct;
 }
 
-/* list a member's values by part */
+/* go through a member's values of a part */
 static void
-list_values(void *arg, uint32_t number)
+begin_values(const CsvTeam *team, CsvKeyedPart *part, uint32_t member,
+			 uint32_t number)
 {
-	CsvTeam    *team = arg;
-	TeamMember	   *member = &team->members[number];
-	const CsvKeyed *table = values_of(team, number);
-	CsvKeyedSlot *entries;
-	uint32_t   *begin;
+	static const CsvKeyed nothing;
+	const CsvKeyed *table = values_of(team, member);
 
-	if (table == NULL || give_up(team))
-		return;
-	entries = get_memory(team, table->nrows * sizeof(CsvKeyedSlot));
-	member->listed = get_memory(team, table->nrows * sizeof(CsvKeyedSlot));
-	begin = get_memory(team, (team->nlists + 2) * sizeof(uint32_t));
-	member->begin = begin;
-	if (entries == NULL || member->listed == NULL || begin == NULL)
-	{
-		drop_memory(team, entries);
-		atomic_store(&team->failed, true);
-		return;
-	}
-	memset(begin, 0, (team->nlists + 2) * sizeof(uint32_t));
-	for (uint32_t row = 0; row < table->nrows; row++)
-	{
-		CsvValue	value;
-		uint32_t	group =
-			csv_distinct_value(&groups_of(team, number)->accumulators
-							   [team->counted], row, &value);
-		uint64_t	hash = csv_hash_word(table->seed, table->seed,
-										 member->numbers[group]);
-
-		entries[row].row = row;
-		entries[row].tag = (uint32_t) csv_keyed_hash(table, hash,
-													 table->lanes[1], &value);
-		begin[part_of(entries[row].tag, team->list_bits) + 2]++;
-	}
-	for (uint32_t p = 2; p <= team->nlists; p++)
-		begin[p] += begin[p - 1];
-	for (uint32_t row = 0; row < table->nrows; row++)
-		member->listed[begin[part_of(entries[row].tag,
-									 team->list_bits) + 1]++] = entries[row];
-	drop_memory(team, entries);
-}
-
-/* number of a part's values, in all lists */
-static uint32_t
-count_listed(const CsvTeam *team, uint32_t number)
-{
-	uint32_t	n = 0;
-
-	for (uint32_t i = 0; i <= team->nmembers; i++)
-		if (team->members[i].begin != NULL)
-			n += team->members[i].begin[number + 1] -
-				team->members[i].begin[number];
-	return n;
+	csv_keyed_begin_part(part, table == NULL ? &nothing : table,
+						 team->value_bits, number);
 }
 
 typedef struct ValueSlot
@@ -775,12 +633,19 @@ static void
 count_values(void *arg, uint32_t number)
 {
 	CsvTeam    *team = arg;
+	CsvKeyedPart part;
+	const CsvKeyedSlot *slot;
+	uint32_t	nvalues = 0;
 	uint32_t	nslots;
 	ValueSlot  *slots;
 
 	if (give_up(team))
 		return;
-	nslots = slots_for(count_listed(team, number));
+	for (uint32_t i = 0; i <= team->nmembers; i++)
+		for (begin_values(team, &part, i, number);
+			 csv_keyed_next_of_part(&part) != NULL;)
+			nvalues++;
+	nslots = slots_for(nvalues);
 	slots = get_memory(team, nslots * sizeof(ValueSlot));
 	if (slots == NULL)
 	{
@@ -796,19 +661,13 @@ count_values(void *arg, uint32_t number)
 		uint32_t	last = 0;
 		uint32_t	n = 0;
 
-		if (table == NULL || member->begin == NULL)
-			continue;
-		for (uint32_t k = member->begin[number];
-			 k < member->begin[number + 1]; k++)
+		for (begin_values(team, &part, i, number);
+			 (slot = csv_keyed_next_of_part(&part)) != NULL;)
 		{
-			const uint8_t *row = csv_keyed_row(table, member->listed[k].row);
-			ValueSlot	entry = {row + table->offsets[1],
-			member->listed[k].tag, 0};
+			const uint8_t *row = csv_keyed_row(table, slot->row);
+			ValueSlot	entry = {row + table->offsets[1], slot->tag, 0};
 			CsvValue	group;
 
-			if (k + PREFETCH < member->begin[number + 1])
-				__builtin_prefetch(csv_keyed_row(table,
-												 member->listed[k + PREFETCH].row));
 			csv_load_value(CSV_LANE_INT, row, &group);
 			entry.number = member->numbers[group.value.integer];
 			if (!add_value(slots, nslots - 1, table->lanes[1], entry))
@@ -876,11 +735,8 @@ count_aggregate(CsvTeam *team, uint32_t ngroups)
 	memset(team->counts, 0, ngroups * sizeof(uint32_t));
 	for (uint32_t i = 0; i <= team->nmembers; i++)
 		nvalues += values_of(team, i) == NULL ? 0 : values_of(team, i)->nrows;
-	team->list_bits = bits_for(team, nvalues);
-	team->nlists = 1u << team->list_bits;
-	csv_crew_run(&team->crew, team->nmembers + 1, list_values, team);
-	csv_crew_run(&team->crew, team->nlists, count_values, team);
-	drop_lists(team);
+	team->value_bits = bits_for(team, nvalues);
+	csv_crew_run(&team->crew, 1u << team->value_bits, count_values, team);
 	for (uint32_t p = 0; p < team->nparts; p++)
 	{
 		int64_t    *words = team->parts[p].words + input;
@@ -942,6 +798,17 @@ absorb_members(CsvTeam *team, CsvEvaluator *into)
 	return status;
 }
 
+static void
+spill_member(void *arg, uint32_t number)
+{
+	CsvTeam    *team = arg;
+
+	if (groups_of(team, number) != NULL &&
+		!csv_spill_write(team->spill, &team->spill->groups, &team->spill->values,
+						 groups_of(team, number)))
+		atomic_store(&team->failed, true);
+}
+
 CsvStatus
 csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 				const CsvGroupsMaker *maker,
@@ -964,13 +831,14 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 			nvalues += groups->accumulators[k].distinct.nrows;
 	}
 
-	/* groups that are merged all at once take about the same memory again */
-	if (gather == CSV_GATHER_CHOOSE &&
-		((ngroups <= FEW_ENTRIES && nvalues <= FEW_ENTRIES) ||
-		 (team->distinct && team->limit_bytes > 0 &&
-		  atomic_load(&team->nbytes) > team->limit_bytes / 2)))
-		gather = CSV_GATHER_ADD;
-	if (gather == CSV_GATHER_ADD)
+	if (gather == CSV_GATHER_SPILL)
+	{
+		csv_crew_run(&team->crew, team->nmembers, spill_member, team);
+		return atomic_load(&team->failed) ? CSV_NO_MEMORY : CSV_OK;
+	}
+	if (gather == CSV_GATHER_ADD ||
+		(gather == CSV_GATHER_CHOOSE && ngroups <= FEW_ENTRIES &&
+		 nvalues <= FEW_ENTRIES))
 		return absorb_members(team, into);
 
 	team->members[team->nmembers].evaluator = csv_evaluator_take_groups(into);

@@ -19,8 +19,9 @@
 typedef struct CsvTeam CsvTeam;
 
 /*
- * A team of nmembers members, with the query of the caller's evaluator, which must
- * outlive the team.  NULL: no memory.  Any thread must be able to use `memory`.
+ * A team of nmembers members, with the query and the limit of the caller's evaluator,
+ * which must outlive the team.  NULL: no memory.  Any thread must be able to use
+ * `memory`.
  */
 extern CsvTeam *csv_team_create(const CsvMemory *memory,
 								const CsvEvaluator *leader,
@@ -31,16 +32,10 @@ extern void csv_team_free(CsvTeam *team);
 extern void csv_team_set_query(CsvTeam *team, const CsvQuery *query);
 
 /*
- * The groups of all members together may take about limit_bytes; 0: no limit.  Beyond
- * the limit, members hand their groups over with answers, for the caller to add
- * (csv_team_absorb), and evaluate nothing more.
- */
-extern void csv_team_limit(CsvTeam *team, size_t limit_bytes);
-
-/*
  * Evaluate a batch, as csv_evaluator_run(), in the thread of this member.  Rows with a
  * doubtful value are wanted.  The answer lives until the next run for that slot.
- * NULL: the caller must evaluate the batch, see csv_team_limit().
+ * NULL: the caller must evaluate the batch, because groups take too much memory, and
+ * there is no file for them yet (csv_spill_open()).
  */
 extern const CsvAnswer *csv_team_run(CsvTeam *team, uint32_t member,
 									 uint32_t slot, const CsvLayout *layout,
@@ -68,20 +63,17 @@ extern CsvStatus csv_team_run_all(CsvTeam *team, const CsvLayout *layout,
 /* as csv_evaluator_forget() */
 extern void csv_team_forget(CsvTeam *team);
 
-/* add the groups of the evaluator that came with an answer, and free the evaluator */
-extern CsvStatus csv_team_absorb(CsvTeam *team, CsvEvaluator *into,
-								 const CsvAnswer *answer);
-
 /*
  * All batches are evaluated.  Either the members' groups are added to the caller's
  * evaluator, or they stay for csv_team_groups(), with the groups of the caller's
- * evaluator.
+ * evaluator, or all members write them to the file.
  */
 typedef enum CsvGather
 {
 	CSV_GATHER_CHOOSE,			/* many groups stay */
 	CSV_GATHER_ADD,
-	CSV_GATHER_STAY
+	CSV_GATHER_STAY,
+	CSV_GATHER_SPILL
 } CsvGather;
 
 /* maker: converts the groups that stay; NULL: they are not converted */

@@ -115,12 +115,21 @@ prepare_query(void *arg, bool has_rows, bool again, CsvDecidable *decidable)
 
 /* CsvPushdown.prepared: the query is ready */
 static void
-attach_evaluator(void *arg, CsvEvaluator *evaluator)
+attach_evaluator(void *arg, CsvEvaluation *evaluation, CsvEvaluator *evaluator)
 {
 	CsvScanState *state = ((ForeignScanState *) arg)->fdw_state;
 
 	if (state->aggregation != NULL)
-		csv_aggregation_attach(state->aggregation, evaluator);
+		csv_aggregation_attach(state->aggregation, evaluation, evaluator);
+}
+
+/* CsvPushdown.spills: the evaluator's groups are about to go to a file */
+static void
+spill_aggregation(void *arg)
+{
+	CsvScanState *state = ((ForeignScanState *) arg)->fdw_state;
+
+	csv_aggregation_spill(state->aggregation);
 }
 
 /* ---- files ---- */
@@ -291,6 +300,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		state->pushdown.program = csv_program_from_node(linitial(program));
 		state->pushdown.prepare = prepare_query;
 		state->pushdown.prepared = attach_evaluator;
+		state->pushdown.spills = spill_aggregation;
 		state->pushdown.hidden = csv_plan_set(plan, CSV_PLAN_HIDDEN);
 		state->pushdown.few_rows = csv_plan_has_order(plan);
 		state->pushdown.is_literal = all_literal(plan->fdw_exprs);
@@ -422,8 +432,7 @@ csv_rescan(ForeignScanState *node)
 	if (!state->looks_up)
 		csv_table_scan_rewind(state->scan);
 	else if (state->aggregation != NULL)
-		csv_aggregation_renew(state->aggregation,
-							  csv_evaluation_groups(state->scan->batches->evaluation));
+		csv_aggregation_renew(state->aggregation, state->scan->batches->evaluation);
 }
 
 void
@@ -433,8 +442,6 @@ csv_end_scan(ForeignScanState *node)
 
 	if (state == NULL)
 		return;
-	if (state->aggregation != NULL)
-		csv_aggregation_end(state->aggregation);
 	if (state->lookup != NULL)
 		csv_lookup_end(state->lookup);
 	if (is_awaited(node))

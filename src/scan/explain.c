@@ -307,8 +307,9 @@ explain_execution(const CsvScanState *state, const ForeignScan *plan,
 {
 	CsvScanStatistics statistics;
 	const CsvBatchesStatistics *batches = &statistics.batches;
+	int64		disk_bytes = 0;
 	int64		ngroupings = state->aggregation == NULL ? 0 :
-		csv_aggregation_batches(state->aggregation);
+		csv_aggregation_batches(state->aggregation, &disk_bytes);
 
 	if (state->has_statistics)
 		statistics = state->statistics;
@@ -331,7 +332,10 @@ explain_execution(const CsvScanState *state, const ForeignScan *plan,
 	show_number("Chunks Evaluated by GPU", batches->answered,
 				batches->answered > 0, es);
 	show_number("Chunks Grouped on GPU", batches->held, batches->held > 0, es);
-	show_number("Engine Group Batches", ngroupings, ngroupings > 1, es);
+	show_number("Engine Group Batches", ngroupings, ngroupings > 0, es);
+	if (disk_bytes > 0)
+		ExplainPropertyInteger("Engine Group Disk Usage", "kB",
+							   (disk_bytes + 1023) / 1024, es);
 	if (state->lookup != NULL)
 		explain_lookup(state->lookup, es);
 	if (!es->timing)

@@ -29,7 +29,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "groups/spill.h"
+#include "groups/temporary.h"
 #include "scan/lookup.h"
 
 /* bytes of a block of tuples */
@@ -244,8 +244,8 @@ write_row(CsvLookup *lookup, RowFile *file, MinimalTuple tuple, uint32 hash)
 		file->file = BufFileCreateTemp(false);
 		MemoryContextSwitchTo(outer);
 	}
-	csv_spill_write(file->file, head, sizeof(head));
-	csv_spill_write(file->file, tuple, tuple->t_len);
+	csv_temporary_write(file->file, head, sizeof(head));
+	csv_temporary_write(file->file, tuple, tuple->t_len);
 	file->nbytes += sizeof(head) + tuple->t_len;
 	lookup->disk_bytes += sizeof(head) + tuple->t_len;
 }
@@ -290,7 +290,7 @@ read_row(CsvLookup *lookup, uint32 *hash)
 	if (lookup->left == 0)
 		return NULL;
 	CHECK_FOR_INTERRUPTS();
-	csv_spill_read(lookup->file->file, head, sizeof(head));
+	csv_temporary_read(lookup->file->file, head, sizeof(head));
 	if (head[1] > lookup->read_bytes)
 	{
 		if (lookup->read != NULL)
@@ -299,7 +299,7 @@ read_row(CsvLookup *lookup, uint32 *hash)
 		lookup->read = MemoryContextAllocHuge(lookup->rows_context, head[1]);
 		lookup->read_bytes = head[1];
 	}
-	csv_spill_read(lookup->file->file, lookup->read, head[1]);
+	csv_temporary_read(lookup->file->file, lookup->read, head[1]);
 	lookup->left -= sizeof(head) + head[1];
 	*hash = head[0];
 	return lookup->read;

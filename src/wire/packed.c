@@ -356,7 +356,6 @@ csv_unpack(const void *bytes, size_t nbytes, const CsvBlocks *blocks,
 	packed.batch.arrays = arrays;
 	packed.batch.note = NULL;
 	packed.answer.groups.made = NULL;
-	packed.answer.given = NULL;
 	if (!check_bools(&packed, arrays, ncolumns) ||
 		!check_numbers(&packed.batch, &packed.answer, query) ||
 		!visit_parts(&packed, arrays, ncolumns, query,

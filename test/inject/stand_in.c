@@ -306,11 +306,9 @@ answer_query(Engine *engine, const CsvInput *input, CsvBatch *batch)
 	if (may_hold(engine))
 	{
 		if (engine->held == NULL)
-			engine->held =
-				csv_stand_in_make_held(request->query,
-									   engine->options.memory_limit /
-									   CSV_QUERY_MEMORY_SHARE);
-		csv_stand_in_hold(engine->held, engine->answer);
+			engine->held = csv_stand_in_make_held(request->query);
+		csv_stand_in_hold(engine->held, engine->options.memory_limit /
+						  CSV_QUERY_MEMORY_SHARE, engine->answer);
 	}
 	else if (!csv_stand_in_may_travel(engine->answer->groups.ngroups,
 									  batch->nrows))

@@ -125,16 +125,13 @@ csv_stand_in_free_groups(CsvPartialGroups *groups)
 /* ---- groups that are held ---- */
 
 CsvEvaluator *
-csv_stand_in_make_held(const CsvQuery *query, size_t limit_bytes)
+csv_stand_in_make_held(const CsvQuery *query)
 {
-	CsvEvaluator *held = csv_evaluator_create(&host_memory, query);
-
-	csv_evaluator_limit(held, limit_bytes, NULL, NULL, NULL);
-	return held;
+	return csv_evaluator_create(&host_memory, query);
 }
 
 void
-csv_stand_in_hold(CsvEvaluator *held, CsvAnswer *answer)
+csv_stand_in_hold(CsvEvaluator *held, size_t limit_bytes, CsvAnswer *answer)
 {
 	const CsvQuery *query = csv_evaluator_query(held);
 	CsvPartialGroups *groups = &answer->groups;
@@ -151,8 +148,10 @@ csv_stand_in_hold(CsvEvaluator *held, CsvAnswer *answer)
 
 		for (uint32_t key = 0; key < query->nkeys; key++)
 			csv_partial_key(query, groups, g, key, &keys[key]);
-		places[g] = csv_evaluator_find_group(held, keys, NULL);
-		if (places[g] == CSV_GROUPS_FULL)
+		places[g] = limit_bytes > 0 && csv_evaluator_group_bytes(held) > limit_bytes ?
+			csv_evaluator_seek_group(held, keys) :
+			csv_evaluator_find_group(held, keys);
+		if (places[g] == CSV_NO_GROUP)
 		{
 			places[g] = CSV_NOT_HELD;
 			all = false;

@@ -29,15 +29,15 @@ extern bool csv_stand_in_may_travel(uint32_t ngroups, uint32_t nrows);
 
 /* ---- groups that are held ---- */
 
-/* an evaluator for them; it has room for so many bytes, or 0: for any number */
-extern CsvEvaluator *csv_stand_in_make_held(const CsvQuery *query,
-											size_t limit_bytes);
+/* an evaluator for them */
+extern CsvEvaluator *csv_stand_in_make_held(const CsvQuery *query);
 
 /*
- * Have them held, as far as there is room.  The others stay in the answer, which
- * says which these are.
+ * Have them held, as far as limit_bytes (0: no limit) have room.  The others stay in the
+ * answer, which says which these are.
  */
-extern void csv_stand_in_hold(CsvEvaluator *held, CsvAnswer *answer);
+extern void csv_stand_in_hold(CsvEvaluator *held, size_t limit_bytes,
+							  CsvAnswer *answer);
 
 /* groups from `first` on, some at a time */
 extern void csv_stand_in_copy_held(const CsvEvaluator *held, uint32_t first,

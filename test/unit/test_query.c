@@ -571,12 +571,6 @@ counters_and_sums_carry(void **state)
 	csv_groups_free(&groups);
 }
 
-typedef struct Spilled
-{
-	uint32_t	nrows;
-	int64_t		sum;
-} Spilled;
-
 /* a column of values of our own; all statuses are 0 */
 static void
 add_integers(Fixture *fixture, int64_t *values, uint8_t *status, uint32_t n)
@@ -593,23 +587,6 @@ add_integers(Fixture *fixture, int64_t *values, uint8_t *status, uint32_t n)
 	array->all_ok = true;
 }
 
-/* of groups of one key, which is summed up as well */
-static bool
-count_spilled(void *arg, uint64_t hash, const CsvValue *keys,
-			  const CsvValue *values, const CsvPartial *partial)
-{
-	Spilled    *spilled = arg;
-
-	(void) hash;
-	assert_null(partial);
-	assert_int_equal(keys[0].state, CSV_LANE_VALUE);
-	assert_int_equal(values[0].state, CSV_LANE_VALUE);
-	assert_true(keys[0].value.integer == values[1].value.integer);
-	spilled->nrows++;
-	spilled->sum += values[1].value.integer;
-	return true;
-}
-
 static void
 many_groups_keep_their_sums(void **state)
 {
@@ -617,8 +594,6 @@ many_groups_keep_their_sums(void **state)
 	static Program program;
 	Fixture		fixture;
 	CsvEvaluator *evaluator;
-	Spilled		spilled;
-	uint32_t	ngroups;
 	int64_t    *keys = malloc(NGROUPS * sizeof(int64_t));
 	uint8_t    *status = calloc(NGROUPS, 1);
 
@@ -653,235 +628,9 @@ many_groups_keep_their_sums(void **state)
 	assert_true(csv_evaluator_reset(evaluator));
 	assert_int_equal(csv_evaluator_ngroups(evaluator), 0);
 
-	/* with little room, each row is in a group or handed over, never both */
-	memset(&spilled, 0, sizeof(spilled));
-	csv_evaluator_limit(evaluator, 512 * 1024, count_spilled, NULL, &spilled);
-	for (int i = 0; i < 3; i++)
-		run_batch(evaluator, &fixture.layout, &fixture.batch, NULL);
-	ngroups = csv_evaluator_ngroups(evaluator);
-	assert_true(ngroups > 1000 && ngroups < NGROUPS / 2);
-	assert_int_equal(spilled.nrows, 3 * (NGROUPS - ngroups));
-	for (uint32_t g = 0; g < ngroups; g++)
-	{
-		CsvAggregateValue value;
-
-		get_aggregate(evaluator, g, 1, &value);
-		assert_true(value.count == 3 &&
-					(int64_t) value.wide.low == 3 * keys[g]);
-		spilled.sum += 3 * keys[g];
-	}
-	assert_true(spilled.sum == (int64_t) 3 * NGROUPS * (NGROUPS - 101) / 2);
 	csv_evaluator_free(evaluator);
 	free(keys);
 	free(status);
-}
-
-/* distinct values for which there was no room */
-enum
-{
-	DISTINCT_ROWS = 60000,
-	DISTINCT_VALUES = 20000
-};
-
-typedef struct SpilledValues
-{
-	uint32_t	n;
-	uint64_t	hashes[DISTINCT_ROWS];
-	uint32_t	groups[DISTINCT_ROWS];
-	int64_t		values[DISTINCT_ROWS];
-} SpilledValues;
-
-static bool
-keep_value(void *arg, uint64_t hash, uint32_t aggregate, uint32_t group,
-		   const CsvValue *value)
-{
-	SpilledValues *spilled = arg;
-
-	assert_int_equal(aggregate, 1);
-	assert_int_equal(value->state, CSV_LANE_VALUE);
-	assert_true(spilled->n < DISTINCT_ROWS);
-	spilled->hashes[spilled->n] = hash;
-	spilled->groups[spilled->n] = group;
-	spilled->values[spilled->n++] = value->value.integer;
-	return true;
-}
-
-static void
-distinct_values_are_counted_or_handed_over(void **state)
-{
-	static Program program;
-	static SpilledValues spilled;
-	static SpilledValues again;
-	static int64_t values[DISTINCT_ROWS];
-	static int64_t keys[DISTINCT_ROWS];
-	static uint8_t status[DISTINCT_ROWS];
-	Fixture		fixture;
-	CsvEvaluator *evaluator;
-	CsvAggregateValue value;
-	size_t		limit_bytes = 256 * 1024;
-	int64_t		counted = 0;
-
-	(void) state;
-	memset(&fixture, 0, sizeof(fixture));
-	add_integers(&fixture, keys, status, DISTINCT_ROWS);
-	add_integers(&fixture, values, status, DISTINCT_ROWS);
-	start_program(&program);
-	group_by_column(&program, CSV_LANE_INT, 0);
-	add_aggregate(&program, CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER,
-				  CSV_NO_REGISTER);
-	add_aggregate(&program, CSV_AGGREGATE_COUNT_DISTINCT, CSV_LANE_INT,
-				  add_load(&program, CSV_LANE_INT, 1), CSV_NO_REGISTER);
-	evaluator = evaluator_of(&program.query);
-	for (uint32_t i = 0; i < DISTINCT_ROWS; i++)
-	{
-		values[i] = i % DISTINCT_VALUES;
-		keys[i] = values[i] % 3;
-	}
-	csv_evaluator_limit(evaluator, limit_bytes, NULL, keep_value, &spilled);
-	run_batch(evaluator, &fixture.layout, &fixture.batch, NULL);
-	assert_int_equal(csv_evaluator_ngroups(evaluator), 3);
-	/* a block's values may come on top, and slots are doubled */
-	assert_true(csv_evaluator_group_bytes(evaluator) < 2 * limit_bytes);
-	for (uint32_t g = 0; g < 3; g++)
-	{
-		get_aggregate(evaluator, g, 1, &value);
-		counted += value.count;
-	}
-	assert_true(counted > 2000 && counted < DISTINCT_VALUES);
-	/* each of the others as often as it is there */
-	assert_int_equal(spilled.n, 3 * (DISTINCT_VALUES - counted));
-
-	/* by parts of their hash, they find room, and each is counted once */
-	csv_evaluator_limit(evaluator, limit_bytes, NULL, keep_value, &again);
-	for (uint32_t part = 0; part < 16; part++)
-	{
-		csv_evaluator_forget_values(evaluator);
-		for (uint32_t i = 0; i < spilled.n; i++)
-		{
-			CsvValue	one;
-
-			if (spilled.hashes[i] >> 60 != part)
-				continue;
-			memset(&one, 0, sizeof(one));
-			one.value.integer = spilled.values[i];
-			assert_true(csv_evaluator_count_value(evaluator, 1,
-												  spilled.groups[i], &one));
-		}
-	}
-	assert_int_equal(again.n, 0);
-	for (uint32_t g = 0; g < 3; g++)
-	{
-		int64_t		key;
-		CsvValue	found;
-
-		get_key(evaluator, g, 0, &found);
-		key = found.value.integer;
-		get_aggregate(evaluator, g, 1, &value);
-		assert_int_equal(value.count, (DISTINCT_VALUES - key + 2) / 3);
-		get_aggregate(evaluator, g, 0, &value);
-		assert_int_equal(value.count, (DISTINCT_VALUES - key + 2) / 3 * 3);
-	}
-	csv_evaluator_free(evaluator);
-}
-
-/* partial groups for which there was no room: of one key and these words */
-enum
-{
-	PARTIAL_GROUPS = 2500,
-	/* two inputs, a sum of floats, a greatest text */
-	PARTIAL_TEXT = 2 + CSV_FLOAT_SUM_WORDS + 1,
-	PARTIAL_WORDS = PARTIAL_TEXT + 2
-};
-
-typedef struct SpilledPartials
-{
-	uint32_t	n;
-	int64_t		keys[PARTIAL_GROUPS];
-	int64_t		words[PARTIAL_GROUPS][PARTIAL_WORDS];
-	uint8_t		texts[PARTIAL_GROUPS][32];
-} SpilledPartials;
-
-static bool
-keep_partial(void *arg, uint64_t hash, const CsvValue *keys,
-			 const CsvValue *values, const CsvPartial *partial)
-{
-	SpilledPartials *spilled = arg;
-	const int64_t *text = partial->words + PARTIAL_TEXT;
-
-	(void) hash;
-	assert_null(values);
-	assert_true(spilled->n < PARTIAL_GROUPS && text[1] <= 32);
-	spilled->keys[spilled->n] = keys[0].value.integer;
-	memcpy(spilled->words[spilled->n], partial->words,
-		   PARTIAL_WORDS * sizeof(int64_t));
-	memcpy(spilled->texts[spilled->n], partial->texts + text[0],
-		   (size_t) text[1]);
-	spilled->words[spilled->n++][PARTIAL_TEXT] = 0;
-	return true;
-}
-
-static void
-partial_groups_are_merged_or_handed_over(void **state)
-{
-	static Program program;
-	static SpilledPartials spilled;
-	Fixture		fixture;
-	CsvEvaluator *evaluator;
-	CsvPlan		plan;
-	CsvAnswer  *answer;
-	NaiveGroups groups = {NULL, 0, 0};
-	uint32_t	ngroups;
-
-	(void) state;
-	random_state = 11;
-	memset(&fixture, 0, sizeof(fixture));
-	add_column(&fixture, CSV_KIND_INT8, -1, 0);
-	add_column(&fixture, CSV_KIND_FLOAT8, -1, 0);
-	add_column(&fixture, CSV_KIND_TEXT, -1, 0);
-	fixture.spreads[0] = SPREAD_DISTINCT;
-	fixture.spreads[2] = SPREAD_DISTINCT;
-	make_batch(&fixture, PARTIAL_GROUPS);
-	start_program(&program);
-	group_by_column(&program, CSV_LANE_INT, 0);
-	add_aggregate(&program, CSV_AGGREGATE_SUM, CSV_LANE_FLOAT,
-				  add_load(&program, CSV_LANE_FLOAT, 1), CSV_NO_REGISTER);
-	add_aggregate(&program, CSV_AGGREGATE_MAX, CSV_LANE_TEXT,
-				  add_load(&program, CSV_LANE_TEXT, 2), CSV_NO_REGISTER);
-	for (uint32_t row = 0; row < PARTIAL_GROUPS; row++)
-		naive_row(&program.query, &fixture.table, row, &groups);
-	assert_true(csv_plan_make(&plan, &csv_thread_memory, &program.query,
-							  &fixture.layout, CSV_MAX_REGISTERS, false));
-	assert_int_equal(plan.nwords, PARTIAL_WORDS);
-	answer = host_answer(&plan, &fixture.layout, &fixture.batch);
-	evaluator = evaluator_of(&program.query);
-
-	/* the first groups find room; no other does */
-	csv_evaluator_limit(evaluator, 128 * 1024, keep_partial, NULL, &spilled);
-	assert_int_equal(csv_evaluator_merge(evaluator, &answer->groups), CSV_OK);
-	ngroups = csv_evaluator_ngroups(evaluator);
-	assert_true(ngroups > 100 && ngroups < PARTIAL_GROUPS / 2);
-	assert_int_equal(spilled.n, PARTIAL_GROUPS - ngroups);
-
-	/* with those that were handed over, they are all there */
-	csv_evaluator_limit(evaluator, 0, NULL, NULL, NULL);
-	for (uint32_t i = 0; i < spilled.n; i++)
-	{
-		CsvPartial	partial = {spilled.words[i], spilled.texts[i]};
-		CsvValue	key;
-		uint32_t	group;
-
-		memset(&key, 0, sizeof(key));
-		key.value.integer = spilled.keys[i];
-		group = csv_evaluator_find_group(evaluator, &key, NULL);
-		assert_int_equal(group, ngroups + i);
-		assert_true(csv_evaluator_add_partial(evaluator, group, &partial));
-	}
-	expect_naive_groups(evaluator, &program.query, &groups);
-	csv_plan_free(&plan, &csv_thread_memory);
-	host_answer_free(answer);
-	csv_evaluator_free(evaluator);
-	naive_free(&program.query, &groups);
-	free_batch(&fixture);
 }
 
 /* ---- failures ---- */
@@ -1056,7 +805,7 @@ distinct_values_can_be_added_one_by_one(void **state)
 
 		key.bytes = (const uint8_t *) "a key of more than twelve bytes";
 		key.length = 13 + g;
-		assert_int_equal(csv_evaluator_find_group(evaluator, &key, NULL), g);
+		assert_int_equal(csv_evaluator_find_group(evaluator, &key), g);
 		for (size_t i = 0; i < LENGTH(values); i++)
 		{
 			value.value.real = values[i];
@@ -1069,7 +818,7 @@ distinct_values_can_be_added_one_by_one(void **state)
 		assert_int_equal(count.count, 3);
 	}
 	key.state = CSV_LANE_NULL;
-	assert_int_equal(csv_evaluator_find_group(evaluator, &key, NULL), 3);
+	assert_int_equal(csv_evaluator_find_group(evaluator, &key), 3);
 	get_key(evaluator, 3, 0, &value);
 	assert_int_equal(value.state, CSV_LANE_NULL);
 	csv_evaluator_free(evaluator);
@@ -1137,8 +886,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counters_and_sums_carry),
 		cmocka_unit_test(many_groups_keep_their_sums),
-		cmocka_unit_test(distinct_values_are_counted_or_handed_over),
-		cmocka_unit_test(partial_groups_are_merged_or_handed_over),
 		cmocka_unit_test(memory_that_fails_is_given_back),
 		cmocka_unit_test(numbers_beyond_a_lane_are_undecided),
 		cmocka_unit_test(an_interrupt_ends_the_run),

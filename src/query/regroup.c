@@ -1,0 +1,392 @@
+/*
+ * regroup.c
+ *		Merges groups that are on disk: see regroup.h.
+ *
+ * The parts that wait are on a stack, so that few wait at a time.  The parts of a crew's
+ * work take them from there in any order, and put smaller parts back.
+ */
+#include "regroup.h"
+
+#include <string.h>
+
+#include "../reader/crew.h"
+#include "evaluator.h"
+#include "groups.h"
+#include "spilled.h"
+
+/*
+ * Of its share of memory, a thread takes this part for the groups that it merges.
+ * Groups that wait for the caller are larger: they have all words, and perhaps rows.
+ */
+#define SHARE_DIVISOR	4
+
+/* a thread needs no less than this */
+#define LEAST_SHARE		(64 * 1024)
+
+/* records between two looks at memory and interrupts */
+#define RECORDS			64
+
+/* a part that waits */
+typedef struct RegroupTask
+{
+	CsvSpilledPart part;
+	uint32_t	skip;			/* leading bits that its tags share */
+} RegroupTask;
+
+/* a part that is merged, or waits for the caller */
+typedef struct RegroupSlot
+{
+	RegroupTask task;
+	bool		is_end;			/* there was no part */
+	CsvSpilledBlocks blocks;
+	CsvEvaluator *evaluator;
+	CsvSpilledParts smaller;	/* parts that it was divided into */
+	CsvPartialGroups groups;
+} RegroupSlot;
+
+struct CsvRegroup
+{
+	CsvMemory	memory;
+	const CsvEvaluator *like;
+	CsvSpill   *spill;
+	CsvGroupsMaker maker;
+	CsvCrew		crew;
+	size_t		share_bytes;
+	atomic_bool failed;
+	bool		merges_values;	/* parts are of values of COUNT_DISTINCT */
+	bool		is_working;
+	const RegroupSlot *taken;	/* the caller has its groups; or NULL */
+	uint64_t	nparts;			/* that the caller has got */
+
+	/* the crew's mutex guards the stack */
+	RegroupTask *tasks;
+	size_t		ntasks;
+	size_t		capacity;
+	RegroupSlot slots[CSV_CREW_PARTS];
+};
+
+CsvRegroup *
+csv_regroup_create(const CsvMemory *memory, const CsvEvaluator *like,
+				   uint32_t nthreads, const CsvGroupsMaker *maker)
+{
+	CsvRegroup *regroup = memory->alloc(memory->owner, sizeof(CsvRegroup));
+
+	if (regroup == NULL)
+		return NULL;
+	memset(regroup, 0, sizeof(*regroup));
+	regroup->memory = *memory;
+	regroup->like = like;
+	regroup->spill = like->groups->spill;
+	if (maker != NULL)
+		regroup->maker = *maker;
+	regroup->share_bytes = regroup->spill->limit_bytes / nthreads / SHARE_DIVISOR;
+	if (regroup->share_bytes < LEAST_SHARE)
+		regroup->share_bytes = LEAST_SHARE;
+	atomic_init(&regroup->failed, false);
+	csv_crew_init(&regroup->crew, nthreads);
+	return regroup;
+}
+
+static void
+drop_memory(CsvRegroup *regroup, void *memory)
+{
+	if (memory != NULL)
+		regroup->memory.free(regroup->memory.owner, memory);
+}
+
+static void
+clear_slot(CsvRegroup *regroup, RegroupSlot *slot)
+{
+	csv_spilled_free(regroup->spill, &slot->blocks);
+	drop_memory(regroup, slot->smaller.parts);
+	drop_memory(regroup, slot->groups.made);
+	if (slot->evaluator != NULL)
+		csv_evaluator_free(slot->evaluator);
+	memset(slot, 0, sizeof(*slot));
+}
+
+void
+csv_regroup_free(CsvRegroup *regroup)
+{
+	atomic_store(&regroup->failed, true);	/* helpers give up */
+	csv_crew_close(&regroup->crew);
+	for (uint32_t i = 0; i < CSV_CREW_PARTS; i++)
+		clear_slot(regroup, &regroup->slots[i]);
+	drop_memory(regroup, regroup->tasks);
+	drop_memory(regroup, regroup);
+}
+
+/* ---- the stack of parts; the crew's mutex is held, or no thread works ---- */
+
+/* push all parts that are not empty; false: no memory */
+static bool
+push_parts(CsvRegroup *regroup, const CsvSpilledParts *parts)
+{
+	size_t		nparts = parts->parts == NULL ? 0 : (size_t) 1 << parts->bits;
+
+	if (regroup->ntasks + nparts > regroup->capacity)
+	{
+		size_t		capacity = 2 * (regroup->ntasks + nparts);
+		RegroupTask *larger = regroup->memory.alloc(regroup->memory.owner,
+													capacity * sizeof(*larger));
+
+		if (larger == NULL)
+			return false;
+		if (regroup->tasks != NULL)
+			memcpy(larger, regroup->tasks, regroup->ntasks * sizeof(*larger));
+		drop_memory(regroup, regroup->tasks);
+		regroup->tasks = larger;
+		regroup->capacity = capacity;
+	}
+	for (size_t i = nparts; i-- > 0;)
+		if (parts->parts[i].nbytes > 0)
+		{
+			RegroupTask *task = &regroup->tasks[regroup->ntasks++];
+
+			task->part = parts->parts[i];
+			task->skip = parts->skip + parts->bits;
+		}
+	return true;
+}
+
+/* parts that others divide may still come */
+static bool
+may_begin(void *arg)
+{
+	CsvRegroup *regroup = arg;
+
+	return regroup->ntasks > 0 || regroup->crew.njoined == regroup->crew.nbegun;
+}
+
+static void
+begin_part(void *arg, uint32_t number)
+{
+	CsvRegroup *regroup = arg;
+	RegroupSlot *slot = &regroup->slots[number % CSV_CREW_PARTS];
+
+	slot->is_end = regroup->ntasks == 0;
+	if (!slot->is_end)
+		slot->task = regroup->tasks[--regroup->ntasks];
+}
+
+static CsvJoin
+join_part(void *arg, uint32_t number)
+{
+	CsvRegroup *regroup = arg;
+	RegroupSlot *slot = &regroup->slots[number % CSV_CREW_PARTS];
+
+	if (slot->is_end)
+		return CSV_JOIN_END;
+	if (!push_parts(regroup, &slot->smaller))
+		atomic_store(&regroup->failed, true);
+	if (atomic_load(&regroup->failed))
+		regroup->ntasks = 0;
+	csv_crew_call(&regroup->crew);
+	return CSV_JOIN_DONE;
+}
+
+/* ---- a part ---- */
+
+static bool
+give_up(CsvRegroup *regroup)
+{
+	return atomic_load(&regroup->failed) || csv_crew_interrupted(&regroup->crew);
+}
+
+/* groups for a part; false: no memory */
+static bool
+make_evaluator(CsvRegroup *regroup, RegroupSlot *slot)
+{
+	CsvGroups  *groups;
+
+	slot->evaluator = csv_evaluator_create_like(&regroup->memory, regroup->like);
+	if (slot->evaluator == NULL)
+		return false;
+	groups = slot->evaluator->groups;
+	groups->spill = regroup->spill;
+	if (regroup->merges_values)
+		groups->value_skip = slot->task.skip;
+	else
+		groups->skip = slot->task.skip;
+	/* without keys, there is a group already */
+	return csv_groups_reset(groups);
+}
+
+/* must groups be divided, and can they be? */
+static bool
+is_too_large(const CsvRegroup *regroup, const RegroupSlot *slot)
+{
+	const CsvGroups *groups = slot->evaluator->groups;
+
+	return slot->task.skip < 32 &&
+		csv_groups_bytes(groups) > regroup->share_bytes &&
+		(regroup->merges_values ? csv_groups_have_values(groups) :
+		 groups->table.nrows > 1);
+}
+
+/* write groups, or values, to smaller parts; false: failed */
+static bool
+divide(CsvRegroup *regroup, RegroupSlot *slot)
+{
+	CsvSpilledParts *smaller = &slot->smaller;
+
+	if (smaller->parts == NULL)
+	{
+		smaller->skip = slot->task.skip;
+		smaller->bits = csv_spill_bits(regroup->share_bytes);
+		if (smaller->bits > 32 - smaller->skip)
+			smaller->bits = 32 - smaller->skip;
+	}
+	return csv_spill_write(regroup->spill, regroup->merges_values ? NULL : smaller,
+						   regroup->merges_values ? smaller : NULL,
+						   slot->evaluator->groups);
+}
+
+/* add all blocks of a part; false: failed */
+static bool
+add_blocks(CsvRegroup *regroup, RegroupSlot *slot)
+{
+	if (!csv_spilled_find(regroup->spill, slot->task.part, &slot->blocks))
+		return false;
+	for (uint32_t i = 0; i < slot->blocks.nblocks; i++)
+	{
+		if (!csv_spilled_read(regroup->spill, &slot->blocks, i))
+			return false;
+		while (csv_spilled_has_more(&slot->blocks))
+		{
+			if (give_up(regroup) ||
+				!csv_spilled_add(&slot->blocks, RECORDS, slot->evaluator->groups) ||
+				(is_too_large(regroup, slot) && !divide(regroup, slot)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* the groups of a whole part, for the caller; false: no memory */
+static bool
+hand_out(CsvRegroup *regroup, RegroupSlot *slot)
+{
+	if (csv_evaluator_groups(slot->evaluator, 0, UINT32_MAX, &slot->groups) != CSV_OK)
+		return false;
+	if (regroup->maker.function != NULL && slot->groups.ngroups > 0)
+		slot->groups.made = regroup->maker.function(regroup->maker.arg,
+													&regroup->memory, &slot->groups);
+	return true;
+}
+
+static void
+merge_part(void *arg, uint32_t number)
+{
+	CsvRegroup *regroup = arg;
+	RegroupSlot *slot = &regroup->slots[number % CSV_CREW_PARTS];
+	bool		done;
+
+	if (slot->is_end || give_up(regroup))
+		return;
+	done = make_evaluator(regroup, slot) && add_blocks(regroup, slot);
+	csv_spilled_free(regroup->spill, &slot->blocks);
+	if (done && slot->smaller.parts != NULL)
+		done = divide(regroup, slot);
+	else if (done && regroup->merges_values)
+		done = csv_spill_write(regroup->spill, &regroup->spill->groups, NULL,
+							   slot->evaluator->groups);
+	else if (done)
+		done = hand_out(regroup, slot);
+	if (!done)
+		atomic_store(&regroup->failed, true);
+}
+
+/* ---- the caller ---- */
+
+static bool
+begin_work(CsvRegroup *regroup, const CsvSpilledParts *parts)
+{
+	CsvCrewWork work = {
+		.nparts = UINT64_MAX,.most = regroup->crew.nthreads + 1,
+		.may_begin = may_begin,.begin = begin_part,.work = merge_part,
+		.join = join_part,.arg = regroup
+	};
+
+	if (!push_parts(regroup, parts))
+		return false;
+	csv_crew_start_work(&regroup->crew, &work);
+	regroup->is_working = true;
+	return true;
+}
+
+/* drops what the caller has had; true: the next part is taken */
+static bool
+take_part(CsvRegroup *regroup, RegroupSlot **slot)
+{
+	uint32_t	number;
+
+	if (regroup->taken != NULL)
+		clear_slot(regroup, (RegroupSlot *) regroup->taken);
+	regroup->taken = NULL;
+	if (!csv_crew_next(&regroup->crew, &number))
+		return false;
+	*slot = &regroup->slots[number % CSV_CREW_PARTS];
+	regroup->taken = *slot;
+	return true;
+}
+
+CsvStatus
+csv_regroup_next(CsvRegroup *regroup, CsvPartialGroups *groups,
+				 bool (*interrupted) (void *arg), void *interrupted_arg)
+{
+	RegroupSlot *slot;
+	CsvStatus	status = CSV_OK;
+
+	memset(groups, 0, sizeof(*groups));
+	csv_crew_begin(&regroup->crew, interrupted, interrupted_arg);
+	if (!regroup->is_working)
+	{
+		regroup->merges_values = regroup->spill->values.parts != NULL;
+		if (!begin_work(regroup, regroup->merges_values ? &regroup->spill->values :
+						&regroup->spill->groups))
+			return CSV_NO_MEMORY;
+	}
+	for (;;)
+	{
+		if (take_part(regroup, &slot))
+			*groups = slot->groups;
+		else if (regroup->merges_values && !atomic_load(&regroup->failed))
+		{
+			regroup->merges_values = false;
+			if (!begin_work(regroup, &regroup->spill->groups))
+				return CSV_NO_MEMORY;
+			continue;
+		}
+		if (csv_crew_was_interrupted(&regroup->crew))
+			status = CSV_INTERRUPTED;
+		else if (atomic_load(&regroup->failed))
+			status = CSV_NO_MEMORY;
+		if (status != CSV_OK || groups->ngroups > 0 || regroup->taken == NULL)
+			break;
+	}
+	regroup->nparts += groups->ngroups > 0;
+	/* no interrupts while the caller does something else */
+	csv_crew_begin(&regroup->crew, NULL, NULL);
+	return status;
+}
+
+bool
+csv_regroup_attached(const CsvRegroup *regroup, uint32_t i, uint32_t *group,
+					 const uint8_t **bytes)
+{
+	const CsvGroups *groups = regroup->taken == NULL ? NULL :
+		regroup->taken->evaluator->groups;
+
+	if (groups == NULL || i >= groups->nattached)
+		return false;
+	*group = groups->attached[i].group;
+	*bytes = groups->attached[i].bytes;
+	return true;
+}
+
+uint64_t
+csv_regroup_nparts(const CsvRegroup *regroup)
+{
+	return regroup->nparts;
+}
