@@ -104,8 +104,8 @@ SET work_mem = '32MB';
 SELECT plan('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i');
 SELECT times() < 2 AS in_memory;
 
--- not if there is no memory for ten times the rows that are expected; but always, if it decides
--- which files are read, or if no rows are kept
+-- if there is no memory for ten times the rows that are expected, at the cost of reading the
+-- file each time; no cost is added if it decides which files are read, or if no rows are kept
 RESET work_mem;
 SELECT plan('SELECT t.x FROM generate_series(1, 2) i, t WHERE t.a = i');
 SELECT plan('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i AND t.k = 3 AND t.a < 8000');

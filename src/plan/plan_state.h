@@ -160,13 +160,6 @@ extern List *csv_find_equalities(PlannerInfo *root, const CsvPlanState *state,
 								 List *clauses, const List *allowed);
 
 /*
- * Would the rows that such scans keep fit in memory, even if there are many more than
- * estimated?  True if they keep no rows.
- */
-extern bool csv_lookup_is_safe(PlannerInfo *root, RelOptInfo *baserel,
-							   const CsvPlanState *state);
-
-/*
  * Returns the average cost of scans that are repeated for rows of the outer relations,
  * and for rows of queries around this query.  read_cost: to read all rows.  nfound: rows
  * that a scan returns.

@@ -187,12 +187,11 @@ kept_bytes(PlannerInfo *root, RelOptInfo *baserel)
 		 MAXALIGN(SizeofMinimalTupleHeader) + CSV_LOOKUP_ROW_BYTES);
 }
 
-bool
-csv_lookup_is_safe(PlannerInfo *root, RelOptInfo *baserel,
-				   const CsvPlanState *state)
+/* would the rows fit in memory, even if there are many more than estimated? */
+static bool
+is_safe(PlannerInfo *root, RelOptInfo *baserel)
 {
-	return !can_look_up(root, state) ||
-		SAFE_FACTOR * kept_bytes(root, baserel) <= get_hash_memory_limit();
+	return SAFE_FACTOR * kept_bytes(root, baserel) <= get_hash_memory_limit();
 }
 
 Cost
@@ -206,7 +205,13 @@ csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost,
 	Cost		fill_cost;
 	double		nbytes;
 
-	if (nreads >= nloops || !can_look_up(root, state))
+	/*
+	 * A nested loop over such a scan can be worse than a hash join, if there are many
+	 * more rows than estimated.  With this cost it is chosen where a loop over a scan
+	 * without parameters, which never looks up, would be chosen otherwise.
+	 */
+	if (nreads >= nloops || !can_look_up(root, state) ||
+		(!bms_is_empty(outer) && !is_safe(root, baserel)))
 		return read_cost;
 	/* as for the hash of a join, whose rows come out first */
 	fill_cost = read_cost +

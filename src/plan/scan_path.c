@@ -441,8 +441,7 @@ with_clauses(const CsvPlanState *state, List *clauses)
 
 /*
  * Add paths for the inner side of a nested loop.  For each outer row, the engine
- * filters by its values, or files are left out by them.  If rows would be looked up in
- * temporary files, there is no such path, so that a hash join reads the file once.
+ * filters by its values, or files are left out by them.
  */
 static void
 add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
@@ -477,9 +476,8 @@ add_parameterized_paths(PlannerInfo *root, RelOptInfo *baserel)
 								   list_difference_ptr(with.file_clauses,
 													   state->file_clauses),
 								   (int) baserel->relid, JOIN_INNER, NULL);
-		if (list_length(with.file_clauses) > list_length(state->file_clauses) ||
-			(list_length(with.pushed) > list_length(state->pushed) &&
-			 csv_lookup_is_safe(root, baserel, &with)))
+		if (list_length(with.pushed) > list_length(state->pushed) ||
+			list_length(with.file_clauses) > list_length(state->file_clauses))
 			add_scan_path(root, baserel, &with, param_info->ppi_rows,
 						  param_info->ppi_req_outer);
 	}
