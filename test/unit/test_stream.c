@@ -687,6 +687,51 @@ no_place_is_guessed_in_a_header_longer_than_a_piece(void **state)
 	csv_window_release(&reader.window);
 }
 
+/* a record, which the file of read_records() has many times */
+#define DOUBLED		"12,\"a\"\"b, \"\"\"\"c\"\",d\"\"\",\"\"\"e\"\n"
+
+/* as pread(2) */
+static ssize_t
+read_records(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
+{
+	(void) arg;
+	for (size_t i = 0; i < nbytes; i++)
+		buffer[i] = (uint8_t) DOUBLED[(offset + i) % strlen(DOUBLED)];
+	return (ssize_t) nbytes;
+}
+
+static void
+a_record_is_guessed_from_any_of_its_doubled_quotes(void **state)
+{
+	const uint64_t nbytes = strlen(DOUBLED);
+
+	(void) state;
+	for (int quoting = CSV_QUOTING_RFC4180; quoting <= CSV_QUOTING_POSTGRES; quoting++)
+	{
+		CsvDialectOptions options = {
+			.delimiter = ',', .quote = '"', .quoting = (uint8_t) quoting, .multiline = true
+		};
+		CsvDialect	dialect;
+		CsvPieceReader reader = {
+			.dialect = &dialect,
+			.window = {
+				.memory = csv_thread_memory, .read_at = read_records, .end = 1000000
+			}
+		};
+
+		csv_dialect_compile(&dialect, &options);
+		for (uint64_t from = 1000 * nbytes + 1; from <= 1001 * nbytes; from++)
+		{
+			CsvPiece	piece = {.from = from, .is_last = true};
+
+			assert_int_equal(csv_piece_guess(&reader, &piece), CSV_OK);
+			assert_true(piece.found);
+			assert_int_equal(piece.start, 1001 * nbytes);
+		}
+		csv_window_release(&reader.window);
+	}
+}
+
 int
 main(void)
 {
@@ -716,6 +761,7 @@ main(void)
 		cmocka_unit_test(a_long_record_can_be_interrupted_anywhere),
 		cmocka_unit_test(another_engine_can_go_on_between_two_batches),
 		cmocka_unit_test(no_place_is_guessed_in_a_header_longer_than_a_piece),
+		cmocka_unit_test(a_record_is_guessed_from_any_of_its_doubled_quotes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
