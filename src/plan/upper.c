@@ -472,8 +472,6 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	}
 	values_bytes = distinct_bytes(root, state, keys, input_rel->rows);
 	spilling = spill_cost(state, ngroups, values_bytes, input_rel->rows);
-	if (spilling > 0 && values_bytes > 0)
-		return;
 	nrows = clamp_row_est(ngroups *
 						  clauselist_selectivity(root, state->having, 0,
 												 JOIN_INNER, NULL));

@@ -458,7 +458,7 @@ csv_count_distinct(CsvGroups *groups, uint32_t aggregate, const CsvRun *run,
 	hash = csv_keyed_hash(table, hash, table->lanes[1], &pair[1]);
 	if (csv_keyed_find(table, hash, pair, &made) == CSV_NO_ROW)
 		return false;
-	return !made ||
+	return !made || groups->counts_later ||
 		csv_add_count(groups, groups->partial.input[aggregate], run, 1);
 }
 

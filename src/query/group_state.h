@@ -76,6 +76,7 @@ typedef struct CsvGroups
 	uint32_t	skip;			/* leading bits that tags of all groups share, */
 	uint32_t	value_skip;		/* and tags of all values of COUNT_DISTINCT */
 	uint32_t	first_bits;		/* log2 of the slots for as many groups as were written */
+	bool		counts_later;	/* csv_groups_count_values() counts values */
 	uint32_t	tag_offset;		/* with COUNT_DISTINCT: of a group's tag, in its row */
 	CsvAttached *attached;
 	uint32_t	nattached;

@@ -197,6 +197,15 @@ forget_classes(CsvGroups *groups)
 }
 
 void
+csv_groups_forget_values(CsvGroups *groups)
+{
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+		if (groups->accumulators != NULL &&
+			groups->accumulators[i].distinct.arena.memory != NULL)
+			csv_keyed_free(&groups->accumulators[i].distinct);
+}
+
+void
 csv_groups_free(CsvGroups *groups)
 {
 	void	   *parts[] = {
@@ -209,10 +218,7 @@ csv_groups_free(CsvGroups *groups)
 	csv_keyed_free(&groups->carries);
 	csv_wide_floats_free(&groups->wides);
 	forget_classes(groups);
-	for (uint32_t i = 0; i < groups->query->naggregates; i++)
-		if (groups->accumulators != NULL &&
-			groups->accumulators[i].distinct.arena.memory != NULL)
-			csv_keyed_free(&groups->accumulators[i].distinct);
+	csv_groups_forget_values(groups);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i] != NULL)
 			groups->memory->free(groups->memory->owner, parts[i]);
@@ -235,6 +241,14 @@ csv_groups_bytes(const CsvGroups *groups)
 		groups->attached_capacity * sizeof(CsvAttached) +
 		sizeof(uint32_t) * ((size_t) groups->class_capacity +
 							groups->group_capacity);
+
+	return nbytes + csv_groups_value_bytes(groups);
+}
+
+size_t
+csv_groups_value_bytes(const CsvGroups *groups)
+{
+	size_t		nbytes = 0;
 
 	for (uint32_t i = 0; i < groups->query->naggregates; i++)
 		nbytes += csv_keyed_bytes(&groups->accumulators[i].distinct);
@@ -265,6 +279,36 @@ static bool
 make_room(CsvGroups *groups)
 {
 	return !csv_groups_are_full(groups) || groups->make_room(groups->room_arg, groups);
+}
+
+void
+csv_groups_expect_values(CsvGroups *groups, uint32_t skip)
+{
+	groups->value_skip = skip;
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+		groups->accumulators[i].distinct.skip = skip;
+}
+
+bool
+csv_groups_count_values(CsvGroups *groups)
+{
+	for (uint32_t i = 0; i < groups->query->naggregates; i++)
+	{
+		const CsvAccumulator *accumulator = &groups->accumulators[i];
+
+		for (uint32_t row = 0; row < accumulator->distinct.nrows; row++)
+		{
+			CsvValue	value;
+			CsvRun		run = {0};
+
+			run.group = csv_distinct_value(accumulator, row, &value);
+			run.place = csv_keyed_row(&groups->table, run.group);
+			if (!csv_add_count(groups, groups->partial.input[i], &run, 1))
+				return false;
+		}
+	}
+	csv_groups_forget_values(groups);
+	return true;
 }
 
 /* ---- groups of other memory and of files ---- */

@@ -38,6 +38,18 @@ extern bool csv_groups_are_full(CsvGroups *groups);
 /* has COUNT_DISTINCT kept values? */
 extern bool csv_groups_have_values(const CsvGroups *groups);
 
+/* memory of these values, in bytes */
+extern size_t csv_groups_value_bytes(const CsvGroups *groups);
+
+/* drop these values; what was counted stays */
+extern void csv_groups_forget_values(CsvGroups *groups);
+
+/* values that come next have tags with so many leading bits in common */
+extern void csv_groups_expect_values(CsvGroups *groups, uint32_t skip);
+
+/* count all values, if that was put off, and drop them; false: no memory */
+extern bool csv_groups_count_values(CsvGroups *groups);
+
 /* has a group's row an extreme?  Not if no lane holds its values. */
 extern bool csv_groups_have_extreme(const CsvGroups *groups, uint32_t number,
 									const uint8_t *row);

@@ -58,7 +58,9 @@ struct CsvRegroup
 	const RegroupSlot *taken;	/* the caller has its groups; or NULL */
 	uint64_t	nparts;			/* that the caller has got */
 
-	/* the crew's mutex guards the stack */
+	/* the crew's mutex guards the stack, and the evaluators that no thread uses */
+	CsvEvaluator *free_evaluators[CSV_MAX_THREADS + 1];
+	uint32_t	nfree;
 	RegroupTask *tasks;
 	size_t		ntasks;
 	size_t		capacity;
@@ -112,6 +114,8 @@ csv_regroup_free(CsvRegroup *regroup)
 	csv_crew_close(&regroup->crew);
 	for (uint32_t i = 0; i < CSV_CREW_PARTS; i++)
 		clear_slot(regroup, &regroup->slots[i]);
+	for (uint32_t i = 0; i < regroup->nfree; i++)
+		csv_evaluator_free(regroup->free_evaluators[i]);
 	drop_memory(regroup, regroup->tasks);
 	drop_memory(regroup, regroup);
 }
@@ -204,23 +208,61 @@ make_evaluator(CsvRegroup *regroup, RegroupSlot *slot)
 		return false;
 	groups = slot->evaluator->groups;
 	groups->spill = regroup->spill;
-	if (regroup->merges_values)
-		groups->value_skip = slot->task.skip;
-	else
-		groups->skip = slot->task.skip;
+	groups->counts_later = regroup->merges_values;
+	groups->skip = regroup->merges_values ? 0 : slot->task.skip;
 	/* without keys, there is a group already */
 	return csv_groups_reset(groups);
 }
 
-/* must groups be divided, and can they be? */
+/* groups for a part of values, with counts of other such parts; false: no memory */
+static bool
+take_evaluator(CsvRegroup *regroup, RegroupSlot *slot)
+{
+	pthread_mutex_lock(&regroup->crew.mutex);
+	if (regroup->nfree > 0)
+		slot->evaluator = regroup->free_evaluators[--regroup->nfree];
+	pthread_mutex_unlock(&regroup->crew.mutex);
+	if (slot->evaluator == NULL && !make_evaluator(regroup, slot))
+		return false;
+	csv_groups_expect_values(slot->evaluator->groups, slot->task.skip);
+	return true;
+}
+
+/* write the counts of values, as groups; false: failed */
+static bool
+write_counts(CsvRegroup *regroup, CsvEvaluator *evaluator)
+{
+	return csv_spill_write(regroup->spill, &regroup->spill->groups, NULL,
+						   evaluator->groups);
+}
+
+/* a part of values is done; false: failed */
+static bool
+give_evaluator(CsvRegroup *regroup, RegroupSlot *slot)
+{
+	CsvGroups  *groups = slot->evaluator->groups;
+
+	if (!csv_groups_count_values(groups) ||
+		(csv_groups_bytes(groups) > regroup->share_bytes &&
+		 !write_counts(regroup, slot->evaluator)))
+		return false;
+	pthread_mutex_lock(&regroup->crew.mutex);
+	regroup->free_evaluators[regroup->nfree++] = slot->evaluator;
+	slot->evaluator = NULL;
+	pthread_mutex_unlock(&regroup->crew.mutex);
+	return true;
+}
+
+/* must groups, or values, be divided, and can they be? */
 static bool
 is_too_large(const CsvRegroup *regroup, const RegroupSlot *slot)
 {
 	const CsvGroups *groups = slot->evaluator->groups;
 
 	return slot->task.skip < 32 &&
-		csv_groups_bytes(groups) > regroup->share_bytes &&
-		(regroup->merges_values ? csv_groups_have_values(groups) :
+		(regroup->merges_values ?
+		 csv_groups_value_bytes(groups) > regroup->share_bytes :
+		 csv_groups_bytes(groups) > regroup->share_bytes &&
 		 groups->table.nrows > 1);
 }
 
@@ -233,7 +275,8 @@ divide(CsvRegroup *regroup, RegroupSlot *slot)
 	if (smaller->parts == NULL)
 	{
 		smaller->skip = slot->task.skip;
-		smaller->bits = csv_spill_bits(regroup->share_bytes);
+		smaller->bits = csv_spill_divide_bits(slot->task.part.all_bytes,
+											  regroup->share_bytes);
 		if (smaller->bits > 32 - smaller->skip)
 			smaller->bits = 32 - smaller->skip;
 	}
@@ -284,15 +327,15 @@ merge_part(void *arg, uint32_t number)
 
 	if (slot->is_end || give_up(regroup))
 		return;
-	done = make_evaluator(regroup, slot) && add_blocks(regroup, slot);
+	done = (regroup->merges_values ? take_evaluator(regroup, slot) :
+			make_evaluator(regroup, slot)) && add_blocks(regroup, slot);
 	csv_spilled_free(regroup->spill, &slot->blocks);
 	if (done && slot->smaller.parts != NULL)
 		done = divide(regroup, slot);
-	else if (done && regroup->merges_values)
-		done = csv_spill_write(regroup->spill, &regroup->spill->groups, NULL,
-							   slot->evaluator->groups);
-	else if (done)
+	else if (done && !regroup->merges_values)
 		done = hand_out(regroup, slot);
+	if (done && regroup->merges_values)
+		done = give_evaluator(regroup, slot);
 	if (!done)
 		atomic_store(&regroup->failed, true);
 }
@@ -313,6 +356,23 @@ begin_work(CsvRegroup *regroup, const CsvSpilledParts *parts)
 	csv_crew_start_work(&regroup->crew, &work);
 	regroup->is_working = true;
 	return true;
+}
+
+/* values are merged: begin with groups; false: failed */
+static bool
+begin_groups(CsvRegroup *regroup)
+{
+	while (regroup->nfree > 0)
+	{
+		CsvEvaluator *evaluator = regroup->free_evaluators[--regroup->nfree];
+		bool		written = write_counts(regroup, evaluator);
+
+		csv_evaluator_free(evaluator);
+		if (!written)
+			return false;
+	}
+	regroup->merges_values = false;
+	return begin_work(regroup, &regroup->spill->groups);
 }
 
 /* drops what the caller has had; true: the next part is taken */
@@ -353,8 +413,7 @@ csv_regroup_next(CsvRegroup *regroup, CsvPartialGroups *groups,
 			*groups = slot->groups;
 		else if (regroup->merges_values && !atomic_load(&regroup->failed))
 		{
-			regroup->merges_values = false;
-			if (!begin_work(regroup, &regroup->spill->groups))
+			if (!begin_groups(regroup))
 				return CSV_NO_MEMORY;
 			continue;
 		}

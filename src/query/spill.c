@@ -8,9 +8,10 @@
 
 /*
  * Each part gets about this much at a time, so that reading a part takes few calls.
- * Smaller pieces cost more than a second pass over the groups.
+ * Four times smaller pieces still cost less than a further pass over the groups.
  */
 #define PIECE_BYTES		4096
+#define SMALL_PIECE_BITS	2
 #define LEAST_BITS		4
 #define MOST_BITS		11
 
@@ -28,6 +29,18 @@ csv_spill_bits(size_t nbytes)
 	while (bits < MOST_BITS && nbytes >> bits > PIECE_BYTES)
 		bits++;
 	return bits;
+}
+
+uint32_t
+csv_spill_divide_bits(uint64_t part_bytes, size_t share_bytes)
+{
+	uint32_t	most = csv_spill_bits(share_bytes) + SMALL_PIECE_BITS;
+	uint32_t	bits = 1;
+
+	/* groups take up to twice the memory of their records */
+	while (bits < 2 * most && part_bytes >> bits > share_bytes / 2)
+		bits++;
+	return bits <= most ? bits : (bits + 1) / 2;
 }
 
 void

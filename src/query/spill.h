@@ -22,6 +22,7 @@ typedef struct CsvSpilledPart
 {
 	uint64_t	offset;			/* of its last block */
 	uint32_t	nbytes;			/* of that block; 0: nothing is in the part */
+	uint64_t	all_bytes;		/* of all blocks */
 } CsvSpilledPart;
 
 typedef struct CsvSpilledParts
@@ -89,5 +90,8 @@ extern bool csv_spill_is_due(CsvSpill *spill, size_t *counted, size_t nbytes);
 
 /* number of bits for parts if this much memory is written at a time */
 extern uint32_t csv_spill_bits(size_t nbytes);
+
+/* the same if the parts have part_bytes in all, and each should have share_bytes */
+extern uint32_t csv_spill_divide_bits(uint64_t part_bytes, size_t share_bytes);
 
 #endif							/* CSV_SPILL_H */

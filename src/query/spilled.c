@@ -127,6 +127,7 @@ put_blocks(Writer *writer)
 		head->before_bytes = part->nbytes;
 		part->offset = offset + at;
 		part->nbytes = head->nbytes;
+		part->all_bytes += head->nbytes;
 		at += head->nbytes;
 	}
 	pthread_mutex_unlock(&spill->mutex);
@@ -504,7 +505,12 @@ csv_spill_write(CsvSpill *spill, CsvSpilledParts *parts, CsvSpilledParts *values
 	if (values != NULL && csv_groups_have_values(groups) &&
 		!write_parts(spill, values, groups, true, false))
 		return false;
-	if (parts != NULL && groups->table.nrows > 0 &&
+	if (parts == NULL)
+	{
+		csv_groups_forget_values(groups);
+		return true;
+	}
+	if (groups->table.nrows > 0 &&
 		!write_parts(spill, parts, groups, false, values == NULL))
 		return false;
 	/* the next groups will be about as many */

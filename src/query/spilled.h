@@ -11,9 +11,10 @@
 #include "spill.h"
 
 /*
- * Write all groups with the values of COUNT_DISTINCT, and drop them.  parts: NULL, or
- * the parts that groups go to.  values: NULL, or the parts that values go to; then
- * groups in the file have not counted them.  False: no memory, or writing failed (`error`).
+ * Write all groups with the values of COUNT_DISTINCT, and drop them.  parts: the parts
+ * that groups go to; NULL: only values are written and dropped.  values: NULL, or the
+ * parts that values go to; then groups in the file have not counted them.  False: no
+ * memory, or writing failed (`error`).
  */
 extern bool csv_spill_write(CsvSpill *spill, CsvSpilledParts *parts,
 							CsvSpilledParts *values, CsvGroups *groups);

@@ -273,9 +273,13 @@ csv_crew_next(CsvCrew *crew, uint32_t *part)
 		if (do_step(crew, crew->nhelpers))
 			continue;
 		spin(crew);
-		if (!csv_crew_is_ready(crew) && !has_unfinished(crew) &&
-			!may_begin(crew))
-			pthread_cond_wait(&crew->for_taker, &crew->mutex);
+		if (csv_crew_is_ready(crew) || has_unfinished(crew) || may_begin(crew))
+			continue;
+		csv_nap(&crew->for_taker, &crew->mutex);
+		/* the callback may not return */
+		pthread_mutex_unlock(&crew->mutex);
+		csv_crew_interrupted(crew);
+		pthread_mutex_lock(&crew->mutex);
 	}
 	found = csv_crew_take(crew, part);
 	pthread_mutex_unlock(&crew->mutex);

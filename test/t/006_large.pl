@@ -132,6 +132,17 @@ for my $query (sort keys %distinct)
 	cmp_ok($rss - $rss_before, '<', $buffers_kb, 'little memory for it');
 	note(sprintf 'distinct values: RSS +%d kB', $rss - $rss_before);
 }
+# groups: the memory is the same, however many threads there are
+for my $threads (1, 4)
+{
+	$session->value("SET csv_gpu_fdw.cpu_threads = $threads");
+	$rss_before = rss_kb($session->pid);
+	($out, $err, $rss) = $session->query_watched('SELECT count(*), sum(c), max(s) FROM (SELECT t, count(*) c, sum(n) s FROM t GROUP BY t) x');
+	is("$out$err", "$nvalues|$nvalues|" . ($nvalues - 1), "groups, $threads threads");
+	cmp_ok($rss - $rss_before, '<', $buffers_kb, 'little memory for them');
+	note(sprintf 'groups: RSS +%d kB', $rss - $rss_before);
+}
+$session->value('RESET csv_gpu_fdw.cpu_threads');
 $session->value('RESET work_mem');
 
 # ---- a field of 100 MB ----

@@ -532,5 +532,89 @@ for my $threads (1, 4)
 	}
 }
 
+# ---- groups on disk: one key in half of the rows, keys longer than the memory ----
+
+write_file("$directory/skew.csv",
+	map { ($_ % 2 ? 'half' : "key $_") . ",$_," . ($_ % 30 ? $_ % 900 : "$_" . '0' x 30) . "\n" } 1 .. 150_000);
+write_file("$directory/skew.long.csv",
+	map { ('x' x (300_000 + $_ % 7)) . ",$_,1\n" } 1 .. 30);
+settle();
+$session->value("
+	CREATE FOREIGN TABLE skew (t text, n integer, y numeric) SERVER csv OPTIONS (filename '$directory/skew*.csv');
+	DROP VIEW csv; DROP TABLE plain;
+	CREATE VIEW csv AS SELECT * FROM skew;
+	CREATE TABLE plain AS SELECT * FROM skew; ANALYZE plain; ANALYZE skew;
+	SET csv_gpu_fdw.resident = off; SET csv_gpu_fdw.engine = cpu; SET work_mem = '64kB'; SET cpu_operator_cost = 1;");
+
+my @skewed = (
+	'SELECT t, count(*), sum(n), max(y), min(t) FROM @ GROUP BY t',
+	'SELECT length(t), t, count(DISTINCT n), count(DISTINCT y), count(*) FROM @ GROUP BY t',
+	'SELECT count(DISTINCT t), count(DISTINCT n), count(DISTINCT y), sum(y) FROM @',
+	'SELECT y, t, max(t), avg(n), max(y), count(*) FROM @ GROUP BY y, t');
+
+# what EXPLAIN ANALYZE says of a query's groups on disk
+sub on_disk
+{
+	my ($query) = @_;
+	my $said = $session->value('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' . $query =~ s/@/csv/gr);
+	my ($nbatches) = $said =~ /Engine Group Batches: (\d+)$/m;
+	my ($kilobytes) = $said =~ /Engine Group Disk Usage: (\d+) kB$/m;
+
+	return ($nbatches // 0, $kilobytes // 0);
+}
+
+for my $threads (1, 2, 7)
+{
+	my @different;
+
+	$session->value("SET csv_gpu_fdw.cpu_threads = $threads");
+	for my $query (@skewed)
+	{
+		my $outcome = $session->value('SELECT compare(' . literal($query) . ", '1, 1, ''a'', ''2001-01-01'', 1')");
+		my ($nbatches, $kilobytes) = on_disk($query);
+
+		push @different, "$query: $outcome" if $outcome ne 'same';
+		push @different, "$query: $nbatches batches, $kilobytes kB" if $nbatches == 0 || $kilobytes < 1000;
+	}
+	is(join("\n", @different), '', "skewed groups on disk: $threads threads");
+}
+$session->value("SET work_mem = '1GB'");
+is(join(' ', on_disk($skewed[0])), '0 0', 'no file if memory suffices');
+$session->value("SET work_mem = '64kB'");
+
+# the file is counted, and goes, whatever ends the query
+my $files = descriptors($session->pid);
+my $no_files = 'SELECT count(*) FROM pg_ls_tmpdir()';
+for my $threads (1, 7)
+{
+	$session->value("SET csv_gpu_fdw.cpu_threads = $threads");
+	for my $query (@skewed[0 .. 2])
+	{
+		my ($out, $err) = $session->query("SET temp_file_limit = '1MB'; " . ($query =~ /GROUP/ ? "SELECT count(*) FROM ($query) x" : $query) =~ s/@/csv/gr);
+
+		like($err, qr/^ERROR:  temporary file size exceeds "temp_file_limit" \(1024kB\)$/m, "temp_file_limit, $threads threads");
+		$session->value('RESET temp_file_limit');
+	}
+	# left early, and by a cursor that rests while threads merge
+	$session->value("SELECT * FROM (SELECT t, count(*) FROM csv GROUP BY t) x LIMIT 1");
+	like(($session->query('BEGIN; DECLARE c CURSOR FOR SELECT n, count(*) FROM csv GROUP BY n; MOVE 100 FROM c; SELECT 1 / 0'))[1],
+		qr/division by zero/, 'an ERROR while groups come');
+	$session->value('ROLLBACK');
+	my $ncancels = 0;
+	for my $pause (0, 1, 3, 10, 30)
+	{
+		my ($out, $err) = $session->query("BEGIN; DECLARE c CURSOR FOR SELECT n, t, count(DISTINCT y) FROM csv GROUP BY n, t;
+			MOVE 1 FROM c; SELECT pg_sleep($pause / 1000.0);
+			DO \$\$ BEGIN SET LOCAL statement_timeout = 1; END \$\$; MOVE ALL FROM c; SELECT pg_sleep(10)");
+
+		$ncancels++ if $err =~ /^ERROR:  canceling statement due to statement timeout$/m;
+		$session->value('ROLLBACK');
+	}
+	is($ncancels, 5, 'a cancel while groups come');
+	is($session->value($no_files), 0, 'no temporary file is left');
+	cmp_ok(descriptors($session->pid), '<=', $files, 'nor a descriptor');
+}
+is($session->value('SELECT compare(' . literal($skewed[1]) . ", '1, 1, ''a'', ''2001-01-01'', 1')"), 'same', 'the same groups again');
+
 $node->stop;
 done_testing();
