@@ -48,6 +48,10 @@ add_null_values(CsvFileLayout *layout, int number)
 	StringInfo	bytes = &layout->null_values;
 	ListCell   *cell;
 
+	if (values == NIL)
+		return;
+	if (bytes->data == NULL)
+		initStringInfo(bytes);
 	for (int i = 0; i < number; i++)
 		if (layout->columns[i].column->null_values == values)
 		{
@@ -73,7 +77,6 @@ csv_file_layout_create(const CsvTable *table, const Bitmapset *wanted,
 	CsvFileLayout *layout = palloc0(sizeof(CsvFileLayout));
 
 	layout->table = table;
-	initStringInfo(&layout->null_values);
 	layout->columns = palloc0(sizeof(CsvFileColumn) * Max(table->natts, 1));
 	layout->specs = palloc0(sizeof(CsvColumn) * Max(table->natts, 1));
 	for (int i = 0; i < table->natts; i++)

@@ -27,7 +27,7 @@ typedef struct CsvFileLayout
 	CsvColumn  *specs;
 	int			nvirtuals;		/* wanted columns that are not in the file */
 	bool		wants_surplus;	/* one of these is for surplus fields */
-	StringInfoData null_values; /* as in CsvLayout */
+	StringInfoData null_values; /* as in CsvLayout; data NULL: none */
 	CsvLayout	layout;			/* of the current file */
 } CsvFileLayout;
 

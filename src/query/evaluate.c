@@ -190,21 +190,23 @@ run_block(CsvEvaluator *evaluator, const uint8_t *wanted,
 	uint32_t	ncareful = 0;
 	uint32_t	nbeyond = 0;
 	uint32_t	at = 0;
+	uint16_t   *alive = evaluator->alive;
+	uint32_t	nalive = 0;
 
 	evaluator->any_careful = false;
-	evaluator->nalive = 0;
 	memset(evaluator->fate, ROW_DROPPED, evaluator->nrows);
 	for (uint32_t i = 0; i < evaluator->nrows; i++)
 	{
-		evaluator->alive[evaluator->nalive] = (uint16_t) i;
+		alive[nalive] = (uint16_t) i;
 		if (wanted != NULL && wanted[evaluator->first_row + i] != 0)
 		{
 			evaluator->fate[i] = ROW_CAREFUL;
 			evaluator->any_careful = true;
 		}
 		else
-			evaluator->nalive++;
+			nalive++;
 	}
+	evaluator->nalive = nalive;
 	set_dense(evaluator);
 
 	while (evaluator->nalive > 0)
@@ -311,7 +313,8 @@ reserve_registers(CsvEvaluator *evaluator, uint32_t nrows)
 		memory->free(memory->owner, evaluator->room);
 	evaluator->room_rows = 0;
 	register_bytes = (REGISTER_BYTES * n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	nbytes = ALIGNMENT + nregisters * register_bytes;
+	nbytes = ALIGNMENT + nregisters * register_bytes +
+		n * (sizeof(*evaluator->alive) + sizeof(*evaluator->fate));
 	evaluator->room = memory->alloc(memory->owner, nbytes);
 	if (evaluator->room == NULL)
 		return false;
@@ -331,6 +334,8 @@ reserve_registers(CsvEvaluator *evaluator, uint32_t nrows)
 		next += register_bytes;
 		evaluator->lanes[i].constant = false;
 	}
+	evaluator->alive = (uint16_t *) next;
+	evaluator->fate = (uint8_t *) (evaluator->alive + n);
 	return true;
 }
 

@@ -29,9 +29,11 @@
 		} \
 		else \
 		{ \
+			const uint16_t *const alive_ = (evaluator)->alive; \
+ \
 			for (uint32_t k_ = 0; k_ < (evaluator)->nalive; k_++) \
 			{ \
-				const uint32_t i = (evaluator)->alive[k_]; \
+				const uint32_t i = alive_[k_]; \
  \
 				statement \
 			} \

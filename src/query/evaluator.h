@@ -27,7 +27,8 @@ struct CsvEvaluator
 	uint32_t   *written;		/* of each register: 1 + the number of the instruction
 								 * that writes it */
 	void	   *allocated;		/* memory of these arrays */
-	void	   *room;			/* memory of the registers' own arrays, */
+	void	   *room;			/* memory of the registers' own arrays, and of alive
+								 * and fate, */
 	uint32_t	room_rows;		/* which have room for blocks of this many rows */
 	CsvGroups  *groups;			/* NULL without aggregates */
 	CsvBest    *best;			/* NULL without a limit */
@@ -37,11 +38,11 @@ struct CsvEvaluator
 	const CsvBatch *batch;
 	uint32_t	first_row;
 	uint32_t	nrows;			/* of the block */
-	uint16_t	alive[CSV_BLOCK_ROWS];	/* rows that count, ascending */
+	uint16_t   *alive;			/* rows that count, ascending */
 	uint32_t	nalive;
 	bool		dense;			/* most rows count: loops take all rows */
 	bool		any_careful;
-	uint8_t		fate[CSV_BLOCK_ROWS];	/* ROW_..., of rows that do not count */
+	uint8_t    *fate;			/* ROW_..., of rows that do not count */
 
 	/* the answer: room for a batch */
 	uint32_t   *rows;

@@ -58,7 +58,8 @@ struct CsvCareful
 	/* fields of one record, for values that need the input's bytes */
 	CsvScan		fields;
 	uint64_t	fields_of;		/* the record's entry in row_offsets, + 1 */
-	CsvDialect	lenient;		/* the batch's, for values that are read leniently */
+	CsvDialect *lenient;		/* the batch's, for values that are read leniently;
+								 * NULL: no batch has such values */
 };
 
 CsvCareful *
@@ -200,7 +201,12 @@ csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
 		return false;
 	}
 	if (batch->dialect->opt.lenient)
-		careful->lenient = csv_lenient_dialect(batch->dialect);
+	{
+		if (careful->lenient == NULL)
+			careful->lenient = MemoryContextAlloc(careful->context,
+												  sizeof(CsvDialect));
+		*careful->lenient = csv_lenient_dialect(batch->dialect);
+	}
 	/* if no row of a batch comes out, its arrays must not be looked at */
 	if (batch->selection != NULL && batch->selection->nrows == 0)
 		return false;
@@ -273,7 +279,7 @@ find_fields(CsvCareful *careful, uint32_t entry)
 const CsvDialect *
 csv_careful_dialect(const CsvCareful *careful)
 {
-	return careful->fields.lenient ? &careful->lenient : careful->batch->dialect;
+	return careful->fields.lenient ? careful->lenient : careful->batch->dialect;
 }
 
 bool
