@@ -41,7 +41,7 @@
 
 /*
  * The arrays of a block have this many entries, or times BLOCK_GROWTH, and so on.
- * BLOCK_BYTES: of all arrays for one entry
+ * BLOCK_BYTES: of all arrays for one entry.
  */
 #define LEAST_BLOCK_ROWS	16
 #define BLOCK_GROWTH	8

@@ -639,6 +639,7 @@ typedef struct Meter
 {
 	int64_t		live;
 	int64_t		left;			/* allocations that succeed */
+	size_t		nbytes;			/* of all allocations */
 } Meter;
 
 static void *
@@ -649,6 +650,7 @@ metered_alloc(void *owner, size_t nbytes)
 	if (meter->left-- <= 0)
 		return NULL;
 	meter->live++;
+	meter->nbytes += nbytes;
 	return malloc(nbytes);
 }
 
@@ -685,7 +687,7 @@ memory_that_fails_is_given_back(void **state)
 				  CSV_NO_REGISTER);
 	for (int64_t allowed = 0; !done; allowed++)
 	{
-		Meter		meter = {0, allowed};
+		Meter		meter = {0, allowed, 0};
 		CsvMemory	memory = {metered_alloc, metered_free, &meter};
 		CsvEvaluator *evaluator = csv_evaluator_create(&memory,
 													   &program.query);
@@ -704,6 +706,35 @@ memory_that_fails_is_given_back(void **state)
 		}
 		assert_int_equal(meter.live, 0);
 	}
+	free_batch(&fixture);
+}
+
+/* small files are queried by the hundred: each query must not cost a quarter of a MB */
+static void
+few_rows_take_little_memory(void **state)
+{
+	static Program program;
+	Fixture		fixture;
+	Meter		meter = {0, INT64_MAX, 0};
+	CsvMemory	memory = {metered_alloc, metered_free, &meter};
+	CsvEvaluator *evaluator;
+
+	(void) state;
+	random_state = 7;
+	memset(&fixture, 0, sizeof(fixture));
+	add_column(&fixture, CSV_KIND_TEXT, -1, 0);
+	add_column(&fixture, CSV_KIND_FLOAT8, -1, 0);
+	start_program(&program);
+	group_by_column(&program, CSV_LANE_TEXT, 0);
+	add_load(&program, CSV_LANE_FLOAT, 1);
+	add_aggregate(&program, CSV_AGGREGATE_MAX, CSV_LANE_FLOAT, 1, CSV_NO_REGISTER);
+	evaluator = csv_evaluator_create(&memory, &program.query);
+	assert_non_null(evaluator);
+	make_batch(&fixture, 3);
+	run_batch(evaluator, &fixture.layout, &fixture.batch, NULL);
+	assert_in_range(meter.nbytes, 1, 32 * 1024);
+	csv_evaluator_free(evaluator);
+	assert_int_equal(meter.live, 0);
 	free_batch(&fixture);
 }
 
@@ -887,6 +918,7 @@ main(void)
 		cmocka_unit_test(counters_and_sums_carry),
 		cmocka_unit_test(many_groups_keep_their_sums),
 		cmocka_unit_test(memory_that_fails_is_given_back),
+		cmocka_unit_test(few_rows_take_little_memory),
 		cmocka_unit_test(numbers_beyond_a_lane_are_undecided),
 		cmocka_unit_test(an_interrupt_ends_the_run),
 		cmocka_unit_test(distinct_values_can_be_added_one_by_one),

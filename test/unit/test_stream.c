@@ -461,6 +461,7 @@ typedef struct Text
 {
 	const char *bytes;
 	size_t		nbytes;
+	int			nreads;			/* that returned bytes */
 } Text;
 
 static size_t
@@ -473,7 +474,61 @@ read_text(void *arg, uint8_t *buffer, size_t nbytes)
 	memcpy(buffer, text->bytes, nbytes);
 	text->bytes += nbytes;
 	text->nbytes -= nbytes;
+	text->nreads += nbytes > 0;
 	return nbytes;
+}
+
+/* ---- a small file ---- */
+
+static void *
+alloc_and_count(void *owner, size_t nbytes)
+{
+	*(size_t *) owner += nbytes;
+	return malloc(nbytes);
+}
+
+static void
+free_counted(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+/* with or without a header; the last file is longer than expected */
+static void
+a_small_file_is_read_at_once_into_memory_of_its_size(void **state)
+{
+	static const char file[] = "a,b\n\"c\",d\ne,f\n";
+
+	(void) state;
+	for (uint32_t i = 0; i < 3; i++)
+	{
+		Reading		reading;
+		Text		text = {file, sizeof(file) - 1, 0};
+		size_t		allocated = 0;
+		CsvMemory	memory = {alloc_and_count, free_counted, &allocated};
+		CsvReader  *reader;
+		CsvBatch	batch;
+		void	   *engine = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST});
+
+		reading_init(&reading, 2);
+		reading.options.header_rows = i % 2;
+		reader = csv_reader_create(&memory, &reading.options);
+		csv_reader_set_engine(reader, &csv_cpu_engine, engine);
+		csv_reader_expect(reader, text.nbytes - (i == 2 ? 4 : 0));
+		assert_int_equal(csv_reader_open(reader, read_text, &text), CSV_OK);
+		csv_reader_set_layout(reader, &reading.layout);
+		assert_int_equal(csv_reader_next(reader, &batch), CSV_OK);
+		assert_int_equal(batch.nrows, 3 - i % 2);
+		if (i < 2)
+		{
+			assert_int_equal(text.nreads, 1);
+			assert_in_range(allocated, 1, 8 * 1024);
+		}
+		assert_int_equal(csv_reader_next(reader, &batch), CSV_END);
+		csv_reader_free(reader);
+		csv_cpu_engine.close(engine);
+	}
 }
 
 static void
@@ -486,7 +541,7 @@ after_an_interruption_the_same_batch_can_be_read(void **state)
 	{
 		Reading		reading;
 		Stop		stop = {0, at};
-		Text		text = {"a\n\"b\nc\n", 7};
+		Text		text = {"a\n\"b\nc\n", 7, 0};
 		CsvColumn	column = {.max_chars = -1, .byte_width = -1, .type_chars = -1};
 		CsvReader  *reader;
 		CsvBatch	batch;
@@ -558,7 +613,7 @@ a_long_record_can_be_interrupted_anywhere(void **state)
 		{
 			Reading		reading;
 			Stop		stop = {0, at};
-			Text		text = {bytes, nbytes};
+			Text		text = {bytes, nbytes, 0};
 			CsvReader  *reader;
 			CsvRecord	header;
 			CsvBatch	batch;
@@ -616,7 +671,7 @@ static void
 another_engine_can_go_on_between_two_batches(void **state)
 {
 	Reading		reading;
-	Text		text = {"a\nb\nc\nd\n", 8};
+	Text		text = {"a\nb\nc\nd\n", 8, 0};
 	CsvColumn	column = {.max_chars = -1, .byte_width = -1, .type_chars = -1};
 	CsvReader  *reader;
 	CsvBatch	batch;
@@ -757,6 +812,7 @@ main(void)
 		cmocka_unit_test(the_buffer_grows_for_a_record_longer_than_a_chunk),
 		cmocka_unit_test(a_line_without_end_is_one_error_and_the_next_line_is_read),
 		cmocka_unit_test(memory_stays_near_the_record_limit_whatever_the_line),
+		cmocka_unit_test(a_small_file_is_read_at_once_into_memory_of_its_size),
 		cmocka_unit_test(after_an_interruption_the_same_batch_can_be_read),
 		cmocka_unit_test(a_long_record_can_be_interrupted_anywhere),
 		cmocka_unit_test(another_engine_can_go_on_between_two_batches),
