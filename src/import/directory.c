@@ -18,6 +18,7 @@
 
 #include "import/directory.h"
 #include "table/decompress.h"
+#include "table/listing.h"
 #include "table/option_value.h"
 #include "table/path.h"
 #include "table/source.h"

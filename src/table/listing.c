@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include <dirent.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <sys/stat.h>
 
@@ -33,6 +34,22 @@ csv_is_pattern(const CsvTable *table)
 		(table->prefers_pattern || stat(table->filename, &st) != 0);
 }
 
+bool
+csv_matches_pattern(const CsvTable *table, const char *filename)
+{
+	struct stat st;
+
+	if (!csv_is_pattern(table))
+		return strcmp(table->filename, filename) == 0;
+	if (fnmatch(table->filename, filename,
+				FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0)
+		return false;
+	/* if a file cannot be examined, opening it will fail and say why */
+	if (stat(filename, &st) != 0)
+		return errno != ENOENT;
+	return S_ISREG(st.st_mode);
+}
+
 void
 csv_prefer_pattern(CsvTable *table, int elevel)
 {
@@ -44,6 +61,17 @@ csv_prefer_pattern(CsvTable *table, int elevel)
 				(errmsg("\"%s\" is read as a pattern, but a file has exactly this name",
 						csv_shown_filename(table->filename)),
 				 errhint("Rename the file, or name another pattern.")));
+}
+
+int
+csv_hint_relative(const char *path)
+{
+	if (path[0] == '~')
+		return errhint("\"~\" is a character like any other: write the path of the home directory.");
+	if (strstr(path, "://") != NULL)
+		return errhint("Files are named by their paths on the server; the option \"program\" reads what another program fetches.");
+	return is_absolute_path(path) ? 0 :
+		errhint("A relative path begins at the server's data directory.");
 }
 
 static int

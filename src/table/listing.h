@@ -15,6 +15,15 @@
 extern bool csv_is_pattern(const CsvTable *table);
 
 /*
+ * May the file be read under the table's name or pattern?  Reads no directories, which
+ * may hold many files.
+ */
+extern bool csv_matches_pattern(const CsvTable *table, const char *filename);
+
+/* for ereport(): a hint, if a relative path, or "~", may be a mistake */
+extern int	csv_hint_relative(const char *path);
+
+/*
  * For a job: reads the name as a pattern even if a file has exactly that name, and
  * reports such a file with a message of level elevel.
  */

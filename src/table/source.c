@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -186,31 +185,11 @@ csv_source_files(const CsvTable *table, char ***names, int *nfiles)
 		*nfiles = 0;
 }
 
-/*
- * May the file be read under the table's name or pattern?  Reads no directories, which
- * may hold many files.
- */
-static bool
-matches_pattern(const CsvTable *table, const char *filename)
-{
-	struct stat st;
-
-	if (!csv_is_pattern(table))
-		return strcmp(table->filename, filename) == 0;
-	if (fnmatch(table->filename, filename,
-				FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0)
-		return false;
-	/* if a file cannot be examined, opening it will fail and say why */
-	if (stat(filename, &st) != 0)
-		return errno != ENOENT;
-	return S_ISREG(st.st_mode);
-}
-
 void
 csv_source_choose_file(CsvTable *table, const char *filename)
 {
 	check_reads_files(table);
-	if (!matches_pattern(table, filename))
+	if (!csv_matches_pattern(table, filename))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("\"%s\" is no file of foreign table \"%s\"",
@@ -222,17 +201,6 @@ csv_source_choose_file(CsvTable *table, const char *filename)
 	table->files[0] = table->filename;
 	table->nfiles = 1;
 	table->prefers_pattern = false;
-}
-
-int
-csv_hint_relative(const char *path)
-{
-	if (path[0] == '~')
-		return errhint("\"~\" is a character like any other: write the path of the home directory.");
-	if (strstr(path, "://") != NULL)
-		return errhint("Files are named by their paths on the server; the option \"program\" reads what another program fetches.");
-	return is_absolute_path(path) ? 0 :
-		errhint("A relative path begins at the server's data directory.");
 }
 
 /* lists the files; ERROR if there are none */

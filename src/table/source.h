@@ -95,9 +95,6 @@ extern bool csv_source_found_utf16(const CsvSource *source);
  */
 extern bool csv_source_is_marked_utf16(const char *name);
 
-/* for ereport(): a hint, if a relative path, or "~", may be a mistake */
-extern int	csv_hint_relative(const char *path);
-
 /*
  * The names of a table's files, in the order in which they are read.  *nfiles is 0 if
  * no file matches.  The names are as in the directories, and may not be valid text
