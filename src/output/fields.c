@@ -287,6 +287,26 @@ is_null_text(const CsvOutputFormat *format, const char *bytes, size_t n)
 	return n == format->null_length && memcmp(bytes, format->null, n) == 0;
 }
 
+/* memcpy(), without a call for most fields */
+static inline void
+copy_short(char *to, const char *from, size_t n)
+{
+	uint64		first;
+	uint64		last;
+
+	if (n == 1)
+		*to = *from;
+	else if (n < sizeof(uint64) || n > 2 * sizeof(uint64))
+		memcpy(to, from, n);
+	else
+	{
+		memcpy(&first, from, sizeof(first));
+		memcpy(&last, from + n - sizeof(last), sizeof(last));
+		memcpy(to, &first, sizeof(first));
+		memcpy(to + n - sizeof(last), &last, sizeof(last));
+	}
+}
+
 void
 csv_output_field(CsvOutputBytes *output, const CsvOutputFormat *format,
 				 const char *bytes, size_t n, bool force_quote)
@@ -300,7 +320,7 @@ csv_output_field(CsvOutputBytes *output, const CsvOutputFormat *format,
 		bytes = convert(format, bytes, &n);
 	/* most fields are only copied; in the output they are padded */
 	at = csv_output_room(output, n + CSV_OUTPUT_PADDING);
-	memcpy(at, bytes, n);
+	copy_short(at, bytes, n);
 	found = format->is_text ? find(format, FOR_BACKSLASHES, at, 0, n, true) :
 		quotes ? 0 : find(format, FOR_QUOTES, at, 0, n, true);
 	if (format->is_text)

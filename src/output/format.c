@@ -34,13 +34,42 @@
 /* enough for all but texts and numerics */
 #define CSV_VALUE_ROOM		(MAXDATELEN + 1)
 
+/* by output functions, so that domains need nothing of their own */
+static const struct
+{
+	Oid			function;
+	CsvFormatWay way;
+}			ways[] = {
+	{F_TEXTOUT, CSV_FORMAT_TEXT},
+	{F_VARCHAROUT, CSV_FORMAT_TEXT},
+	{F_BPCHAROUT, CSV_FORMAT_TEXT},
+	{F_JSON_OUT, CSV_FORMAT_TEXT},
+	{F_NUMERIC_OUT, CSV_FORMAT_NUMERIC},
+	{F_BOOLOUT, CSV_FORMAT_BOOL},
+	{F_INT2OUT, CSV_FORMAT_INT2},
+	{F_INT4OUT, CSV_FORMAT_INT4},
+	{F_INT8OUT, CSV_FORMAT_INT8},
+	{F_OIDOUT, CSV_FORMAT_OID},
+	{F_FLOAT4OUT, CSV_FORMAT_FLOAT4},
+	{F_FLOAT8OUT, CSV_FORMAT_FLOAT8},
+	{F_UUID_OUT, CSV_FORMAT_UUID},
+	{F_DATE_OUT, CSV_FORMAT_DATE},
+	{F_TIMESTAMP_OUT, CSV_FORMAT_TIMESTAMP},
+	{F_TIMESTAMPTZ_OUT, CSV_FORMAT_TIMESTAMPTZ}
+};
+
 void
 csv_format_begin(CsvFormatted *column, Oid type)
 {
+	Oid			function;
 	bool		is_varlena;
 
-	getTypeOutputInfo(type, &column->function, &is_varlena);
-	fmgr_info(column->function, &column->call);
+	getTypeOutputInfo(type, &function, &is_varlena);
+	fmgr_info(function, &column->function);
+	column->way = CSV_FORMAT_BY_FUNCTION;
+	for (size_t i = 0; i < lengthof(ways); i++)
+		if (ways[i].function == function)
+			column->way = ways[i].way;
 }
 
 /* ---- digits ---- */
@@ -247,7 +276,7 @@ put_timestamp(char *at, Timestamp timestamp, bool with_zone)
 
 /* ---- values ---- */
 
-static int
+static size_t
 put_uuid(char *at, const pg_uuid_t *uuid)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -260,96 +289,85 @@ put_uuid(char *at, const pg_uuid_t *uuid)
 		*at++ = hex[uuid->data[i] >> 4];
 		*at++ = hex[uuid->data[i] & 15];
 	}
-	return (int) (at - start);
+	return (size_t) (at - start);
 }
 
 /* write a value of ASCII, not as a field; false if only the type's function can */
-static bool
+static inline bool
 add_plain(const CsvFormatted *column, Datum value, CsvOutputBytes *output)
 {
-	char	   *at;
+	char	   *at = csv_output_room(output, CSV_VALUE_ROOM);
+	size_t		length;
 
-	if (column->function == F_NUMERIC_OUT)
-		return add_numeric(output, value);
-	at = csv_output_room(output, CSV_VALUE_ROOM);
-	switch (column->function)
+	switch (column->way)
 	{
-		case F_BOOLOUT:
+		case CSV_FORMAT_NUMERIC:
+			return add_numeric(output, value);
+		case CSV_FORMAT_BOOL:
 			*at = DatumGetBool(value) ? 't' : 'f';
-			output->length++;
-			return true;
-		case F_INT2OUT:
-			output->length += (size_t) pg_itoa(DatumGetInt16(value), at);
-			return true;
-		case F_INT4OUT:
-			output->length += (size_t) pg_ltoa(DatumGetInt32(value), at);
-			return true;
-		case F_INT8OUT:
-			output->length += (size_t) pg_lltoa(DatumGetInt64(value), at);
-			return true;
-		case F_OIDOUT:
-			output->length += (size_t) pg_ultoa_n(DatumGetObjectId(value), at);
-			return true;
-		case F_UUID_OUT:
-			output->length += (size_t) put_uuid(at, DatumGetUUIDP(value));
-			return true;
-		case F_FLOAT4OUT:
+			length = 1;
+			break;
+		case CSV_FORMAT_INT2:
+			length = (size_t) pg_itoa(DatumGetInt16(value), at);
+			break;
+		case CSV_FORMAT_INT4:
+			length = (size_t) pg_ltoa(DatumGetInt32(value), at);
+			break;
+		case CSV_FORMAT_INT8:
+			length = (size_t) pg_lltoa(DatumGetInt64(value), at);
+			break;
+		case CSV_FORMAT_OID:
+			length = (size_t) pg_ultoa_n(DatumGetObjectId(value), at);
+			break;
+		case CSV_FORMAT_FLOAT4:
 			if (extra_float_digits <= 0)
 				return false;
-			output->length +=
-				(size_t) float_to_shortest_decimal_bufn(DatumGetFloat4(value), at);
-			return true;
-		case F_FLOAT8OUT:
+			length = (size_t) float_to_shortest_decimal_bufn(DatumGetFloat4(value), at);
+			break;
+		case CSV_FORMAT_FLOAT8:
 			if (extra_float_digits <= 0)
 				return false;
-			output->length +=
-				(size_t) double_to_shortest_decimal_bufn(DatumGetFloat8(value), at);
-			return true;
-		case F_DATE_OUT:
-			output->length += put_date(at, DatumGetDateADT(value));
-			return true;
-		case F_TIMESTAMP_OUT:
-		case F_TIMESTAMPTZ_OUT:
+			length = (size_t) double_to_shortest_decimal_bufn(DatumGetFloat8(value), at);
+			break;
+		case CSV_FORMAT_UUID:
+			length = put_uuid(at, DatumGetUUIDP(value));
+			break;
+		case CSV_FORMAT_DATE:
+			length = put_date(at, DatumGetDateADT(value));
+			break;
+		case CSV_FORMAT_TIMESTAMP:
+		case CSV_FORMAT_TIMESTAMPTZ:
 			if (!put_timestamp(at, DatumGetTimestamp(value),
-							   column->function == F_TIMESTAMPTZ_OUT))
+							   column->way == CSV_FORMAT_TIMESTAMPTZ))
 				return false;
+			length = strlen(at);
 			break;
 		default:
 			return false;
 	}
-	output->length += strlen(at);
+	output->length += length;
 	return true;
 }
 
 void
-csv_format_value(const CsvFormatted *column, Datum value, CsvOutputBytes *output,
-				 const CsvOutputFormat *format)
+csv_format_value(const CsvFormatted *column, Datum value,
+				 CsvOutputBytes *output, const CsvOutputFormat *format)
 {
 	size_t		start = output->length;
 	const char *bytes;
 
-	switch (column->function)
+	if (column->way == CSV_FORMAT_TEXT)
 	{
-		case F_TEXTOUT:
-		case F_VARCHAROUT:
-		case F_BPCHAROUT:
-		case F_JSON_OUT:
-			{
-				const struct varlena *text = get_varlena(value);
+		const struct varlena *text = get_varlena(value);
 
-				csv_output_field(output, format, VARDATA_ANY(text), VARSIZE_ANY_EXHDR(text),
-							   column->force_quote);
-				return;
-			}
-		default:
-			break;
+		csv_output_field(output, format, VARDATA_ANY(text),
+						 VARSIZE_ANY_EXHDR(text), column->force_quote);
 	}
-	if (add_plain(column, value, output))
-	{
+	else if (add_plain(column, value, output))
 		csv_output_plain(output, format, start, column->force_quote);
-		return;
+	else
+	{
+		bytes = OutputFunctionCall((FmgrInfo *) &column->function, value);
+		csv_output_field(output, format, bytes, strlen(bytes), column->force_quote);
 	}
-	output->length = start;
-	bytes = OutputFunctionCall((FmgrInfo *) &column->call, value);
-	csv_output_field(output, format, bytes, strlen(bytes), column->force_quote);
 }

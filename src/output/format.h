@@ -9,13 +9,31 @@
 
 #include "output/fields.h"
 
+typedef enum CsvFormatWay
+{
+	CSV_FORMAT_BY_FUNCTION,		/* by the type's output function */
+	CSV_FORMAT_TEXT,
+	CSV_FORMAT_NUMERIC,
+	CSV_FORMAT_BOOL,
+	CSV_FORMAT_INT2,
+	CSV_FORMAT_INT4,
+	CSV_FORMAT_INT8,
+	CSV_FORMAT_OID,
+	CSV_FORMAT_FLOAT4,
+	CSV_FORMAT_FLOAT8,
+	CSV_FORMAT_UUID,
+	CSV_FORMAT_DATE,
+	CSV_FORMAT_TIMESTAMP,
+	CSV_FORMAT_TIMESTAMPTZ
+} CsvFormatWay;
+
 /* a column of the output */
 typedef struct CsvFormatted
 {
 	int			att;			/* attribute number - 1 */
 	bool		force_quote;
-	Oid			function;		/* the type's output function */
-	FmgrInfo	call;
+	CsvFormatWay way;
+	FmgrInfo	function;		/* the type's output function */
 } CsvFormatted;
 
 /* for a type; uses the current memory context */
