@@ -438,7 +438,7 @@ add_row(CopyTo *copy, TupleTableSlot *slot)
 	slot_getallattrs(slot);
 	for (int i = 0; i < copy->ncolumns; i++)
 	{
-		const CsvFormatted *column = &copy->columns[i];
+		CsvFormatted *column = &copy->columns[i];
 
 		if (i > 0)
 			csv_output_byte(&copy->output, copy->format.delimiter);

@@ -350,7 +350,7 @@ add_plain(const CsvFormatted *column, Datum value, CsvOutputBytes *output)
 }
 
 void
-csv_format_value(const CsvFormatted *column, Datum value,
+csv_format_value(CsvFormatted *column, Datum value,
 				 CsvOutputBytes *output, const CsvOutputFormat *format)
 {
 	size_t		start = output->length;
@@ -367,7 +367,7 @@ csv_format_value(const CsvFormatted *column, Datum value,
 		csv_output_plain(output, format, start, column->force_quote);
 	else
 	{
-		bytes = OutputFunctionCall((FmgrInfo *) &column->function, value);
+		bytes = OutputFunctionCall(&column->function, value);
 		csv_output_field(output, format, bytes, strlen(bytes), column->force_quote);
 	}
 }

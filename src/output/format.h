@@ -43,7 +43,8 @@ extern void csv_format_begin(CsvFormatted *column, Oid type);
  * Write a value that is not NULL as a field.  Other types' output functions, and long
  * texts, use the current memory context, which must be short-lived.
  */
-extern void csv_format_value(const CsvFormatted *column, Datum value,
-							 CsvOutputBytes *output, const CsvOutputFormat *format);
+extern void csv_format_value(CsvFormatted *column, Datum value,
+							 CsvOutputBytes *output,
+							 const CsvOutputFormat *format);
 
 #endif							/* CSV_FORMAT_H */

@@ -61,7 +61,7 @@ make_arrays(CsvProgram *program, uint32_t room)
 									sizeof(CsvOrderKey) + 2 * sizeof(uint16_t)));
 
 #define PLACE(array) \
-	((array) = (void *) next, next += n * sizeof(*(array)))
+	((array) = (void *) next, next += n * sizeof((array)[0]))
 
 	/* by their alignment */
 	PLACE(program->known);

@@ -53,7 +53,7 @@ typedef struct CsvJoinFilter
 typedef struct CsvScanFilter
 {
 	CsvJoinFilter *filter;
-	const Var  *columns[CSV_MAX_JOIN_KEYS]; /* of the table; NULL: no such key */
+	Var		   *columns[CSV_MAX_JOIN_KEYS]; /* of the table; NULL: no such key */
 	uint64		ntested;		/* rows */
 	uint64		nremoved;
 	bool		dropped;		/* it removed too few rows */

@@ -123,17 +123,17 @@ csv_joins_have_memory(void)
 }
 
 /* the column of a node's input that an expression is, or NULL */
-static const Var *
-column_of(const Expr *expr, int varno)
+static Var *
+column_of(Expr *expr, int varno)
 {
 	while (IsA(expr, RelabelType))
-		expr = ((const RelabelType *) expr)->arg;
-	return IsA(expr, Var) && ((const Var *) expr)->varno == varno &&
-		((const Var *) expr)->varattno > 0 ? (const Var *) expr : NULL;
+		expr = ((RelabelType *) expr)->arg;
+	return IsA(expr, Var) && ((Var *) expr)->varno == varno &&
+		((Var *) expr)->varattno > 0 ? (Var *) expr : NULL;
 }
 
 /* for a column of a plan's rows (0: not known), the column of its input, or NULL */
-static const Var *
+static Var *
 input_column(const Plan *plan, AttrNumber att, int varno)
 {
 	return att == 0 ? NULL :
