@@ -60,19 +60,19 @@ make_arrays(CsvProgram *program, uint32_t room)
 									sizeof(CsvKey) + sizeof(CsvAggregate) +
 									sizeof(CsvOrderKey) + 2 * sizeof(uint16_t)));
 
-#define PLACE(array) \
-	((array) = (void *) next, next += n * sizeof((array)[0]))
+#define PLACE(array, type) \
+	((array) = (type *) next, next += n * sizeof(type))
 
 	/* by their alignment */
-	PLACE(program->known);
-	PLACE(program->instructions);
-	PLACE(program->constants);
-	PLACE(program->registers);
-	PLACE(program->aggregate);
-	PLACE(program->keys);
-	PLACE(program->order);
-	PLACE(program->filters);
-	PLACE(program->checked);
+	PLACE(program->known, Node *);
+	PLACE(program->instructions, CsvInstruction);
+	PLACE(program->constants, CsvProgramConstant);
+	PLACE(program->registers, CsvRegister);
+	PLACE(program->aggregate, CsvAggregate);
+	PLACE(program->keys, CsvKey);
+	PLACE(program->order, CsvOrderKey);
+	PLACE(program->filters, uint16_t);
+	PLACE(program->checked, uint16_t);
 #undef PLACE
 	program->room = room;
 }

@@ -200,7 +200,7 @@ static void
 reach_input(CsvReached *reached, const Plan *plan, PlanState *input, int varno,
 			const AttrNumber *atts)
 {
-	AttrNumber	below[CSV_MAX_JOIN_KEYS];
+	AttrNumber	below[CSV_MAX_JOIN_KEYS] = {0};
 
 	for (int i = 0; i < reached->filter->nkeys; i++)
 	{
@@ -327,7 +327,7 @@ add_filter(HashJoinState *join, int eflags)
 	PlanState  *hash = innerPlanState(join);
 	CsvReached	reached = {palloc0(sizeof(CsvJoinFilter)), NIL, NIL};
 	CsvJoinFilter *filter = reached.filter;
-	AttrNumber	outer[CSV_MAX_JOIN_KEYS];
+	AttrNumber	outer[CSV_MAX_JOIN_KEYS] = {0};
 	bool		shares = hash->plan->parallel_aware;
 	ListCell   *scan;
 	ListCell   *scan_filter;
