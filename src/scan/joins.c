@@ -102,13 +102,13 @@ sets_function(const PlanState *node)
 }
 
 static bool
-has_shared_scan(const PlanState *node)
+has_shared_scan(PlanState *node)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, ForeignScanState))
 		return node->plan->parallel_aware &&
-			((const ForeignScanState *) node)->fdwroutine->IterateForeignScan ==
+			((ForeignScanState *) node)->fdwroutine->IterateForeignScan ==
 			csv_iterate_scan;
 	return has_shared_scan(outerPlanState(node)) ||
 		has_shared_scan(innerPlanState(node));
