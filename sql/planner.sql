@@ -104,9 +104,14 @@ SET work_mem = '32MB';
 SELECT plan('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i');
 SELECT times() < 2 AS in_memory;
 
--- if there is no memory for ten times the rows that are expected, at the cost of reading the
--- file each time; no cost is added if it decides which files are read, or if no rows are kept
+-- if there is no memory for ten times the rows that are expected, at the cost of reading all rows
+-- each time: more than a hash join, less than a loop that never looks up; no cost is added if it
+-- decides which files are read, or if no rows are kept
 RESET work_mem;
+RESET enable_hashjoin;
+SELECT plan('SELECT t.x FROM (SELECT 7000 AS a OFFSET 0) one, t WHERE t.a = one.a');
+SELECT plan('SELECT FROM (SELECT 7000 AS a OFFSET 0) one WHERE EXISTS (SELECT FROM t WHERE t.a = one.a AND t.k <> one.a % 5 AND t.x <> one.a)');
+SET enable_hashjoin = off;
 SELECT plan('SELECT t.x FROM generate_series(1, 2) i, t WHERE t.a = i');
 SELECT plan('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i AND t.k = 3 AND t.a < 8000');
 -- rows that pass clauses with values of an outer query are not all rows that are kept

@@ -187,11 +187,40 @@ kept_bytes(PlannerInfo *root, RelOptInfo *baserel)
 		 MAXALIGN(SizeofMinimalTupleHeader) + CSV_LOOKUP_ROW_BYTES);
 }
 
-/* would the rows fit in memory, even if there are many more than estimated? */
+/*
+ * Could a nested loop over such a scan be much worse than a hash join, if there are more
+ * outer rows than estimated?  So it costs as if all rows came out and were compared:
+ * more than a hash join that compares them, but less than a nested loop over a scan
+ * without parameters, which never looks up.  It is different if columns are resident,
+ * or if the outer values decide which files are read.
+ */
 static bool
-is_safe(PlannerInfo *root, RelOptInfo *baserel)
+is_risky(PlannerInfo *root, const CsvPlanState *state, Relids outer)
 {
-	return SAFE_FACTOR * kept_bytes(root, baserel) <= get_hash_memory_limit();
+	RelOptInfo *baserel = root->simple_rel_array[state->relid];
+	const CsvPlanState *base = baserel->fdw_private;
+
+	return !bms_is_empty(outer) && !state->resident &&
+		list_length(state->file_clauses) <= list_length(base->file_clauses) &&
+		can_look_up(root, state) &&
+		SAFE_FACTOR * kept_bytes(root, baserel) > get_hash_memory_limit();
+}
+
+/* is it on the inner side of a semijoin or antijoin, whose nested loops cost less? */
+static bool
+is_only_tested(PlannerInfo *root, const RelOptInfo *baserel)
+{
+	ListCell   *cell;
+
+	foreach(cell, root->join_info_list)
+	{
+		const SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, cell);
+
+		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
+			bms_is_member((int) baserel->relid, join->syn_righthand))
+			return true;
+	}
+	return false;
 }
 
 Cost
@@ -205,13 +234,11 @@ csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost,
 	Cost		fill_cost;
 	double		nbytes;
 
-	/*
-	 * A nested loop over such a scan can be worse than a hash join, if there are many
-	 * more rows than estimated.  With this cost it is chosen where a loop over a scan
-	 * without parameters, which never looks up, would be chosen otherwise.
-	 */
-	if (nreads >= nloops || !can_look_up(root, state) ||
-		(!bms_is_empty(outer) && !is_safe(root, baserel)))
+	if (is_risky(root, state, outer))
+		return read_cost + kept_rows(root, baserel) *
+			(cpu_tuple_cost +
+			 (is_only_tested(root, baserel) ? 0.5 : 2) * cpu_operator_cost);
+	if (nreads >= nloops || !can_look_up(root, state))
 		return read_cost;
 	/* as for the hash of a join, whose rows come out first */
 	fill_cost = read_cost +
