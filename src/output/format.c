@@ -19,6 +19,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "compat.h"
 #include "output/format.h"
 
 /* the bits of a numeric's header (numeric.c) */

@@ -18,6 +18,7 @@
 #include "storage/shmem.h"
 #include "utils/uuid.h"
 
+#include "compat.h"
 #include "scan/join_filter.h"
 
 /* A filter has a word for each row of the hash table, but no fewer words, ... */

