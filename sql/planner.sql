@@ -46,8 +46,6 @@ SELECT plan('SELECT a, count(DISTINCT x) FROM t GROUP BY a');
 SELECT plan('SELECT a, count(DISTINCT x) FROM t WHERE a <= 100 GROUP BY a');
 -- values of few groups, or of one, may be many
 SELECT plan('SELECT count(DISTINCT x) FROM t');
--- PostgreSQL 16 and later sort first
-SELECT ltrim(line, ' ->') AS plan FROM plan('SELECT count(DISTINCT b) FROM t') line WHERE line !~ 'Sort';
 SELECT plan('SELECT k, count(DISTINCT a) FROM t GROUP BY k');
 SELECT plan('SELECT k, count(DISTINCT a) FROM t WHERE a <= 100 GROUP BY k');
 SELECT plan('SELECT k, min(DISTINCT a) FROM t GROUP BY k');
