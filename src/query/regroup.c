@@ -55,7 +55,7 @@ struct CsvRegroup
 	atomic_bool failed;
 	bool		merges_values;	/* parts are of values of COUNT_DISTINCT */
 	bool		is_working;
-	const RegroupSlot *taken;	/* the caller has its groups; or NULL */
+	RegroupSlot *taken;	/* the caller has its groups; or NULL */
 	uint64_t	nparts;			/* that the caller has got */
 
 	/* the crew's mutex guards the stack, and the evaluators that no thread uses */
@@ -382,7 +382,7 @@ take_part(CsvRegroup *regroup, RegroupSlot **slot)
 	uint32_t	number;
 
 	if (regroup->taken != NULL)
-		clear_slot(regroup, (RegroupSlot *) regroup->taken);
+		clear_slot(regroup, regroup->taken);
 	regroup->taken = NULL;
 	if (!csv_crew_next(&regroup->crew, &number))
 		return false;

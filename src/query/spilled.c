@@ -664,7 +664,7 @@ find_group(CsvGroups *groups, uint32_t tag, uint8_t **next, CsvRun *run)
 }
 
 static bool
-add_words(CsvGroups *groups, const RecordHead *head)
+add_words(CsvGroups *groups, RecordHead *head)
 {
 	const CsvQuery *query = groups->query;
 	const CsvPartialLayout *layout = &groups->partial;
@@ -691,7 +691,7 @@ add_words(CsvGroups *groups, const RecordHead *head)
 }
 
 static bool
-add_attached(CsvGroups *groups, const RecordHead *head, size_t nbytes)
+add_attached(CsvGroups *groups, RecordHead *head, size_t nbytes)
 {
 	uint8_t    *next = (uint8_t *) (head + 1);
 	CsvRun		run;
@@ -702,9 +702,9 @@ add_attached(CsvGroups *groups, const RecordHead *head, size_t nbytes)
 }
 
 static bool
-add_value(CsvGroups *groups, const RecordHead *head)
+add_value(CsvGroups *groups, RecordHead *head)
 {
-	const ValueHead *value_head = (const ValueHead *) (head + 1);
+	ValueHead  *value_head = (ValueHead *) (head + 1);
 	uint8_t    *next = (uint8_t *) (value_head + 1);
 	uint8_t		lane = groups->query->aggregate[value_head->aggregate].lane;
 	CsvValue	value;
