@@ -55,7 +55,7 @@ struct CsvRegroup
 	atomic_bool failed;
 	bool		merges_values;	/* parts are of values of COUNT_DISTINCT */
 	bool		is_working;
-	RegroupSlot *taken;	/* the caller has its groups; or NULL */
+	RegroupSlot *taken;			/* the caller has its groups; or NULL */
 	uint64_t	nparts;			/* that the caller has got */
 
 	/* the crew's mutex guards the stack, and the evaluators that no thread uses */
