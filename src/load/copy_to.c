@@ -180,27 +180,26 @@ begin_format(CopyTo *copy)
 static void
 begin_columns(CopyTo *copy)
 {
-	List	   *forced = CopyGetAttnums(copy->tupdesc, copy->relation,
-										copy->options.force_quote);
+	List	   *names = copy->options.force_quote;
+	List	   *forced = names == NIL ? NIL :
+		CopyGetAttnums(copy->tupdesc, copy->relation, names);
 	ListCell   *cell;
 
 	copy->ncolumns = list_length(copy->attnums);
 	copy->columns = palloc0(sizeof(CsvFormatted) * Max(copy->ncolumns, 1));
-	if (copy->options.force_quote != NIL)
-		foreach(cell, forced)
-			if (!list_member_int(copy->attnums, lfirst_int(cell)))
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-						 errmsg("FORCE_QUOTE column \"%s\" not referenced by COPY",
-								NameStr(TupleDescAttr(copy->tupdesc, lfirst_int(cell) - 1)->attname))));
+	foreach(cell, forced)
+		if (!list_member_int(copy->attnums, lfirst_int(cell)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+					 errmsg("FORCE_QUOTE column \"%s\" not referenced by COPY",
+							NameStr(TupleDescAttr(copy->tupdesc, lfirst_int(cell) - 1)->attname))));
 	foreach(cell, copy->attnums)
 	{
 		CsvFormatted *column = &copy->columns[foreach_current_index(cell)];
 
 		column->att = lfirst_int(cell) - 1;
 		column->force_quote = copy->options.force_quote_all ||
-			(copy->options.force_quote != NIL &&
-			 list_member_int(forced, lfirst_int(cell)));
+			list_member_int(forced, lfirst_int(cell));
 	}
 }
 

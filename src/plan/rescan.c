@@ -180,30 +180,29 @@ kept_rows(PlannerInfo *root, RelOptInfo *baserel)
 
 /* the memory that they need */
 static double
-kept_bytes(PlannerInfo *root, RelOptInfo *baserel)
+kept_bytes(const RelOptInfo *baserel, double nrows)
 {
-	return kept_rows(root, baserel) *
+	return nrows *
 		(MAXALIGN(baserel->reltarget->width) +
 		 MAXALIGN(SizeofMinimalTupleHeader) + CSV_LOOKUP_ROW_BYTES);
 }
 
 /*
- * Could a nested loop over such a scan be much worse than a hash join, if there are more
+ * Could a nested loop over a scan that looks rows up be much worse than a hash join, if there are more
  * outer rows than estimated?  So it costs as if all rows came out and were compared:
  * more than a hash join that compares them, but less than a nested loop over a scan
  * without parameters, which never looks up.  It is different if columns are resident,
  * or if the outer values decide which files are read.
  */
 static bool
-is_risky(PlannerInfo *root, const CsvPlanState *state, Relids outer)
+is_risky(const RelOptInfo *baserel, const CsvPlanState *state, Relids outer,
+		 double nbytes)
 {
-	RelOptInfo *baserel = root->simple_rel_array[state->relid];
 	const CsvPlanState *base = baserel->fdw_private;
 
 	return !bms_is_empty(outer) && !state->resident &&
 		list_length(state->file_clauses) <= list_length(base->file_clauses) &&
-		can_look_up(root, state) &&
-		SAFE_FACTOR * kept_bytes(root, baserel) > get_hash_memory_limit();
+		SAFE_FACTOR * nbytes > get_hash_memory_limit();
 }
 
 /* is it on the inner side of a semijoin or antijoin, whose nested loops cost less? */
@@ -232,18 +231,19 @@ csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost,
 	double		nreads = state->resident ? CSV_SCANS_OF_RESIDENT : 1;
 	Cost		scan_cost = (COST_PER_LOOKUP + nfound) * cpu_operator_cost;
 	Cost		fill_cost;
+	double		nrows;
 	double		nbytes;
 
-	if (is_risky(root, state, outer))
-		return read_cost + kept_rows(root, baserel) *
+	if ((bms_is_empty(outer) && nreads >= nloops) || !can_look_up(root, state))
+		return read_cost;
+	nrows = kept_rows(root, baserel);
+	nbytes = kept_bytes(baserel, nrows);
+	if (is_risky(baserel, state, outer, nbytes))
+		return read_cost + nrows *
 			(cpu_tuple_cost +
 			 (is_only_tested(root, baserel) ? 0.5 : 2) * cpu_operator_cost);
-	if (nreads >= nloops || !can_look_up(root, state))
-		return read_cost;
 	/* as for the hash of a join, whose rows come out first */
-	fill_cost = read_cost +
-		kept_rows(root, baserel) * (2 * cpu_tuple_cost + cpu_operator_cost);
-	nbytes = kept_bytes(root, baserel);
+	fill_cost = read_cost + nrows * (2 * cpu_tuple_cost + cpu_operator_cost);
 	if (nbytes > get_hash_memory_limit())
 	{
 		nreads = temp_file_limit < 0 ? Max(nreads, CSV_SCANS_BEFORE_FILES) :

@@ -213,6 +213,17 @@ is_usable(const CsvScanFilter *scan_filter)
 		filter->join->hj_HashTable->totalTuples;
 }
 
+bool
+csv_join_filters_work(const List *scan_filters)
+{
+	ListCell   *cell;
+
+	foreach(cell, scan_filters)
+		if (is_usable(lfirst(cell)))
+			return true;
+	return false;
+}
+
 /* has the row a partner, perhaps? */
 static inline bool
 may_match(const CsvScanFilter *scan_filter, const CsvScanColumn *const *keys,

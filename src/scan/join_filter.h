@@ -68,6 +68,9 @@ extern uint64 csv_join_filter_words(double nrows);
 /* add the keys of a row of the hash table, or note that there are no more rows */
 extern void csv_join_filter_collect(CsvJoinFilter *filter, TupleTableSlot *slot);
 
+/* can any of these filters be used now? */
+extern bool csv_join_filters_work(const List *scan_filters);
+
 /*
  * Removes rows without partners from a list of n rows of a batch (positions in its
  * selection; without a selection, rows), and returns the number of rows that are left.

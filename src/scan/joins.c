@@ -145,7 +145,7 @@ input_column(const Plan *plan, AttrNumber att, int varno)
  * types, and so means equality of their bytes or numbers.  *outer becomes the key's
  * column in the rows of the outer side.
  */
-static bool
+static void
 add_key(CsvJoinFilter *filter, Expr *outer_key, Expr *inner_key, Oid opno,
 		Oid collation, AttrNumber *outer)
 {
@@ -156,16 +156,15 @@ add_key(CsvJoinFilter *filter, Expr *outer_key, Expr *inner_key, Oid opno,
 
 	if (outer_column == NULL || inner_column == NULL || opno >= FirstGenbkiObjectId ||
 		(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
-		return false;
+		return;
 	op_input_types(opno, &left, &right);
 	if (left != exprType((Node *) outer_key) || right != exprType((Node *) inner_key) ||
 		!csv_join_type_allowed(left) || !csv_join_type_allowed(right))
-		return false;
+		return;
 	filter->outer_types[filter->nkeys] = left;
 	filter->inner_types[filter->nkeys] = right;
 	filter->inner_atts[filter->nkeys++] = inner_column->varattno;
 	*outer = outer_column->varattno;
-	return true;
 }
 
 static int
@@ -174,11 +173,9 @@ add_keys(CsvJoinFilter *filter, const HashJoin *plan, const Hash *hash,
 {
 	for (int i = 0; i < list_length(plan->hashkeys) &&
 		 filter->nkeys < CSV_MAX_JOIN_KEYS; i++)
-		(void) add_key(filter, list_nth(plan->hashkeys, i),
-					   list_nth(hash->hashkeys, i),
-					   list_nth_oid(plan->hashoperators, i),
-					   list_nth_oid(plan->hashcollations, i),
-					   &outer[filter->nkeys]);
+		add_key(filter, list_nth(plan->hashkeys, i), list_nth(hash->hashkeys, i),
+				list_nth_oid(plan->hashoperators, i),
+				list_nth_oid(plan->hashcollations, i), &outer[filter->nkeys]);
 	return filter->nkeys;
 }
 

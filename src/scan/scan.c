@@ -374,7 +374,7 @@ match_rows(CsvTableScan *scan)
 	const CsvFileBatch *at = scan->at;
 	uint32_t	n = nselected(at);
 
-	scan->is_filtered = scan->join_filters != NIL && n > 0 &&
+	scan->is_filtered = csv_join_filters_work(scan->join_filters) && n > 0 &&
 		!scan->batches->layout->wants_surplus &&
 		!(scan->any_careful && csv_careful_has_all(scan->careful));
 	if (!scan->is_filtered)
