@@ -44,7 +44,7 @@ csv_prefix_xor_pclmul(uint64_t word)
 	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
-/* a bit per byte of 64 bytes, of which each is all ones or zero */
+/* a bit for each of 64 bytes, which must all be 0 or 0xff */
 static inline uint64_t
 csv_mask_of_bytes(__m256i low, __m256i high)
 {
