@@ -33,7 +33,7 @@ typedef struct StoredHeader
 {
 	uint64_t	magic;
 	uint64_t	nrows;
-	uint64_t	directory;		/* a StoredPlace for each batch */
+	uint64_t	directory;		/* an entry for each batch */
 	uint64_t	columns;		/* a CsvColumn each */
 	uint32_t	nbatches;
 	uint32_t	ncolumns;
@@ -42,12 +42,16 @@ typedef struct StoredHeader
 	uint8_t		unused[128 - 4 * 8 - 3 * 4 - sizeof(CsvDialectOptions)];
 } StoredHeader;
 
-/* of a batch */
-typedef struct StoredPlace
+/*
+ * Of a batch.  Queries that a GPU answers look at all entries and at no values, so
+ * entries stand together: pages of the file are expensive to touch.
+ */
+typedef struct StoredEntry
 {
-	uint64_t	offset;			/* of its CsvPacked */
+	uint64_t	offset;			/* of its data */
 	uint64_t	first_row;
-} StoredPlace;
+	CsvPacked	packed;			/* with the arrays of all columns */
+} StoredEntry;
 
 /* ---- memory files ---- */
 
@@ -143,11 +147,17 @@ struct CsvStoreWriter
 	/* of the current batch */
 	CsvScan		record;
 	CsvArray   *arrays;
-	CsvPacked  *packed;
+	StoredEntry *entry;
 	Buffer		records;		/* of CsvKeptRecord */
 	Buffer		bytes;			/* of these records */
 	bool		is_writing;		/* otherwise only places for its parts are found */
 };
+
+static size_t
+entry_bytes(uint32_t ncolumns)
+{
+	return offsetof(StoredEntry, packed) + csv_packed_bytes(ncolumns);
+}
 
 static void *
 get_memory(const CsvMemory *memory, size_t nbytes)
@@ -202,8 +212,8 @@ csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 	writer->nbytes = sizeof(StoredHeader);
 	writer->columns = get_memory(memory, sizeof(CsvColumn) * layout->ncolumns + 1);
 	writer->arrays = get_memory(memory, sizeof(CsvArray) * layout->ncolumns + 1);
-	writer->packed = get_memory(memory, csv_packed_bytes(layout->ncolumns));
-	if (writer->columns == NULL || writer->arrays == NULL || writer->packed == NULL)
+	writer->entry = get_memory(memory, entry_bytes(layout->ncolumns));
+	if (writer->columns == NULL || writer->arrays == NULL || writer->entry == NULL)
 	{
 		csv_store_free(writer);
 		return NULL;
@@ -227,7 +237,7 @@ csv_store_free(CsvStoreWriter *writer)
 	free_memory(&memory, writer->directory.bytes);
 	free_memory(&memory, writer->record.separators);
 	free_memory(&memory, writer->arrays);
-	free_memory(&memory, writer->packed);
+	free_memory(&memory, writer->entry);
 	free_memory(&memory, writer->records.bytes);
 	free_memory(&memory, writer->bytes.bytes);
 	free_memory(&memory, writer);
@@ -346,14 +356,14 @@ static bool
 pack_batch(CsvStoreWriter *writer, const CsvBatch *batch, bool is_writing)
 {
 	const CsvPacker packer = {pack_part, writer};
-	size_t		nbytes = csv_packed_bytes(writer->ncolumns);
-	StoredPlace place = {reserve(writer, nbytes), writer->nrows};
+	StoredEntry *entry = writer->entry;
 
 	writer->is_writing = is_writing;
-	return csv_pack(batch, writer->ncolumns, NULL, &packer, writer->packed) &&
-		(!is_writing ||
-		 (write_at(writer, place.offset, writer->packed, nbytes) &&
-		  append(&writer->memory, &writer->directory, &place, sizeof(place))));
+	entry->offset = writer->nbytes;
+	entry->first_row = writer->nrows;
+	return csv_pack(batch, writer->ncolumns, NULL, &packer, &entry->packed) &&
+		(!is_writing || append(&writer->memory, &writer->directory, entry,
+							   entry_bytes(writer->ncolumns)));
 }
 
 bool
@@ -406,7 +416,8 @@ csv_store_finish(CsvStoreWriter *writer,
 	memset(&header, 0, sizeof(header));
 	header.magic = STORE_MAGIC;
 	header.nrows = writer->nrows;
-	header.nbatches = (uint32_t) (writer->directory.nbytes / sizeof(StoredPlace));
+	header.nbatches = (uint32_t) (writer->directory.nbytes /
+								  entry_bytes(writer->ncolumns));
 	header.ncolumns = writer->ncolumns;
 	header.nfields = writer->nfields;
 	header.dialect = writer->dialect.opt;
@@ -434,7 +445,7 @@ struct CsvStore
 	uint64_t	nbytes;
 	uint64_t	passed;			/* released */
 	const StoredHeader *header;
-	const StoredPlace *directory;
+	const uint8_t *directory;
 	CsvLayout	layout;
 	CsvDialect	dialect;
 };
@@ -460,7 +471,7 @@ check_header(CsvStore *store)
 		return false;
 	store->header = header;
 	store->directory = entries_at(store, header->directory, header->nbatches,
-								  sizeof(StoredPlace));
+								  entry_bytes(header->ncolumns));
 	store->layout.columns = entries_at(store, header->columns,
 									   header->ncolumns, sizeof(CsvColumn));
 	if (store->directory == NULL || store->layout.columns == NULL)
@@ -535,30 +546,35 @@ csv_store_layout(const CsvStore *store)
 	return &store->layout;
 }
 
+static const StoredEntry *
+entry_of(const CsvStore *store, uint32_t number)
+{
+	return (const StoredEntry *) (store->directory +
+								  number * entry_bytes(store->layout.ncolumns));
+}
+
 bool
 csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 				CsvResidentBatch *resident)
 {
-	const StoredPlace *place = &store->directory[number];
+	const StoredEntry *entry = entry_of(store, number);
 	const CsvBlock file = {store->bytes, store->nbytes};
 	const CsvBlocks blocks = {&file, 1};
-	size_t		nbytes = csv_packed_bytes(store->layout.ncolumns);
-	const void *packed = entries_at(store, place->offset, 1, nbytes);
 	const CsvBatch *batch = &resident->batch;
 	CsvAnswer	none;
 
-	resident->first_row = (int64_t) place->first_row;
-	return packed != NULL &&
-		csv_unpack(packed, nbytes, &blocks, &store->layout, NULL, arrays, &none,
-				   &resident->batch) &&
+	resident->first_row = (int64_t) entry->first_row;
+	return csv_unpack(&entry->packed, csv_packed_bytes(store->layout.ncolumns),
+					  &blocks, &store->layout, NULL, arrays, &none,
+					  &resident->batch) &&
 		batch->is_kept && batch->nrows <= store->header->nrows &&
-		place->first_row <= store->header->nrows - batch->nrows;
+		entry->first_row <= store->header->nrows - batch->nrows;
 }
 
 void
 csv_store_pass(CsvStore *store, uint32_t number)
 {
-	uint64_t	place = store->directory[number].offset / PASSED_BYTES * PASSED_BYTES;
+	uint64_t	place = entry_of(store, number)->offset / PASSED_BYTES * PASSED_BYTES;
 
 	/* reading began again */
 	if (place < store->passed)
