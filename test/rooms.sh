@@ -31,7 +31,7 @@ declare -A may_include=(
 	[groups]='reader query table program batches'
 	[scan]='reader query table program batches groups'
 	[plan]='reader query table program batches groups scan'
-	[output]=''
+	[output]='table'
 	[load]='reader query wire table program batches scan output'
 	[import]='reader table batches scan'
 	[src]='reader query table program batches groups scan plan load import'
@@ -83,7 +83,7 @@ for file in "${files[@]}"; do
 done
 
 echo 'rooms, and those they look into:'
-for room in reader cpu query wire cuda service table client program batches groups scan plan load import src; do
+for room in reader cpu query wire cuda service table client program batches groups scan plan output load import src; do
 	printf '%9s  %s\n' "$room" "${includes[$room]-}"
 done
 

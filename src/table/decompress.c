@@ -153,6 +153,38 @@ csv_check_not_compressed(const char *name, const uint8_t *bytes, size_t nbytes)
 	}
 }
 
+void
+csv_compression_prepare(CsvCompression compression, const char *name, bool is_output)
+{
+	CsvLibraryFailure failure;
+	int			row = 0;
+
+	while (formats[row].compression != compression)
+		row++;
+	if (csv_codec_prepare(compression, &failure))
+		return;
+	if (failure.name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 is_output ?
+				 errmsg("could not compress \"%s\": this build of csv_gpu_fdw has no %s",
+						name, formats[row].name) :
+				 errmsg("could not decompress \"%s\": this build of csv_gpu_fdw has no %s",
+						name, formats[row].name),
+				 errhint("Install its headers (on Debian, %s), then run \"make\" and \"make install\" again. PostgreSQL must have been built with it, too.",
+						 formats[row].package)));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_FILE),
+			 is_output ?
+			 errmsg("could not compress \"%s\": could not load library \"%s\"",
+					name, failure.name) :
+			 errmsg("could not decompress \"%s\": could not load library \"%s\"",
+					name, failure.name),
+			 errdetail_internal("%s", failure.reason),
+			 errhint("Install the library (on Debian, %s).",
+					 failure.package)));
+}
+
 /* ---- begin and end ---- */
 
 void
@@ -210,29 +242,8 @@ csv_decompressor_begin(CsvDecompressor *decompressor,
 					   CsvCompression compression, const char *name,
 					   int fd, int nthreads)
 {
-	CsvLibraryFailure failure;
-	bool		good;
-	int			row = 0;
-
 	csv_decompressor_end(decompressor);
-	while (formats[row].compression != compression)
-		row++;
-	good = csv_codec_prepare(compression, &failure);
-	if (!good && failure.name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("could not decompress \"%s\": this build of csv_gpu_fdw has no %s",
-						name, formats[row].name),
-				 errhint("Install its headers (on Debian, %s), then run \"make\" and \"make install\" again. PostgreSQL must have been built with it, too.",
-						 formats[row].package)));
-	if (!good)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FILE),
-				 errmsg("could not decompress \"%s\": could not load library \"%s\"",
-						name, failure.name),
-				 errdetail_internal("%s", failure.reason),
-				 errhint("Install the library (on Debian, %s).",
-						 failure.package)));
+	csv_compression_prepare(compression, name, false);
 	decompressor->compression = compression;
 	decompressor->name = name;
 	decompressor->fd = fd;

@@ -36,6 +36,13 @@ extern void csv_check_not_compressed(const char *name, const uint8_t *bytes,
 extern size_t csv_name_without_compression(const char *filename, bool is_read);
 
 /*
+ * Opens the libraries of a compression other than NONE.  ERROR if this build lacks
+ * them, or if they are not installed.  `name` is the file's, for messages.
+ */
+extern void csv_compression_prepare(CsvCompression compression, const char *name,
+									bool is_output);
+
+/*
  * Creates a decompressor, in the current memory context, for any number of files in
  * turn.  Deleting the context releases the memory of the libraries.  `read` delivers
  * compressed bytes and may raise an ERROR.  `seek` sets the offset at which `read`

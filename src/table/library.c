@@ -1,6 +1,6 @@
 /*
  * library.c
- *		The functions of the libraries that decompress.
+ *		The functions of the libraries that compress and decompress.
  *
  * If such a library has been removed, a server that preloads the extension must still
  * start, and sessions must still be able to log in.

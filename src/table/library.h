@@ -1,6 +1,6 @@
 /*
  * library.h
- *		The functions of the libraries that decompress.
+ *		The functions of the libraries that compress and decompress.
  *
  * The extension is not linked with these libraries, so it can be loaded where they are
  * not installed.  csv_library_open() opens them when they are needed.
@@ -11,7 +11,8 @@
 #ifdef CSV_WITH_GZIP
 #include <zlib.h>
 #define CSV_ZLIB_FUNCTIONS(F) \
-	F(inflateInit2_) F(inflateReset) F(inflate) F(inflateEnd)
+	F(inflateInit2_) F(inflateReset) F(inflate) F(inflateEnd) \
+	F(deflateInit2_) F(deflateReset) F(deflate) F(deflateEnd)
 #else
 #define CSV_ZLIB_FUNCTIONS(F)
 #endif
@@ -29,7 +30,8 @@
 #define CSV_ZSTD_FUNCTIONS(F) \
 	F(ZSTD_createDStream) F(ZSTD_freeDStream) F(ZSTD_DCtx_reset) \
 	F(ZSTD_decompressStream) F(ZSTD_isError) F(ZSTD_getErrorCode) \
-	F(ZSTD_getErrorName)
+	F(ZSTD_getErrorName) F(ZSTD_createCCtx) F(ZSTD_freeCCtx) F(ZSTD_compress2) \
+	F(ZSTD_compressBound)
 #else
 #define CSV_ZSTD_FUNCTIONS(F)
 #endif
@@ -39,7 +41,8 @@
 	F(LZ4F_createDecompressionContext) F(LZ4F_freeDecompressionContext) \
 	F(LZ4F_resetDecompressionContext) F(LZ4F_decompress) F(LZ4F_getFrameInfo) \
 	F(LZ4F_isError) F(LZ4F_getErrorName) F(LZ4F_createCompressionContext) \
-	F(LZ4F_compressBegin) F(LZ4F_freeCompressionContext)
+	F(LZ4F_compressBegin) F(LZ4F_freeCompressionContext) \
+	F(LZ4F_compressFrameBound) F(LZ4F_compressFrame)
 #else
 #define CSV_LZ4_FUNCTIONS(F)
 #endif

@@ -1,0 +1,53 @@
+/*
+ * sink.h
+ *		Files that are written, compressed or not.
+ *
+ * Bytes are compressed by whole members of gzip, or frames of zstd and LZ4.  These may
+ * follow each other in a file, so that a file can be closed and continued, also by
+ * another process.
+ */
+#ifndef CSV_SINK_H
+#define CSV_SINK_H
+
+#include "output/fields.h"
+#include "table/decompress.h"
+
+/* bytes that are worth a member or frame of their own */
+#define CSV_FRAME_BYTES		(1024 * 1024)
+
+typedef struct CsvCompressor CsvCompressor;
+
+/*
+ * Creates a compressor, in the current memory context, whose deletion releases the
+ * library's memory.  `name` is the file's, for messages: ERROR if the library is
+ * missing.  compression: not AUTO; NULL is returned for NONE.
+ */
+extern CsvCompressor *csv_compressor_create(CsvCompression compression,
+											const char *name);
+
+/* append n bytes to the output, as a member or frame; as they are if it is NULL */
+extern void csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
+						 CsvOutputBytes *output);
+
+/* an open file; closed at the end of the (sub)transaction, too */
+typedef struct CsvSink
+{
+	const char *name;
+	int			fd;
+	int64		nbytes;			/* in the file; the next byte is written there */
+} CsvSink;
+
+/*
+ * Opens a file with O_WRONLY and these flags, such as O_CREAT | O_EXCL.  Files that it
+ * creates have the mode of COPY's.  sink->nbytes: the file's length.  Errors name the
+ * file, whose name must live as long as the sink.
+ */
+extern void csv_sink_open(CsvSink *sink, const char *name, int flags);
+
+/* write at sink->nbytes; ERROR if not all bytes can be written */
+extern void csv_sink_write(CsvSink *sink, const char *bytes, size_t n);
+
+/* close; sync: once all bytes are on disk */
+extern void csv_sink_close(CsvSink *sink, bool sync);
+
+#endif							/* CSV_SINK_H */
