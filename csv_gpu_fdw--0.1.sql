@@ -174,6 +174,21 @@ COST 1000 ROWS 20;
 COMMENT ON FUNCTION csv_gpu_sniff(text)
 IS 'what IMPORT FOREIGN SCHEMA would make of a file: a row for each of its fields, and for each key in its path';
 
+-- For all users, because it asks for the rights of pg_write_server_files itself.
+CREATE FUNCTION csv_gpu_leftovers(
+	directory text,
+	remove boolean DEFAULT false,
+	OUT filename text,
+	OUT bytes bigint,
+	OUT state text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_leftovers(text, boolean)
+IS 'files in a directory that ended transactions have left under temporary names, and, with remove, settles them';
+
 CREATE FUNCTION csv_gpu_files(
 	source regclass,
 	OUT filename text,

@@ -19,6 +19,7 @@
 #include "optimizer/appendinfo.h"
 #include "optimizer/pathnode.h"
 #include "parser/parse_node.h"
+#include "replication/message.h"
 #include "storage/latch.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -462,5 +463,16 @@ csv_reindex(Oid index, char persistence)
 #else
 #define csv_copy_default(copy, column) ((copy)->defexprs[(copy)->num_defaults])
 #endif
+
+/* a record of the transaction in the WAL, which means nothing; returns its end */
+static inline XLogRecPtr
+csv_log_message(const char *prefix, const char *message)
+{
+#if PG_VERSION_NUM >= 170000
+	return LogLogicalMessage(prefix, message, strlen(message), true, false);
+#else
+	return LogLogicalMessage(prefix, message, strlen(message), true);
+#endif
+}
 
 #endif							/* CSV_COMPAT_H */

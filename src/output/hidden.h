@@ -1,0 +1,60 @@
+/*
+ * hidden.h
+ *		Names of files and directories that wait for the end of their transaction.
+ *
+ * A file that a transaction writes has a hidden name until the transaction commits.
+ * The name tells the server and the transaction, so that what a crash leaves behind can
+ * be settled: the file of a transaction that has committed gets its name, and all else
+ * is removed.
+ *
+ *	NAME		any name with the tag csvgpu-<system identifier>-<timeline>-<xid8>-<oid>
+ *	.NAME.csvgpu	the hidden name of the file NAME, in the same directory
+ *
+ * A directory may have a hidden name, too.  It is never renamed: it is removed, with
+ * all that is in it, once its transaction has ended.
+ */
+#ifndef CSV_HIDDEN_H
+#define CSV_HIDDEN_H
+
+#include "access/transam.h"
+
+/* who writes the file */
+typedef struct CsvHiddenOwner
+{
+	uint64		system;			/* the server's system identifier */
+	TimeLineID	timeline;
+	FullTransactionId xid;
+	Oid			oid;			/* of the relation, or any number of the caller */
+} CsvHiddenOwner;
+
+/* the beginning of a tag, for this server */
+extern char *csv_hidden_server_tag(void);
+
+/*
+ * Returns the tag of the current transaction, which gets a transaction number if it has
+ * none.  Makes sure that no later transaction can get the same number, even after a
+ * crash: call it before the file is made.  In the current memory context.
+ */
+extern char *csv_hidden_tag(Oid oid);
+
+/* the hidden name for a path, in the current memory context */
+extern char *csv_hidden_path(const char *path);
+
+/*
+ * Reads the tag at the start of `text`; returns its length, or 0 if there is none.
+ */
+extern size_t csv_hidden_parse(const char *text, CsvHiddenOwner *owner);
+
+/*
+ * Gives a file its name, unless there is such a file, and returns 0.  Returns errno on
+ * failure.  Raises no ERROR.  The directory must be synchronized afterwards.
+ */
+extern int	csv_hidden_show(const char *path);
+
+/*
+ * Settles the files and directories of this server in a directory whose transactions
+ * have ended.  What fails is a WARNING.
+ */
+extern void csv_hidden_settle(const char *directory);
+
+#endif							/* CSV_HIDDEN_H */
