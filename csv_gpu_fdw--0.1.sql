@@ -438,9 +438,17 @@ BEGIN
 				HINT = 'Write five fields, such as "0 * * * *", or a word of pg_cron''s, such as "@hourly".';
 	END IF;
 
-	-- what would fail in every run fails here
+	-- what would fail in every run, or load files twice, is told here
 	IF mode = 'new_files' THEN
 		PERFORM @extschema@.csv_gpu_files(source);
+		IF EXISTS (
+			SELECT FROM pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver,
+					pg_options_to_table(t.ftoptions || s.srvoptions) o
+				WHERE t.ftrelid = source AND o.option_name = 'share') THEN
+			RAISE WARNING USING
+				MESSAGE = format('foreign table %s has a share of the files, which changes when files come or go', source),
+				HINT = 'The names of new files must sort behind all others, and no file may be removed; otherwise a file may be loaded more than once.';
+		END IF;
 	ELSIF NOT EXISTS (
 		SELECT FROM pg_foreign_table t, pg_foreign_server s, pg_foreign_data_wrapper w, pg_proc p
 			WHERE t.ftrelid = source AND s.oid = t.ftserver AND w.oid = s.srvfdw

@@ -29,6 +29,10 @@ SELECT csv_gpu_schedule('j', '* * * * *', 'p', 't', 'new_files');
 -- without pg_cron; the hint has the server's version
 \set VERBOSITY terse
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't');
+-- a file's share changes when others come
+ALTER FOREIGN TABLE f OPTIONS (ADD share '0', ADD shares '2');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_files');
+ALTER FOREIGN TABLE f OPTIONS (DROP share, DROP shares);
 \set VERBOSITY default
 \echo :SQLSTATE
 DO $$

@@ -1,5 +1,5 @@
 --
--- Virtual columns of what a file's path says, and files that a filter leaves out.
+-- Virtual columns of what a file's path says, shares of files, and files that a filter leaves out.
 --
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set setup :abs_srcdir '/sql/include/setup.sql'
@@ -125,6 +125,94 @@ SELECT explain('SELECT * FROM s WHERE year = 2024');
 ALTER FOREIGN TABLE s OPTIONS (DROP filename, ADD program 'cat regress_csv/h/year=2023/m=1/a.csv');
 SELECT * FROM s WHERE year IS NULL AND f LIKE 'cat%';
 SELECT explain('SELECT * FROM s WHERE year = 2024');
+-- a share of the files; beside keys and filters, in parallel, and none of the files
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && mkdir -p s/year=2023 s/year=2024 s/year=2025';
+CALL write_file('s/year=2023/a.csv', E'i,t\n1,one\n2,two\n');
+CALL write_file('s/year=2023/b.csv', E'i,t\n3,three\n4\n');
+CALL write_file('s/year=2024/a.csv', E't,i\nfive,5\n');
+CALL write_file('s/year=2024/b.csv', E'i,t\n6,six\n');
+CALL write_file('s/year=2025/a.csv', E'i,t\n7,seven\n8,\n');
+CREATE SERVER second FOREIGN DATA WRAPPER csv_gpu_fdw OPTIONS (share '1', shares '3');
+CREATE FOREIGN TABLE shared (i int, t text, year int OPTIONS (virtual 'path:year'), share int OPTIONS (virtual 'share'))
+  SERVER second OPTIONS (filename 'regress_csv/s/*/*.csv', header 'true', by_name 'true');
+SELECT * FROM shared;
+SELECT filename FROM csv_gpu_files('shared');
+SELECT record, error FROM csv_gpu_errors('shared');
+SELECT share, count(*), sum(i) FROM shared WHERE year >= 2024 GROUP BY share;
+SELECT explain('SELECT i FROM shared WHERE share = 1 AND year > 2024');
+SELECT explain('SELECT i FROM shared WHERE share <> 1', 'COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT count(*), sum(i), min(share) FROM shared WHERE share = 2;
+SELECT s.share, sum(shared.i) FROM (VALUES (0), (1)) s(share) LEFT JOIN shared ON shared.share = s.share GROUP BY 1 ORDER BY 1;
+ANALYZE shared;
+SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET parallel_leader_participation = off;
+ALTER FOREIGN TABLE shared OPTIONS (SET filename 'regress_csv/h/*/*/*.csv', ADD share '0', ADD shares '3');
+SELECT explain('SELECT i FROM shared WHERE year > 0 AND i < 12');
+SELECT count(DISTINCT i), sum(i), min(share) FROM shared WHERE t <> '';
+ALTER FOREIGN TABLE shared OPTIONS (SET filename 'regress_csv/s/*/*.csv', DROP share, DROP shares);
+RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET parallel_leader_participation;
+CREATE FUNCTION by_share(n int) RETURNS TABLE (of_share int, rows bigint, total bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  FOR k IN 0 .. n - 1 LOOP
+    EXECUTE format('ALTER SERVER second OPTIONS (SET share %L, SET shares %L)', k, n);
+    RETURN QUERY SELECT k, count(*), sum(i) FROM shared;
+  END LOOP;
+END $$;
+ALTER FOREIGN TABLE shared OPTIONS (ADD log_verbosity 'silent');
+SELECT * FROM by_share(3);
+SELECT n, sum(rows), sum(total) FROM generate_series(1, 12) n, by_share(n) GROUP BY n HAVING (sum(rows), sum(total)) IS DISTINCT FROM (7, 32);
+-- the last of 100 shares has no files, which is no error; a pattern without files is an error
+ALTER SERVER second OPTIONS (SET share '99', SET shares '100');
+SELECT * FROM shared;
+SELECT count(*), max(share) FROM shared WHERE year = 2024;
+SELECT count(*) FROM shared WHERE share = 99 GROUP BY year;
+SELECT explain('SELECT * FROM shared WHERE year = 2024');
+SELECT i, (SELECT count(*) FROM shared WHERE shared.i = o.i) FROM (VALUES (1), (2)) o(i);
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM shared;
+FETCH ALL FROM c;
+FETCH ALL FROM c;
+COMMIT;
+SELECT count(*) FROM csv_gpu_files('shared');
+SELECT count(*) FROM csv_gpu_errors('shared');
+ANALYZE shared;
+CREATE TABLE no_rows (LIKE shared);
+SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load('shared', 'no_rows');
+SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+SELECT count(DISTINCT i) FROM shared WHERE t <> '';
+RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost;
+ALTER FOREIGN TABLE shared OPTIONS (SET filename 'regress_csv/s/*.nothing');
+SELECT * FROM shared;
+-- a table's options count instead of its server's; a plain name and a program are not shared
+ALTER FOREIGN TABLE shared OPTIONS (SET filename 'regress_csv/s/*/*.csv', ADD share '2', ADD shares '3');
+SELECT i, share FROM shared;
+ALTER FOREIGN TABLE shared OPTIONS (SET filename 'regress_csv/s/year=2023/a.csv');
+SELECT i, share FROM shared WHERE share = 2;
+ALTER FOREIGN TABLE shared OPTIONS (DROP share, DROP shares, DROP filename, ADD program 'cat regress_csv/s/year=2023/a.csv');
+SELECT i, share FROM shared WHERE share = 99;
+ALTER FOREIGN TABLE shared OPTIONS (ADD share '2', ADD shares '3');
+-- IMPORT looks at all files, and makes the column
+CREATE SCHEMA made;
+IMPORT FOREIGN SCHEMA regress_csv FROM SERVER second INTO made OPTIONS (pattern 's/*/a.csv', "table" 't', share '0', shares '2');
+\d made.t
+SELECT i, share FROM made.t;
+-- what is wrong
+ALTER FOREIGN TABLE t OPTIONS (ADD share '0');
+ALTER FOREIGN TABLE t OPTIONS (ADD shares '2');
+ALTER FOREIGN TABLE t OPTIONS (ADD share '2', ADD shares '2');
+ALTER FOREIGN TABLE t OPTIONS (ADD share '-1', ADD shares '2');
+ALTER FOREIGN TABLE t OPTIONS (ADD share '0', ADD shares '0');
+ALTER SERVER second OPTIONS (DROP share);
+ALTER SERVER second OPTIONS (SET share '100');
+IMPORT FOREIGN SCHEMA regress_csv FROM SERVER csv INTO made OPTIONS (pattern 's/*/*.csv', "table" 'u', share '1');
+ALTER FOREIGN TABLE t ADD share int OPTIONS (virtual 'share');
+SELECT share FROM t;
+ALTER FOREIGN TABLE t OPTIONS (ADD share '2', ADD shares '3');
+ALTER FOREIGN TABLE t ALTER share TYPE text;
+SELECT share FROM t;
+ALTER FOREIGN TABLE t ALTER share TYPE bigint;
+SELECT i, share FROM t;
+ALTER FOREIGN TABLE t OPTIONS (DROP share, DROP shares);
+ALTER FOREIGN TABLE t DROP share;
 -- no file at all
 ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/h/none/*/*.txt');
 SELECT * FROM t WHERE year = 2024;

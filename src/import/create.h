@@ -7,7 +7,7 @@
 
 #include "import/findings.h"
 
-/* ---- columns for the directories KEY=VALUE in files' paths (keys.c) ---- */
+/* ---- columns that are the same in all records of a file (keys.c) ---- */
 
 typedef struct CsvPathColumn
 {
@@ -19,7 +19,8 @@ typedef struct CsvPathColumn
 /*
  * A CsvPathColumn for each key in the paths of the table's files, without their first
  * nfixed bytes, from the topmost directory down.  Its type holds the values of all files.
- * In the current memory context.
+ * A table with a share of the files gets a column for that, too.  In the current memory
+ * context.
  */
 extern List *csv_find_keys(const CsvFindings *findings, size_t nfixed);
 

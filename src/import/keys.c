@@ -1,6 +1,6 @@
 /*
  * keys.c
- *		Columns for the directories KEY=VALUE in files' paths.
+ *		Columns for the directories KEY=VALUE in files' paths, and for a table's share.
  */
 #include "postgres.h"
 
@@ -92,6 +92,17 @@ key_type(const CsvTable *table, const char *key, char **names, int nnames)
 	return has_given_pattern(table, type) ? TEXTOID : type;
 }
 
+static CsvPathColumn *
+make_column(HTAB *taken, const char *name, Oid type, char *option)
+{
+	CsvPathColumn *column = palloc(sizeof(CsvPathColumn));
+
+	column->name = csv_make_name(taken, name, strlen(name), "key");
+	column->type = type;
+	column->option = option;
+	return column;
+}
+
 List *
 csv_find_keys(const CsvFindings *findings, size_t nfixed)
 {
@@ -108,13 +119,13 @@ csv_find_keys(const CsvFindings *findings, size_t nfixed)
 	foreach(cell, find_keys(names, nnames, nfixed))
 	{
 		const char *key = csv_shown_filename(strVal(lfirst(cell)));
-		CsvPathColumn *column = palloc(sizeof(CsvPathColumn));
+		Oid			type = key_type(findings->table, strVal(lfirst(cell)), names, nnames);
 
-		column->name = csv_make_name(taken, key, strlen(key), "key");
-		column->type = key_type(findings->table, strVal(lfirst(cell)), names, nnames);
-		column->option = psprintf("path:%s", key);
-		columns = lappend(columns, column);
+		columns = lappend(columns, make_column(taken, key, type,
+											   psprintf("path:%s", key)));
 	}
+	if (findings->table->share >= 0)
+		columns = lappend(columns, make_column(taken, "share", INT4OID, "share"));
 	hash_destroy(taken);
 	return columns;
 }

@@ -27,6 +27,19 @@
 
 /* ---- the file ---- */
 
+static Datum
+number_datum(const CsvTableColumn *column, int64 number)
+{
+	if (column->type == INT8OID)
+		return Int64GetDatum(number);
+	if (number > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value of virtual column \"%s\" is out of range for type integer",
+						column->name)));
+	return Int32GetDatum((int32) number);
+}
+
 void
 csv_file_value_init(CsvValueInput *input, const CsvTable *table,
 					const CsvTableColumn *column)
@@ -62,6 +75,12 @@ csv_file_value_make(CsvValueInput *input, char *filename, bool quiet, Datum *dat
 	char	   *shown = csv_shown_filename(filename);
 	CsvValueError error;
 
+	if (input->column->virtual_kind == CSV_VIRTUAL_SHARE)
+	{
+		*datum = number_datum(input->column, table->share);
+		*isnull = false;
+		return true;
+	}
 	if (input->column->virtual_kind == CSV_VIRTUAL_FILENAME)
 	{
 		*datum = CStringGetTextDatum(shown);
@@ -228,19 +247,6 @@ fill_surplus(VirtualColumn *column, CsvCareful *careful, uint32_t entry,
 						  &refusal->error);
 	return good || csv_careful_set_null(careful, &column->made, &refusal->error,
 										value, isnull);
-}
-
-static Datum
-number_datum(const CsvTableColumn *column, int64 number)
-{
-	if (column->type == INT8OID)
-		return Int64GetDatum(number);
-	if (number > PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("value of virtual column \"%s\" is out of range for type integer",
-						column->name)));
-	return Int32GetDatum((int32) number);
 }
 
 bool

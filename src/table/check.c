@@ -52,6 +52,12 @@ check_virtual(const CsvTable *table, const CsvTableColumn *column)
 				 errmsg("column \"%s\" of foreign table \"%s\" has the option \"virtual\" \"surplus\", but records with surplus fields are skipped",
 						column->name, table->name),
 				 errhint("Set the option \"ragged\" of the table to \"pad\".")));
+	if (column->virtual_kind == CSV_VIRTUAL_SHARE && table->share < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INCONSISTENT_DESCRIPTOR_INFORMATION),
+				 errmsg("column \"%s\" of foreign table \"%s\" has the option \"virtual\" \"share\", but the table has no share",
+						column->name, table->name),
+				 errhint("Set the options \"share\" and \"shares\" of the table or its server.")));
 	if (is_virtual_type(column->virtual_kind, column->type, column->typmod))
 		return;
 
@@ -63,6 +69,7 @@ check_virtual(const CsvTable *table, const CsvTableColumn *column)
 			 errhint("Use the type %s.",
 					 column->virtual_kind == CSV_VIRTUAL_FILENAME ? "text" :
 					 column->virtual_kind == CSV_VIRTUAL_SURPLUS ? "text[]" :
+					 column->virtual_kind == CSV_VIRTUAL_SHARE ? "integer" :
 					 "bigint")));
 }
 

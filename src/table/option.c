@@ -64,6 +64,14 @@ conflict(const char *name, const char *other, const char *detail)
 			 errdetail_internal("%s", detail)));
 }
 
+static void
+require(const char *name, const char *other)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_OPTION_NAME_NOT_FOUND),
+			 errmsg("option \"%s\" requires option \"%s\"", name, other)));
+}
+
 /* ---- options of servers and tables ---- */
 
 static void
@@ -87,6 +95,7 @@ init_table_options(CsvTableOptions *options)
 	table->verbosity = CSV_VERBOSITY_DEFAULT;
 	table->notice_limit = DEFAULT_NOTICE_LIMIT;
 	table->parallel_workers = -1;
+	table->share = -1;
 	table->settings = csv_settings;
 	table->settings.resident &= csv_settings.resident_memory > 0;
 	table->settings.cpu_threads = csv_thread_count(csv_settings.cpu_threads);
@@ -224,6 +233,19 @@ check_text_options(const CsvTable *table)
 				 errmsg("delimiter cannot be \"%s\" in the format \"text\"", delimiter)));
 }
 
+/* ERROR if the options of a server, or of a table, say of no share which it is */
+static void
+check_share(const CsvTable *table)
+{
+	if ((table->share < 0) != (table->shares == 0))
+		require(table->share < 0 ? "shares" : "share",
+				table->share < 0 ? "share" : "shares");
+	if (table->shares > 0 && table->share >= table->shares)
+		csv_refuse_value("share", psprintf("%d", table->share),
+						 psprintf("Of %d shares, the last is %d.", table->shares,
+								  table->shares - 1), NULL);
+}
+
 /* ERROR if the options of a table conflict */
 static void
 check_table_options(const CsvTableOptions *options)
@@ -238,6 +260,9 @@ check_table_options(const CsvTableOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
 				 errmsg("either filename or program is required for csv_gpu_fdw foreign tables")));
+	check_share(table);
+	if (table->share >= 0 && table->program != NULL)
+		conflict("share", "program", "Only files are shared.");
 	if (options->header && options->header_rows == 0)
 		conflict("header", "header_rows", "A header has at least one row.");
 	if (table->by_name && table->header_match)
@@ -600,11 +625,8 @@ csv_import_options(List *options, CsvImportOptions *import)
 			import->table_options = lappend(import->table_options, def);
 	}
 	if ((import->pattern == NULL) != (import->table == NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_OPTION_NAME_NOT_FOUND),
-				 errmsg("option \"%s\" requires option \"%s\"",
-						import->pattern != NULL ? "pattern" : "table",
-						import->pattern != NULL ? "table" : "pattern")));
+		require(import->pattern != NULL ? "pattern" : "table",
+				import->pattern != NULL ? "table" : "pattern");
 	if (import->pattern != NULL && import->suffixes != NULL)
 		conflict("pattern", "suffixes", "The pattern alone says which files there are.");
 }
@@ -615,7 +637,8 @@ bool
 csv_is_of_file(const CsvTableColumn *column)
 {
 	return column->virtual_kind == CSV_VIRTUAL_FILENAME ||
-		column->virtual_kind == CSV_VIRTUAL_PATH;
+		column->virtual_kind == CSV_VIRTUAL_PATH ||
+		column->virtual_kind == CSV_VIRTUAL_SHARE;
 }
 
 Bitmapset *
@@ -677,6 +700,8 @@ csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 		set_format_defaults(&table_options);
 		check_table_options(&table_options);
 	}
+	else
+		check_share(&table_options.table);
 
 	PG_RETURN_VOID();
 }

@@ -41,7 +41,7 @@ extern void csv_table_set_fields(CsvTable *table, uint32 nfields);
 /* sorts a list of DefElem; ERROR if an option is unknown or wrong */
 extern void csv_import_options(List *options, CsvImportOptions *import);
 
-/* does the file's name determine the column's value, for all rows of the file? */
+/* do the file's name and the table's options determine the column's value? */
 extern bool csv_is_of_file(const CsvTableColumn *column);
 
 /* the numbers of all attributes that are not dropped, as a set */

@@ -123,6 +123,7 @@ static const CsvWord virtual_words[] = {
 	{"byte_offset", CSV_VIRTUAL_BYTE_OFFSET},
 	{"surplus", CSV_VIRTUAL_SURPLUS},
 	{PATH_PREFIX "KEY", CSV_VIRTUAL_PATH},
+	{"share", CSV_VIRTUAL_SHARE},
 	{NULL, 0}
 };
 
@@ -341,6 +342,10 @@ static const CsvOption valid_options[] = {
 	TABLE(reader.chunk_bytes), .most = MAX_CHUNK_BYTES},
 	{"parallel_workers", CSV_OF_TABLE | CSV_WITHOUT_MEANING, CSV_OPTION_COUNT,
 	TABLE(parallel_workers), .most = MOST_PARALLEL_WORKERS},
+	{"share", CSV_OF_TABLE | CSV_OF_SERVER | CSV_WITHOUT_MEANING,
+	CSV_OPTION_COUNT, TABLE(share), .most = INT_MAX - 1},
+	{"shares", CSV_OF_TABLE | CSV_OF_SERVER | CSV_WITHOUT_MEANING,
+	CSV_OPTION_COUNT, TABLE(shares), .least = 1, .most = INT_MAX},
 
 	{"directory", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(directory)},
 	{"sample_records", CSV_OF_IMPORT, CSV_OPTION_COUNT, IMPORT(sample_records),

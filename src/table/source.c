@@ -156,12 +156,33 @@ close_checked(CsvSource *source)
 
 /* ---- which files ---- */
 
-/* the files listed for the table; if none were listed, csv_expand_pattern() */
+/* leaves only the files of the table's share in a pattern's list */
+static void
+take_share(const CsvTable *table, char **names, int *nnames)
+{
+	const int	nfound = *nnames;
+
+	*nnames = 0;
+	for (int64 i = table->share; i < nfound; i += table->shares)
+		names[(*nnames)++] = names[i];
+}
+
+/*
+ * The files listed for the table; if none were listed, csv_expand_pattern().  A table's
+ * share may have no files, although the pattern has some.  IMPORT and csv_gpu_sniff() look at
+ * all files, so that a table is the same on each server.
+ */
 static bool
 find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
 {
 	if (table->files == NULL)
-		return csv_expand_pattern(table, quiet, names, nnames);
+	{
+		if (!csv_expand_pattern(table, quiet, names, nnames))
+			return false;
+		if (table->share >= 0 && OidIsValid(table->relid) && csv_is_pattern(table))
+			take_share(table, *names, nnames);
+		return true;
+	}
 	*names = table->files;
 	*nnames = table->nfiles;
 	return true;
@@ -273,7 +294,7 @@ list_files(CsvSource *source)
 	{
 		find_some_files(table, &source->names, &source->nnames);
 		/* a name that is not a pattern is the only name */
-		source->of_pattern = source->nnames > 1 ||
+		source->of_pattern = source->nnames != 1 ||
 			strcmp(source->names[0], table->filename) != 0;
 		source->listed = palloc_extended(sizeof(CsvFileIdentity) * source->nnames,
 										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -314,7 +335,8 @@ csv_source_create(const CsvTable *table)
 										  MCXT_ALLOC_HUGE);
 	for (int i = 0; i < source->nnames; i++)
 		source->shown_names[i] = csv_shown_filename(source->names[i]);
-	source->name = source->shown_names[0];
+	source->name = source->nnames > 0 ? source->shown_names[0] :
+		csv_shown_filename(table->filename);
 
 	if (table->encoding != table->file_encoding)
 		source->from_encoding = csv_conversion_create(table->file_encoding,
@@ -667,7 +689,8 @@ csv_source_rewind(CsvSource *source)
 {
 	csv_source_close(source);
 	source->next = 0;
-	source->name = source->shown_names[0];
+	if (source->nnames > 0)
+		source->name = source->shown_names[0];
 }
 
 void

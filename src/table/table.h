@@ -47,7 +47,8 @@ typedef enum CsvVirtual
 	CSV_VIRTUAL_NONE,
 	CSV_VIRTUAL_FILENAME,		/* text or varchar */
 	CSV_VIRTUAL_PATH,			/* any type; the key is path_key */
-	CSV_VIRTUAL_RECORD,			/* this and the next two: bigint or integer */
+	CSV_VIRTUAL_SHARE,			/* this and the next three: bigint or integer */
+	CSV_VIRTUAL_RECORD,
 	CSV_VIRTUAL_LINE,
 	CSV_VIRTUAL_BYTE_OFFSET,
 	CSV_VIRTUAL_SURPLUS			/* text[]; read from the file's text after all */
@@ -99,6 +100,9 @@ typedef struct CsvTable
 	bool		from_frontend;	/* `read` reads from the client */
 	bool		prefers_pattern;	/* set by csv_prefer_pattern() */
 	bool		all_files;		/* every file that matches the pattern must exist */
+	int			share;			/* of a pattern's files, the table has every
+								 * shares-th from this place on; -1: it has all */
+	int			shares;
 	char	  **files;			/* the list, if it was already made; otherwise NULL */
 	int			nfiles;
 	bool	   *left_out;		/* for each file: it is not read.  NULL: all are
