@@ -42,7 +42,8 @@ open_engine(CsvBatches *batches)
 	csv_reading_open(batches,
 					 csv_engine_threads(settings, batches->nbytes,
 										batches->table->reader.chunk_bytes),
-					 csv_choose_gpu(settings, batches->nbytes, ncolumns));
+					 csv_choose_gpu(settings, batches->nbytes, ncolumns,
+									batches->rows_out));
 }
 
 void
@@ -74,6 +75,7 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 
 	batches->table = table;
 	batches->context = CurrentMemoryContext;
+	batches->rows_out = pushdown != NULL ? pushdown->rows_out : 1;
 	batches->layout =
 		csv_file_layout_create(table, wanted,
 							   pushdown != NULL ? pushdown->hidden : NULL,

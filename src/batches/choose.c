@@ -48,6 +48,13 @@
 /* approximate speed that each further thread adds */
 #define CSV_THREAD_SHARE	0.75
 
+/*
+ * A GPU's rows cost the session that takes them more than rows of CPU threads, which
+ * are still in a cache.  If this many rows come out, of as many as all threads read
+ * while one thread reads one, threads are faster than a GPU.
+ */
+#define CSV_MOST_GPU_ROWS	1.5
+
 /* assumed memory of a GPU if no limit is set: that is a small GPU */
 #define CSV_GPU_GROUP_BYTES	(8 * 1024.0 * 1024.0 * 1024.0)
 
@@ -77,8 +84,10 @@ cpu_pace(const CsvSettings *settings)
  */
 static bool
 gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns,
-				CsvDeviceState state)
+				double rows_out, CsvDeviceState state)
 {
+	if (rows_out * cpu_pace(settings) > CSV_MOST_GPU_ROWS)
+		return false;
 	nbytes = (int64) (nbytes / cpu_pace(settings));
 	switch (state)
 	{
@@ -95,32 +104,34 @@ gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns,
 }
 
 static CsvGpuUse
-find_use(const CsvSettings *settings, int64 nbytes, int ncolumns)
+find_use(const CsvSettings *settings, int64 nbytes, int ncolumns, double rows_out)
 {
 	CsvDeviceState state;
 
 	if (settings->engine != CSV_ENGINE_AUTO)
 		return settings->engine == CSV_ENGINE_CUDA ? CSV_GPU_READS : CSV_GPU_NONE;
 	/* for a small file, csv_gpu_service need not be asked */
-	if (!gpu_is_worth_it(settings, nbytes, ncolumns, CSV_DEVICE_AWAKE) ||
+	if (!gpu_is_worth_it(settings, nbytes, ncolumns, rows_out, CSV_DEVICE_AWAKE) ||
 		gpu_has_failed())
 		return CSV_GPU_NONE;
 	state = csv_gpu_state(settings->device, NULL);
-	if (!gpu_is_worth_it(settings, nbytes, ncolumns, state))
+	if (!gpu_is_worth_it(settings, nbytes, ncolumns, rows_out, state))
 		return CSV_GPU_NONE;
 	return state == CSV_DEVICE_AWAKE ? CSV_GPU_READS : CSV_GPU_AWAITED;
 }
 
 bool
-csv_engine_uses_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns)
+csv_engine_uses_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
+					double rows_out)
 {
-	return find_use(settings, nbytes, ncolumns) == CSV_GPU_READS;
+	return find_use(settings, nbytes, ncolumns, rows_out) == CSV_GPU_READS;
 }
 
 CsvGpuUse
-csv_choose_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns)
+csv_choose_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
+			   double rows_out)
 {
-	CsvGpuUse	use = find_use(settings, nbytes, ncolumns);
+	CsvGpuUse	use = find_use(settings, nbytes, ncolumns, rows_out);
 
 	if (use == CSV_GPU_AWAITED)
 		csv_gpu_wake(settings->device);
@@ -219,10 +230,11 @@ csv_engine_description(const CsvSettings *settings, bool is_gpu)
 }
 
 const char *
-csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns)
+csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns,
+					double rows_out)
 {
-	return csv_engine_description(settings, find_use(settings, nbytes, ncolumns) !=
-								  CSV_GPU_NONE);
+	return csv_engine_description(settings, find_use(settings, nbytes, ncolumns,
+													 rows_out) != CSV_GPU_NONE);
 }
 
 double
@@ -243,5 +255,5 @@ csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
 		settings->gpu_memory_limit * 1024.0 * 1024.0 : CSV_GPU_GROUP_BYTES;
 
 	return group_bytes <= limit / 4 &&
-		csv_engine_uses_gpu(settings, nbytes, ncolumns);
+		csv_engine_uses_gpu(settings, nbytes, ncolumns, 0);
 }

@@ -17,18 +17,19 @@ typedef enum CsvGpuUse
 
 /*
  * For nbytes bytes (-1: unknown) of a table with ncolumns wanted columns (0: the
- * records are counted).  With 'auto' the caller never waits for a GPU to wake up.
- * Wakes a GPU that may be worth using.
+ * records are counted).  rows_out: the share of the rows that come out to this process
+ * alone; 0 if groups come out, or if several processes share the rows.  With 'auto'
+ * the caller never waits for a GPU to wake up.  Wakes a GPU that may be worth using.
  */
 extern CsvGpuUse csv_choose_gpu(const CsvSettings *settings, int64 nbytes,
-								int ncolumns);
+								int ncolumns, double rows_out);
 
 /* Is the awaited GPU awake now, and worth using for the remaining nbytes bytes? */
 extern CsvGpuUse csv_await_gpu(const CsvSettings *settings, int64 nbytes);
 
 /* would csv_choose_gpu() return CSV_GPU_READS now?  Wakes no GPU. */
 extern bool csv_engine_uses_gpu(const CsvSettings *settings, int64 nbytes,
-								int ncolumns);
+								int ncolumns, double rows_out);
 
 /*
  * The threads of the CPU engine, for a file of nbytes bytes (-1: unknown) in chunks of
@@ -58,7 +59,7 @@ extern void csv_engine_gpu_failed(void);
 extern const char *csv_engine_description(const CsvSettings *settings,
 										  bool is_gpu);
 extern const char *csv_engine_describe(const CsvSettings *settings, int64 nbytes,
-									   int ncolumns);
+									   int ncolumns, double rows_out);
 
 /*
  * For costs: the speed of reading and evaluating, relative to one thread.  has_gpu is

@@ -45,6 +45,8 @@ typedef struct CsvPushdown
 	 */
 	const Bitmapset *hidden;
 	bool		few_rows;		/* few rows come out, though many are examined */
+	double		rows_out;		/* the share that comes out of the engine, as
+								 * expected (choose.h) */
 	bool		is_literal;		/* all constants are known: prepare needs no rows */
 	const CsvQuery *(*prepare) (void *arg, bool has_rows, bool again,
 								CsvDecidable *decidable);
@@ -126,6 +128,7 @@ struct CsvBatches
 	bool		is_sized;		/* the size is known, when the first file is open: */
 	int64		nbytes;			/* about the size of all files when the scan began */
 	bool		size_is_exact;
+	double		rows_out;		/* as in CsvPushdown; without a query all rows */
 	struct CsvEvaluation *evaluation;	/* NULL: no query */
 
 	/* makes the next batch of the open file; NULL: no file is open */

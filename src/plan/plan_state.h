@@ -21,6 +21,7 @@ typedef struct CsvPlanState
 	bool		is_exact;
 	int			nfiles;
 	BlockNumber pages;			/* of the file, as for a plain table */
+	double		rows_out;		/* the share of the rows that the engine hands out */
 	bool		has_gpu;		/* csv_engine_uses_gpu() */
 	double		speed;			/* csv_engine_speed(): it reads and evaluates this
 								 * many times as fast as one thread */
@@ -63,6 +64,9 @@ extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
 								 Oid foreigntableid, ForeignPath *best_path,
 								 List *tlist, List *scan_clauses,
 								 Plan *outer_plan);
+
+/* set the state's engine, which will hand out this share of the rows */
+extern void csv_plan_engine(CsvPlanState *state, double rows_out);
 
 /*
  * Cost of finding the records of the table's file, making its values, and running the

@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/sysattr.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/makefuncs.h"
@@ -41,6 +43,15 @@
 
 /* beginning a scan, perhaps once more */
 #define CSV_COST_PER_SCAN	20
+
+/* assumed size if it is not known: ten pages, as in file_fdw */
+#define CSV_GUESSED_BYTES	(10 * (int64) BLCKSZ)
+
+/*
+ * For the first rows of an order, a GPU hands out fewer and fewer rows, as thresholds
+ * rise: to choose the engine, about this share.
+ */
+#define CSV_ORDERED_ROWS_OUT	0.35
 
 /*
  * Values of some types can be refused only in a subtransaction (value.c), and before
@@ -231,6 +242,18 @@ expected_rows(const CsvTable *table, int64 nbytes)
 }
 
 void
+csv_plan_engine(CsvPlanState *state, double rows_out)
+{
+	const CsvSettings *settings = &state->table->settings;
+	int64		nbytes = state->nbytes < 0 ? CSV_GUESSED_BYTES : state->nbytes;
+
+	state->rows_out = rows_out;
+	state->has_gpu = csv_engine_uses_gpu(settings, nbytes,
+										 bms_num_members(state->wanted), rows_out);
+	state->speed = csv_engine_speed(settings, nbytes, state->has_gpu);
+}
+
+void
 csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
 	CsvPlanState *state = csv_plan_state(root, baserel, foreigntableid);
@@ -244,18 +267,12 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state->program = push_filters(state, state->restrictinfo, &state->pushed);
 	state->resident = find_resident_columns(baserel, state, &nrows);
 
-	/* if the size is not known, assume ten pages, as file_fdw does */
 	if (nbytes < 0)
-		nbytes = 10 * (int64) BLCKSZ;
+		nbytes = CSV_GUESSED_BYTES;
 	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
 									 (int64) MaxBlockNumber);
 	if (state->pages < 1)
 		state->pages = 1;
-	state->has_gpu = csv_engine_uses_gpu(&state->table->settings, nbytes,
-										 bms_num_members(state->wanted));
-	state->speed = csv_engine_speed(&state->table->settings, nbytes,
-									state->has_gpu);
-
 	if (state->resident)
 		ntuples = clamp_row_est((double) nrows);
 	else if (baserel->tuples >= 0 && baserel->pages > 0)
@@ -275,6 +292,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 											 0, JOIN_INNER, NULL));
 	state->share = clauselist_selectivity(root, state->unknown_files, 0,
 										  JOIN_INNER, NULL);
+	csv_plan_engine(state, state->program == NULL ? 1 : baserel->rows / ntuples);
 }
 
 Cost
@@ -351,7 +369,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 	const CsvPlanState *state = baserel->fdw_private;
 	int			nworkers = csv_parallel_workers(root, baserel, state);
 	double		divisor = csv_parallel_divisor(nworkers);
-	CsvPlanState alone = *state;
+	CsvPlanState shared = *state;
 	Cost		one_cost;
 	Cost		all_cost;
 	QualCost	cost;
@@ -360,14 +378,15 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 	if (nworkers == 0)
 		return;
 	/* a shared scan does not use kept columns */
-	alone.resident = false;
-	if (!state->has_gpu)
-		alone.speed = 1;
+	shared.resident = false;
+	csv_plan_engine(&shared, 0);
+	if (!shared.has_gpu)
+		shared.speed = 1;
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
-	all_cost = csv_read_cost(&alone, state->program, baserel->tuples,
+	all_cost = csv_read_cost(&shared, state->program, baserel->tuples,
 							 baserel->rows);
-	one_cost = state->has_gpu ? all_cost :
+	one_cost = shared.has_gpu ? all_cost :
 		state->pages * state->share * seq_page_cost;
 	all_cost += emitted_rows(root, baserel, state, baserel->rows) *
 		(cpu_tuple_cost + cost.per_tuple);
@@ -491,7 +510,10 @@ csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 
 	add_shared_path(root, baserel);
 	if (csv_push_order(root, baserel, state))
+	{
 		nrows = csv_rows_in_order(root, nrows);
+		csv_plan_engine(state, CSV_ORDERED_ROWS_OUT);
+	}
 	add_scan_path(root, baserel, state, nrows, baserel->lateral_relids);
 	add_parameterized_paths(root, baserel);
 }
@@ -579,6 +601,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 						  list_make5(list_make2(state->results, state->sources),
 									 list_of_set(hidden), files, state->order,
 									 equalities));
+	private = lappend(private, list_make1_int((int) ceil(state->rows_out * 100)));
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants, private, state->scan_tlist, recheck,
 							outer_plan);

@@ -471,6 +471,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		ngroups = estimate_num_groups(root, keys, input_rel->rows, NULL, NULL);
 	}
 	values_bytes = distinct_bytes(root, state, keys, input_rel->rows);
+	/* the values that count(DISTINCT) counts come out one by one */
+	csv_plan_engine(state, values_bytes > 0 ? 1 : 0);
 	spilling = spill_cost(state, ngroups, values_bytes, input_rel->rows);
 	nrows = clamp_row_est(ngroups *
 						  clauselist_selectivity(root, state->having, 0,

@@ -41,6 +41,12 @@ csv_plan_has_order(const ForeignScan *plan)
 	return list_nth(plan->fdw_private, CSV_PLAN_ORDER) != NIL;
 }
 
+double
+csv_plan_rows_out(const ForeignScan *plan)
+{
+	return linitial_int(list_nth(plan->fdw_private, CSV_PLAN_ROWS_OUT)) / 100.0;
+}
+
 /* of a finished plan: clauses on the table, as the executor evaluates them */
 static List *
 plan_clauses(const ForeignScan *plan)
@@ -303,6 +309,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		state->pushdown.spills = spill_aggregation;
 		state->pushdown.hidden = csv_plan_set(plan, CSV_PLAN_HIDDEN);
 		state->pushdown.few_rows = csv_plan_has_order(plan);
+		state->pushdown.rows_out = csv_plan_rows_out(plan);
 		state->pushdown.is_literal = all_literal(plan->fdw_exprs);
 		state->pushdown.arg = node;
 		state->constants = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);

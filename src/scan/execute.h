@@ -30,9 +30,10 @@ typedef enum CsvPlanItem
 								 * Params are in fdw_exprs, too */
 	CSV_PLAN_ORDER,				/* the order, see below; the limit's expressions
 								 * come last in fdw_exprs */
-	CSV_PLAN_EQUALITIES			/* equalities by which a repeated scan can look rows
+	CSV_PLAN_EQUALITIES,		/* equalities by which a repeated scan can look rows
 								 * up, as integers (lookup.h); numbers of
 								 * plan_clauses() */
+	CSV_PLAN_ROWS_OUT			/* list of a percentage: CsvPushdown.rows_out */
 } CsvPlanItem;
 
 /* flags of a key of an order */
@@ -87,6 +88,7 @@ extern CsvAwaitedScan *csv_awaited_scan;
 /* of a plan */
 extern Bitmapset *csv_plan_set(const ForeignScan *plan, CsvPlanItem item);
 extern bool csv_plan_has_order(const ForeignScan *plan);
+extern double csv_plan_rows_out(const ForeignScan *plan);
 
 /* the wrapper's callbacks: execute.c */
 extern void csv_begin_scan(ForeignScanState *node, int eflags);

@@ -385,13 +385,15 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	{
 		CsvSettings settings = table->settings;
 		int64		data_size = csv_source_size(table).data_bytes;
+		double		rows_out = plan->scan.plan.parallel_aware ? 0 :
+			csv_plan_rows_out(plan);
 
 		if ((resident && (state->pushdown.program == NULL ||
 						  csv_engine_lacks_gpu(&settings))) ||
 			(plan->scan.plan.parallel_aware &&
-			 !csv_engine_uses_gpu(&settings, data_size, nwanted)))
+			 !csv_engine_uses_gpu(&settings, data_size, nwanted, rows_out)))
 			settings.engine = CSV_ENGINE_CPU;
-		engine = csv_engine_describe(&settings, data_size, nwanted);
+		engine = csv_engine_describe(&settings, data_size, nwanted, rows_out);
 	}
 	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",
