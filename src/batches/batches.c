@@ -137,7 +137,7 @@ next_read(CsvBatches *batches)
 	if (batches->is_lost)
 		return false;
 	csv_reading_tell_change(batches, csv_source_change(batches->source));
-	if (batches->kept != NULL)
+	if (batches->kept != NULL && csv_reading_has_all(batches))
 		csv_kept_finish(batches->kept, batches->source);
 	return false;
 }
@@ -176,7 +176,8 @@ begin_file(CsvBatches *batches)
 	/* of many scans of a query, only the scan that reads has an engine */
 	if (batches->reader == NULL)
 		open_engine(batches);
-	csv_reading_begin(batches);
+	csv_reading_begin(batches, csv_source_grows(batches->source,
+												csv_source_number(batches->source)));
 	if (may_keep)
 		csv_kept_begin(kept, csv_reader_dialect(batches->reader));
 }

@@ -266,13 +266,14 @@ csv_reading_leave_gpu(CsvBatches *batches, bool warns)
 /* ---- a file ---- */
 
 void
-csv_reading_begin(CsvBatches *batches)
+csv_reading_begin(CsvBatches *batches, bool grows)
 {
 	CsvReader  *reader = batches->reader;
 	CsvStatus	status;
 	CsvReadAhead ahead;
 
 	csv_reader_expect(reader, csv_source_expected_bytes(batches->source));
+	csv_reader_set_growing(reader, grows);
 	while ((status = csv_reader_open(reader, csv_source_read,
 									 batches->source)) != CSV_OK)
 		csv_reading_fail(batches, status);
@@ -283,6 +284,18 @@ csv_reading_begin(CsvBatches *batches)
 	set_layout(batches);
 	if (batches->remote != NULL || batches->gpu == CSV_GPU_READS)
 		begin_remote(batches);
+}
+
+bool
+csv_reading_has_all(const CsvBatches *batches)
+{
+	const CsvFilePlace *place = batches->remote != NULL ? &batches->remote->place :
+		csv_reader_place(batches->reader);
+	CsvReadAhead ahead;
+
+	return !csv_reader_dialect(batches->reader)->opt.growing ||
+		(csv_source_read_ahead(batches->source, &ahead) &&
+		 place->offset == ahead.file_bytes);
 }
 
 void
@@ -329,6 +342,7 @@ csv_reading_next(CsvBatches *batches)
 			csv_reader_next(batches->reader, batch);
 		if (status == CSV_OK)
 		{
+			csv_source_check_same(batches->source);
 			csv_reading_count(batches);
 			return true;
 		}

@@ -24,8 +24,14 @@ extern void csv_reading_close_pieces(CsvBatches *batches);
 /* stops threads that read ahead */
 extern void csv_reading_leave(CsvBatches *batches);
 
-/* reads the beginning of the open file, and lays out its columns */
-extern void csv_reading_begin(CsvBatches *batches);
+/* reads the beginning of the open file, which may grow, and lays out its columns */
+extern void csv_reading_begin(CsvBatches *batches, bool grows);
+
+/*
+ * Was all of the open file read?  False if a record at its end may not be there yet, or
+ * if that is not known.
+ */
+extern bool csv_reading_has_all(const CsvBatches *batches);
 
 /*
  * The next batch of the open file, which lives until the next call.  Returns false at

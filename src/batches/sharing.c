@@ -49,6 +49,7 @@ typedef struct SharedFile
 	uint64		nbytes;
 	bool		known;			/* the file could be examined */
 	bool		whole;			/* as in CsvClaim */
+	bool		grows;			/* csv_source_grows() */
 	int			next;			/* the next file that is not left out */
 
 	/* the part that was read, in order */
@@ -167,6 +168,7 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 		file->known = csv_source_look_at(source, i, &file->identity,
 										 &seekable);
 		file->whole = !seekable;
+		file->grows = csv_source_grows(source, i);
 		file->nbytes = file->known ? (uint64) file->identity.size : 0;
 		sharing->total_bytes += file->nbytes;
 	}
@@ -491,7 +493,8 @@ open_pieces(CsvBatches *batches, const SharedFile *file)
 			.read_arg = ahead.arg,
 			.end = file->nbytes
 		},
-		.held_bytes = csv_footer_bytes(&batches->table->reader.dialect)
+		.held_bytes = csv_footer_bytes(&batches->table->reader.dialect),
+		.goes_on = file->grows
 	};
 }
 
@@ -515,7 +518,7 @@ open_step(CsvBatches *batches)
 						 CSV_GPU_READS : CSV_GPU_NONE);
 		batches->is_alone = true;
 	}
-	csv_reading_begin(batches);
+	csv_reading_begin(batches, file->grows);
 	if (!share->claim.whole)
 		open_pieces(batches, file);
 }
@@ -673,6 +676,12 @@ remote_step(CsvBatches *batches)
 		share->place.offset = share->sharing->files[share->claim.file].nbytes;
 }
 
+static void
+check_step(CsvBatches *batches)
+{
+	csv_source_check_same(batches->source);
+}
+
 /*
  * Reads the current piece, or more of it.  Returns false if this piece, or one before
  * it, could not be read.
@@ -701,6 +710,7 @@ read_piece(CsvBatches *batches)
 		share->place = begin;
 		good = try_step(batches, parse_step);
 	}
+	good = good && try_step(batches, check_step);
 	if (!good || !share->is_begun)
 		tell_others(batches, good);
 	return good;

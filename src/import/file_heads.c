@@ -25,6 +25,7 @@
 #include "import/file_heads.h"
 #include "import/names.h"
 #include "import/types.h"
+#include "table/mark.h"
 #include "table/text.h"
 
 /* most names of columns in a message */
@@ -414,7 +415,7 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given, bo
 			any_first = csv_source_read(source, buffer, sizeof(buffer)) > 0;
 			if (!any_first)
 				continue;
-			is_marked = by_mark && csv_source_is_marked_utf16(names[i]);
+			is_marked = by_mark && csv_is_marked_utf16(names[i]);
 			begin_files(files, table, pstrdup(csv_source_name(source)), &first);
 			continue;
 		}
@@ -424,7 +425,7 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given, bo
 		if (look_at_file(files, *table, *given, any_tail, source, &head))
 			add_file(files, name, &head);
 		if (by_mark && files->marked == NULL &&
-			csv_source_is_marked_utf16(names[i]) != is_marked)
+			csv_is_marked_utf16(names[i]) != is_marked)
 			files->marked = name;
 		MemoryContextSwitchTo(outer);
 	}

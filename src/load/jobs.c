@@ -40,9 +40,6 @@
 #define CSV_FILE_COLUMNS	4
 #define CSV_LOAD_COLUMNS	4
 
-/* a file that has not changed for this long is not being written */
-#define CSV_REST_SECONDS	60
-
 /* bytes to read at a time, to see whether the last record is whole */
 #define CSV_LOOK_BYTES		(1024 * 1024)
 
@@ -151,9 +148,7 @@ static bool
 is_whole(const CsvTable *table, const char *filename,
 		 const CsvFileIdentity *identity)
 {
-	return csv_has_settled(identity->modified +
-						   (CSV_REST_SECONDS - 1) * INT64CONST(1000000000)) ||
-		ends_whole(table, filename);
+	return csv_has_rested(identity->modified) || ends_whole(table, filename);
 }
 
 /* the identity of a file, without the device, whose number may change */

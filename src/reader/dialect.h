@@ -151,6 +151,8 @@ typedef struct CsvDialectOptions
 	bool		trim;			/* drop blanks around values */
 	uint8_t		comment_length; /* 0: there are no comments */
 	uint8_t		comment[CSV_COMMENT_BYTES]; /* the string that begins comments */
+	bool		growing;		/* a record without its line break at the end is
+								 * not there yet; the reader handles this, too */
 	uint32_t	footer_rows;	/* records at the end that are not data; the
 								 * reader handles them, not the engines */
 } CsvDialectOptions;

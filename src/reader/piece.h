@@ -39,7 +39,8 @@ typedef struct CsvPieceReader
 	CsvOwnBytes own;			/* await NULL: the engine has no bytes itself */
 	uint64_t	held_bytes;		/* this many bytes at the end may be a footer, which
 								 * was not searched yet */
-	bool		goes_on;		/* bytes follow that this reader must not read */
+	bool		goes_on;		/* bytes follow that this reader must not read, or that
+								 * are not there yet */
 	bool		has_footer;		/* a footer follows */
 } CsvPieceReader;
 

@@ -159,7 +159,7 @@ make_hand(CsvPieces *pieces, CsvPieceReader *hand)
 		.max_record_bytes = like->max_record_bytes,
 		.interrupted = csv_crew_is_closing,
 		.interrupted_arg = &pieces->crew,
-		.goes_on = pieces->goes_on,
+		.goes_on = like->goes_on || pieces->goes_on,
 		.has_footer = like->has_footer,
 		.window = {
 			.memory = like->memory,

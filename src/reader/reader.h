@@ -561,6 +561,11 @@ extern CsvStatus csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg);
 extern void csv_reader_expect(CsvReader *reader, uint64_t nbytes);
 
 /*
+ * Does the next file to open grow (CsvDialectOptions)?
+ */
+extern void csv_reader_set_growing(CsvReader *reader, bool growing);
+
+/*
  * Start where another reader has come to (csv_reader_place, csv_reader_dialect).  The
  * callback returns the bytes from there on, and the batches are those that would
  * have come next there.  `dialect` is used instead of the options' dialect; no header

@@ -175,6 +175,8 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		/* the class of a byte may depend on the bytes behind it */
 		until = has_rest(reader) ? available :
 			available < CSV_CLASS_BYTES ? 0 : available - CSV_CLASS_BYTES;
+		if (has_rest(reader) && reader->choices.growing)
+			until -= csv_crs_at_end(bytes, available);
 		if (until > CSV_BOUNDARY_BYTES)
 			until = CSV_BOUNDARY_BYTES;
 		if (csv_look_for_lf(&look, &reader->dialect, bytes, until, available) ||
@@ -274,6 +276,7 @@ pass_header_record(CsvReader *reader, bool *found)
 	const uint8_t *bytes;
 	uint64_t	available;
 	bool		at_end;
+	bool		goes_on = reader->choices.growing;
 	uint64_t	wanted = CSV_HEADER_READ_BYTES;
 	uint64_t	whole = 0;		/* lines that begin before it are read alone, */
 	bool		has_breaks = false; /* if the record has several lines */
@@ -295,12 +298,14 @@ pass_header_record(CsvReader *reader, bool *found)
 		if (available > wanted)
 			available = wanted;
 		mode = reader->place.alone_until > 0 ? CSV_ALONE : CSV_NORMAL;
-		status = csv_scan_record(scan, memory, &reader->dialect,
-								 mode, bytes, 0, available, at_end);
+		status = csv_scan_record(scan, memory, &reader->dialect, mode, bytes, 0,
+								 available, at_end && !goes_on);
 		if (status != CSV_OK)
 			return status;
 		if (scan->complete || available > max + CSV_BREAK_CRS)
 			break;
+		if (at_end && goes_on)
+			return CSV_OK;		/* the header is not there yet */
 		wanted *= 2;
 	}
 	if (!scan->is_record)
@@ -458,6 +463,12 @@ csv_reader_expect(CsvReader *reader, uint64_t nbytes)
 	reader->here.window.least_capacity = nbytes < most ? nbytes + 1 : most;
 }
 
+void
+csv_reader_set_growing(CsvReader *reader, bool growing)
+{
+	reader->options.dialect.growing = growing;
+}
+
 /* the first bytes of a file, with all of a small file */
 static CsvStatus
 fill_for_mark(CsvReader *reader)
@@ -480,6 +491,7 @@ begin_opening(CsvReader *reader, CsvReadFn read, void *arg, const CsvFilePlace *
 	reader->position = place->offset;
 	csv_window_start(&reader->here.window, place->offset);
 	reader->here.held_bytes = csv_footer_bytes(choices);
+	reader->here.goes_on = choices->growing;
 	reader->here.has_footer = false;
 	reader->has_header = false;
 	reader->choices = *choices;
@@ -556,6 +568,9 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		reader->npassed++;
 		reader->has_header = reader->npassed == reader->options.header_rows;
 	}
+	/* behind half a header nothing is there yet */
+	if (reader->choices.growing && reader->npassed < reader->options.header_rows)
+		reader->here.window.end = reader->place.offset;
 	reader->opening = CSV_OPENING_NOTHING;
 	return CSV_OK;
 }

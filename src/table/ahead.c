@@ -90,6 +90,7 @@ struct CsvAhead
 	CsvCutter	cutter;
 	bool		is_open;		/* the last cut is open, so there is no next cut yet */
 	uint64_t	next_zone;		/* of gzip: not searched yet */
+	uint64_t	file_end;		/* bytes behind it are not read */
 	uint64_t	end;			/* of the pieces that have joined */
 	bool		is_over;		/* no further piece joins */
 	Worker	   *workers;		/* that no thread uses */
@@ -208,7 +209,7 @@ exchange_buffer(CsvAhead *ahead, Piece *piece, AheadBuffer **buffer, bool more)
 
 /* false on error */
 static bool
-read_input(Worker *worker, int fd, const CsvCut *cut)
+read_input(const CsvAhead *ahead, Worker *worker, const CsvCut *cut)
 {
 	size_t		nbytes = sizeof(worker->input);
 	ssize_t		nread;
@@ -223,8 +224,9 @@ read_input(Worker *worker, int fd, const CsvCut *cut)
 		memset(worker->input, 0, worker->ninput);
 		return true;
 	}
+	nbytes = Min(nbytes, ahead->file_end - Min(worker->offset, ahead->file_end));
 	do
-		nread = pread(fd, worker->input, nbytes, (off_t) worker->offset);
+		nread = pread(ahead->cutter.fd, worker->input, nbytes, (off_t) worker->offset);
 	while (nread < 0 && errno == EINTR);
 	worker->ninput = Max(nread, 0);
 	worker->at_end = nread == 0;
@@ -244,7 +246,7 @@ go_to_start(CsvAhead *ahead, Worker *worker, Piece *piece)
 	worker->at_end = false;
 	if (piece->is_there)
 		return true;
-	if (!read_input(worker, ahead->cutter.fd, cut))
+	if (!read_input(ahead, worker, cut))
 		return false;
 	worker->position = csv_find_member(worker->input, worker->ninput);
 	worker->offset += worker->position;
@@ -265,7 +267,7 @@ decompress(CsvAhead *ahead, Worker *worker, Piece *piece, AheadBuffer **buffer)
 		CsvDecoded	step;
 
 		if (worker->position == worker->ninput && !worker->at_end &&
-			(ahead->stopping || !read_input(worker, ahead->cutter.fd, cut)))
+			(ahead->stopping || !read_input(ahead, worker, cut)))
 			return false;
 		if (between && worker->at_end)
 			return true;
@@ -430,7 +432,7 @@ join_piece(void *arg, uint32_t part)
 
 CsvAhead *
 csv_ahead_start(int fd, CsvCompression compression, int nthreads,
-				uint64_t start, uint64_t skip)
+				uint64_t end, uint64_t start, uint64_t skip)
 {
 	CsvAhead   *ahead = calloc(1, sizeof(CsvAhead));
 	CsvCrewWork work = {
@@ -448,6 +450,7 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 	ahead->cutter.compression = compression;
 	ahead->cutter.offset = ahead->end = start;
 	ahead->skip = skip;
+	ahead->file_end = end;
 	pthread_cond_init(&ahead->for_buffers, NULL);
 	csv_crew_init(&ahead->crew, (uint32_t) nthreads + 1);
 	if (csv_crew_start_work(&ahead->crew, &work) > 0)

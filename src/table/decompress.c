@@ -20,6 +20,8 @@
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
 #include "miscadmin.h"
 
 #include "table/ahead.h"
@@ -46,6 +48,7 @@ struct CsvDecompressor
 
 	int			fd;				/* descriptor that threads may read, or -1 */
 	bool		is_file;		/* fd was a descriptor at first */
+	uint64		file_end;		/* threads read no bytes behind it */
 	int			nthreads;		/* most threads */
 	uint64		ndelivered;		/* bytes delivered before the threads started */
 	CsvAhead   *ahead;			/* NULL: no threads, and the fields below are used */
@@ -185,6 +188,69 @@ csv_compression_prepare(CsvCompression compression, const char *name, bool is_ou
 					 failure.package)));
 }
 
+/* ---- complete members and frames ---- */
+
+/*
+ * Decompresses input at offset *at, and moves it.  *end is where the last member or frame
+ * ends.  Returns false if the input is damaged.
+ */
+static bool
+pass_input(CsvCodec *codec, CsvCompression compression, const uint8_t *input,
+		   size_t ninput, uint8_t *output, uint64 *at, uint64 *end)
+{
+	CsvDecoded	step = {.produced = 1};
+
+	while (ninput > 0 || (step.produced > 0 && !step.complete))
+	{
+		csv_check_interrupts();
+		if (compression == CSV_COMPRESSION_GZIP && *at == *end && *input == 0)
+			step = (CsvDecoded) {.consumed = 1, .complete = true};	/* padding */
+		else
+			csv_codec_step(codec, input, ninput, output, OUTPUT_BYTES, &step);
+		if (step.failure != NULL)
+			return false;
+		input += step.consumed;
+		ninput -= step.consumed;
+		*at += step.consumed;
+		if (step.complete)
+			*end = *at;
+	}
+	return true;
+}
+
+/* the end of the last complete member or frame; nbytes if a part before is damaged */
+static uint64
+complete_end(int fd, CsvCompression compression, uint64 nbytes)
+{
+	uint8_t    *input = palloc(INPUT_BYTES + OUTPUT_BYTES);
+	CsvCodec   *codec = csv_codec_open(compression, true);
+	uint64		at = 0;
+	uint64		end = 0;
+	bool		is_good = codec != NULL;
+
+	PG_TRY();
+	{
+		while (is_good && at < nbytes)
+		{
+			ssize_t		nread = pread(fd, input, Min(INPUT_BYTES, nbytes - at),
+									  (off_t) at);
+
+			if (nread > 0)
+				is_good = pass_input(codec, compression, input, (size_t) nread,
+									 input + INPUT_BYTES, &at, &end);
+			else if (nread == 0 || errno != EINTR)
+				break;
+		}
+	}
+	PG_FINALLY();
+	{
+		csv_codec_close(codec);
+	}
+	PG_END_TRY();
+	pfree(input);
+	return is_good ? end : nbytes;
+}
+
 /* ---- begin and end ---- */
 
 void
@@ -240,7 +306,7 @@ begin_at(CsvDecompressor *decompressor, uint64 offset)
 void
 csv_decompressor_begin(CsvDecompressor *decompressor,
 					   CsvCompression compression, const char *name,
-					   int fd, int nthreads)
+					   int fd, uint64 *end, int nthreads)
 {
 	csv_decompressor_end(decompressor);
 	csv_compression_prepare(compression, name, false);
@@ -248,12 +314,18 @@ csv_decompressor_begin(CsvDecompressor *decompressor,
 	decompressor->name = name;
 	decompressor->fd = fd;
 	decompressor->is_file = fd >= 0;
+	if (end != NULL)
+		*end = complete_end(fd, compression, *end);
+	decompressor->file_end = end != NULL ? *end : PG_UINT64_MAX;
 	decompressor->nthreads = nthreads;
 	decompressor->ndelivered = 0;
 	decompressor->skip = 0;
 	decompressor->finished = false;
 	decompressor->failure = NULL;
 	begin_at(decompressor, 0);
+	/* no member or frame is complete yet */
+	if (end != NULL && *end == 0)
+		decompressor->between = true;
 }
 
 /* ---- bytes ---- */
@@ -396,6 +468,7 @@ read_ahead(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 		decompressor->ahead = csv_ahead_start(decompressor->fd,
 											  decompressor->compression,
 											  decompressor->nthreads,
+											  decompressor->file_end,
 											  decompressor->frame_start,
 											  decompressor->frame_bytes);
 		if (decompressor->ahead == NULL)

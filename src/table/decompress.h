@@ -55,11 +55,14 @@ extern CsvDecompressor *csv_decompressor_create(CsvReadFn read, CsvSeekFn seek,
  * Begins a file.  `name` is for messages, and must outlive the file.  ERROR if this
  * build has no library for it.  fd: -1, or the descriptor of a regular file that
  * begins with the bytes that `read` will deliver.  Up to nthreads threads may then
- * read from it until csv_decompressor_end().
+ * read from it until csv_decompressor_end().  end: NULL, or the length of a file that
+ * grows; becomes the end of its last complete member or frame, behind which `read` must
+ * deliver nothing.  If the bytes before are damaged, *end stays: reading will say why.
  */
 extern void csv_decompressor_begin(CsvDecompressor *decompressor,
 								   CsvCompression compression,
-								   const char *name, int fd, int nthreads);
+								   const char *name, int fd, uint64 *end,
+								   int nthreads);
 
 /*
  * Returns up to nbytes decompressed bytes; 0 at the end.  ERROR if a file is damaged,

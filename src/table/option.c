@@ -263,6 +263,11 @@ check_table_options(const CsvTableOptions *options)
 	check_share(table);
 	if (table->share >= 0 && table->program != NULL)
 		conflict("share", "program", "Only files are shared.");
+	if (dialect->growing && table->program != NULL)
+		conflict("growing", "program", "Only files grow.");
+	if (dialect->growing && dialect->footer_rows > 0)
+		conflict("growing", "footer_rows",
+				 "The end of a file that grows is not known.");
 	if (options->header && options->header_rows == 0)
 		conflict("header", "header_rows", "A header has at least one row.");
 	if (table->by_name && table->header_match)

@@ -293,6 +293,7 @@ static const CsvOption valid_options[] = {
 	header_rows), .most = INT_MAX},
 	{"footer_rows", CSV_OF_TABLE, CSV_OPTION_COUNT, DIALECT(footer_rows),
 	.most = CSV_MAX_FOOTER_ROWS},
+	{"growing", CSV_OF_TABLE, CSV_OPTION_BOOL, DIALECT(growing)},
 	{"by_name", CSV_OF_TABLE, CSV_OPTION_BOOL, TABLE(by_name)},
 	{"delimiter", CSV_OF_TABLE, CSV_OPTION_CHECKED, TABLE(delimiter),
 	.check = csv_option_delimiter},

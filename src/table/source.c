@@ -36,6 +36,7 @@
 #include "table/decompress.h"
 #include "table/interrupts.h"
 #include "table/listing.h"
+#include "table/mark.h"
 #include "table/source.h"
 #include "table/threads.h"
 #include "table/text.h"
@@ -67,6 +68,9 @@
 /* enough for a byte-order mark, and to recognize compression */
 #define HEAD_BYTES			10
 
+/* the first bytes of a file that grows, by which it is known */
+#define FIRST_BYTES			4096
+
 struct CsvSource
 {
 	const CsvTable *table;
@@ -78,6 +82,7 @@ struct CsvSource
 								 * A file that is not of a pattern is known when it
 								 * is opened, or its size is wanted */
 	bool		is_special;		/* the only file is not a regular file */
+	int64		newest;			/* of a pattern's files, when they were modified */
 	int			next;			/* index in names of the file to open next */
 	const char *name;			/* the file opened last, as shown */
 
@@ -91,6 +96,10 @@ struct CsvSource
 	off_t		position;		/* ... read up to here */
 	uint64_t	nbytes;			/* ... of this size when the scan began, ... */
 	bool		is_cut;			/* ... but ended earlier; any thread may set this */
+	bool		is_bounded;		/* nothing behind nbytes is read */
+	bool		grows;			/* csv_source_grows(), when it was opened */
+	uint8_t    *first;			/* its first bytes, if the table's files grow; */
+	size_t		nfirst;			/* their number */
 
 	CsvDecompressor *decompressor;	/* NULL: not needed yet */
 	bool		is_compressed;	/* the open file is compressed */
@@ -311,6 +320,7 @@ list_files(CsvSource *source)
 			}
 			check_regular(&st, csv_shown_filename(source->names[i]));
 			source->listed[i] = csv_file_identity(&st);
+			source->newest = Max(source->newest, source->listed[i].modified);
 		}
 	}
 }
@@ -515,73 +525,12 @@ csv_source_names(const CsvSource *source, char ***names, int *nfiles)
 
 /* ---- UTF-16 ---- */
 
-/* the byte order of a byte-order mark; CSV_UTF16_NO: no mark */
-static CsvUtf16
-marked_utf16(const uint8_t *bytes, size_t nbytes)
-{
-	if (nbytes >= 2 && bytes[0] == 0xff && bytes[1] == 0xfe)
-		return CSV_UTF16_LITTLE;
-	if (nbytes >= 2 && bytes[0] == 0xfe && bytes[1] == 0xff)
-		return CSV_UTF16_BIG;
-	return CSV_UTF16_NO;
-}
-
-static bool
-is_marked_utf32(const uint8_t *bytes, size_t nbytes)
-{
-	return nbytes >= 4 && (memcmp(bytes, "\xff\xfe\0\0", 4) == 0 ||
-						   memcmp(bytes, "\0\0\xfe\xff", 4) == 0);
-}
-
 /* is a file, which need not be open, in UTF-16? */
 static bool
 is_in_utf16(const CsvTable *table, const char *name)
 {
-	return table->utf16 == CSV_UTF16_BY_MARK ? csv_source_is_marked_utf16(name) :
+	return table->utf16 == CSV_UTF16_BY_MARK ? csv_is_marked_utf16(name) :
 		table->utf16 != CSV_UTF16_NO;
-}
-
-bool
-csv_source_is_marked_utf16(const char *name)
-{
-	uint8_t		bytes[2];
-	ssize_t		nread;
-	int			fd;
-
-	fd = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return false;
-	nread = read(fd, bytes, sizeof(bytes));
-	CloseTransientFile(fd);
-	return nread > 0 && marked_utf16(bytes, (size_t) nread) != CSV_UTF16_NO;
-}
-
-/* ERROR if the file's byte-order mark contradicts the table's options */
-static void
-check_mark(const CsvSource *source, CsvUtf16 marked)
-{
-	const CsvTable *table = source->table;
-
-	/* in other encodings these bytes may be characters */
-	if (table->utf16 == CSV_UTF16_NO && table->file_encoding != PG_UTF8)
-		return;
-	if (is_marked_utf32(source->head, source->nhead))
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("\"%s\" is in UTF-32, which csv_gpu_fdw does not read",
-						source->name),
-				 errhint("Convert it to UTF-8.")));
-	if (marked == CSV_UTF16_NO || table->utf16 == CSV_UTF16_ANY ||
-		table->utf16 == marked ||
-		(table->utf16 == CSV_UTF16_BY_MARK && table->encoding == PG_UTF8))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 errmsg("\"%s\" is in %s, not in encoding \"%s\"",
-					source->name, csv_utf16_name(marked),
-					csv_encoding_name(table)),
-			 errhint("Set the option \"encoding\" of the table to \"%s\".",
-					 csv_utf16_name(CSV_UTF16_ANY))));
 }
 
 /* the conversion from UTF-16, for the open file */
@@ -605,9 +554,9 @@ static CsvConversion *
 begin_conversion(CsvSource *source)
 {
 	CsvUtf16	kind = source->table->utf16;
-	CsvUtf16	marked = marked_utf16(source->head, source->nhead);
+	CsvUtf16	marked = csv_marked_utf16(source->head, source->nhead);
 
-	check_mark(source, marked);
+	csv_check_mark(source->table, source->name, source->head, source->nhead);
 	if (kind == CSV_UTF16_ANY && marked == CSV_UTF16_NO)
 		kind = CSV_UTF16_LITTLE;
 	else if (kind == CSV_UTF16_ANY || kind == CSV_UTF16_BY_MARK)
@@ -663,6 +612,57 @@ const char *
 csv_source_name(const CsvSource *source)
 {
 	return source->name;
+}
+
+bool
+csv_source_grows(const CsvSource *source, int number)
+{
+	const CsvFileIdentity *listed = &source->listed[number];
+
+	return source->table->reader.dialect.growing && source->table->program == NULL &&
+		(!source->of_pattern || listed->modified == source->newest ||
+		 !csv_has_rested(listed->modified));
+}
+
+/* reads the first bytes; returns their number */
+static size_t
+read_first(const CsvSource *source, uint8_t *bytes, size_t nbytes)
+{
+	ssize_t		nread;
+
+	do
+		nread = pread(source->fd, bytes, nbytes, 0);
+	while (nread < 0 && errno == EINTR);
+	if (nread < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from file \"%s\": %m", source->name)));
+	return (size_t) nread;
+}
+
+/* notes the first bytes of the open file, if files grow */
+static void
+note_first(CsvSource *source)
+{
+	source->nfirst = 0;
+	if (!source->table->reader.dialect.growing || !source->is_regular)
+		return;
+	if (source->first == NULL)
+		source->first = MemoryContextAlloc(GetMemoryChunkContext(source), FIRST_BYTES);
+	source->nfirst = read_first(source, source->first, Min(source->nbytes, FIRST_BYTES));
+}
+
+void
+csv_source_check_same(const CsvSource *source)
+{
+	uint8_t		now[FIRST_BYTES];
+
+	/* of a file that only became shorter, a prefix was read */
+	if (source->fd >= 0 && source->nfirst > 0 &&
+		memcmp(now, source->first, read_first(source, now, source->nfirst)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" was replaced while it was read", source->name)));
 }
 
 /* ---- open ---- */
@@ -844,6 +844,7 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 		check_regular(opened, source->name);
 	source->wait_for_writer = S_ISFIFO(opened->st_mode);
 	source->is_regular = S_ISREG(opened->st_mode);
+	source->grows = source->is_regular && csv_source_grows(source, number);
 	source->position = 0;
 	if (!source->of_pattern && source->listed[0].inode == 0)
 		list_only_file(source, opened);
@@ -851,6 +852,7 @@ open_file(CsvSource *source, int number, const CsvFileIdentity *as)
 		as = &source->listed[number];
 	source->nbytes = (uint64_t) (csv_source_is_open(source, as) ? as->size : opened->st_size);
 	source->is_cut = false;
+	note_first(source);
 
 #if defined(USE_POSIX_FADVISE) && defined(POSIX_FADV_SEQUENTIAL)
 	/* a few pages are read at once in any case */
@@ -916,7 +918,7 @@ read_at(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 	CsvSource  *source = arg;
 	ssize_t		nread;
 
-	if (source->nbytes > 0 && !source->is_compressed)
+	if (source->is_bounded)
 	{
 		if (offset >= source->nbytes)
 			return 0;
@@ -946,8 +948,8 @@ csv_source_change(const CsvSource *source)
 	if (__atomic_load_n(&source->is_cut, __ATOMIC_RELAXED) ||
 		(source->is_compressed && (uint64_t) st.st_size < source->nbytes))
 		return CSV_FILE_SHORTER;
-	return (uint64_t) st.st_size > source->nbytes ? CSV_FILE_LONGER :
-		CSV_FILE_SAME;
+	return (uint64_t) st.st_size > source->nbytes &&
+		!source->table->reader.dialect.growing ? CSV_FILE_LONGER : CSV_FILE_SAME;
 }
 
 uint64
@@ -1142,13 +1144,18 @@ csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
 
 /* ---- the next file ---- */
 
-/* begins to decompress the open file, if it is compressed */
+/*
+ * Begins to decompress the open file, if it is compressed.  A file that grows ends with
+ * its last complete member or frame.
+ */
 static void
 begin_decompression(CsvSource *source)
 {
 	CsvCompression compression = file_compression(source->table, source->name);
 
 	source->is_compressed = compression != CSV_COMPRESSION_NONE;
+	source->is_bounded = source->is_regular &&
+		(source->grows || (source->nbytes > 0 && !source->is_compressed));
 	if (!source->is_compressed)
 		return;
 	if (source->decompressor == NULL)
@@ -1162,6 +1169,7 @@ begin_decompression(CsvSource *source)
 	}
 	csv_decompressor_begin(source->decompressor, compression, source->name,
 						   source->is_regular ? source->fd : -1,
+						   source->grows ? &source->nbytes : NULL,
 						   csv_stream_threads(source->table->settings.cpu_threads));
 }
 
@@ -1175,6 +1183,7 @@ csv_source_open(CsvSource *source, int number, const CsvFileIdentity *as)
 	source->at_end = false;
 	source->wait_for_writer = false;
 	source->is_regular = false;
+	source->grows = false;
 	source->nhead = source->head_at = 0;
 	source->conversion = NULL;
 	if (source->table->program == NULL)

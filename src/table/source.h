@@ -73,6 +73,18 @@ extern void csv_source_note_end(CsvSource *source, uint64_t offset);
 /* did the open file, which has been read to its end, change meanwhile? */
 extern CsvFileChange csv_source_change(const CsvSource *source);
 
+/*
+ * Does this file (by its number) of a table with the option "growing" still grow?  Only
+ * if it is the newest file of its pattern, or was modified a moment ago.
+ */
+extern bool csv_source_grows(const CsvSource *source, int number);
+
+/*
+ * ERROR if the open file, which grows, has other first bytes than when it was opened:
+ * bytes that were read may be those of another file.
+ */
+extern void csv_source_check_same(const CsvSource *source);
+
 /* the number of the file opened last */
 extern int	csv_source_number(const CsvSource *source);
 
@@ -88,12 +100,6 @@ extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 
 /* was a file that has been read in UTF-16? */
 extern bool csv_source_found_utf16(const CsvSource *source);
-
-/*
- * Does a file, which need not be open, begin with the byte-order mark of UTF-16?
- * False if the file cannot be read: opening it will report that.
- */
-extern bool csv_source_is_marked_utf16(const char *name);
 
 /*
  * The names of a table's files, in the order in which they are read.  *nfiles is 0 if

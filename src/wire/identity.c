@@ -11,6 +11,9 @@
 /* a file must not have changed for this long before it is read */
 #define SETTLED_NANOSECONDS	NANOSECONDS_PER_SECOND
 
+/* a file that has not changed for this long is not being written */
+#define REST_NANOSECONDS	(60 * NANOSECONDS_PER_SECOND)
+
 static int64_t
 nanoseconds(const struct timespec *time)
 {
@@ -49,4 +52,10 @@ csv_has_settled(int64_t time)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	return nanoseconds(&now) - time >= SETTLED_NANOSECONDS;
+}
+
+bool
+csv_has_rested(int64_t modified)
+{
+	return csv_has_settled(modified + REST_NANOSECONDS - SETTLED_NANOSECONDS);
 }

@@ -28,4 +28,7 @@ extern bool csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b);
  */
 extern bool csv_has_settled(int64_t time);
 
+/* has a file that was modified at this time not been written to for a minute? */
+extern bool csv_has_rested(int64_t modified);
+
 #endif							/* CSV_IDENTITY_H */

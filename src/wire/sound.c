@@ -84,6 +84,7 @@ csv_dialect_is_sound(const CsvDialectOptions *options)
 {
 	if (!csv_is_bool(&options->multiline) || !csv_is_bool(&options->lenient) ||
 		!csv_is_bool(&options->blank_is_record) || !csv_is_bool(&options->trim) ||
+		!csv_is_bool(&options->growing) ||
 		!delimiter_is_sound(options) || options->boundary > CSV_BOUNDARY_CR ||
 		!comment_is_sound(options) || options->footer_rows > CSV_MAX_FOOTER_ROWS ||
 		(options->lenient && options->quoting != CSV_QUOTING_RFC4180))

@@ -27,6 +27,7 @@
 #include "scan/scan.h"
 #include "server.h"
 #include "import/import.h"
+#include "table/mark.h"
 #include "table/source.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -916,7 +917,7 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 }
 
 bool
-csv_source_is_marked_utf16(const char *name)
+csv_is_marked_utf16(const char *name)
 {
 	return false;
 }

@@ -29,7 +29,7 @@ my $query = 'SELECT t FROM t';	# as rows, in which NULL is no empty text
 my $without_meaning = qr/^(?:reject_limit|log_verbosity|notice_limit|parallel_workers|shares?|csv_gpu_fdw\..*)$/;
 
 write_file("$directory/a.csv", "a,d,s\n1,01/02/2003,x\n\n2,2003-04-05,\"y, \xc3\xa4\"\n3,04/05/2006,'z;' \r\n4;5,6\n4,,\"\"\n7,,\n8\n" .
-	"10,,\"more\nlines\"\n11,,in\"side\"\n1_000,,\n\"1,5\",,\n13,,\"a\\\"b\"\n");
+	"10,,\"more\nlines\"\n11,,in\"side\"\n1_000,,\n\"1,5\",,\n13,,\"a\\\"b\"");
 write_file("$directory/b.csv", "b,c\n9,01/02/2003,x\n");
 settle();
 
@@ -109,6 +109,7 @@ my %table_changes = (
 	header => 'true',
 	header_rows => 2,
 	footer_rows => 2,
+	growing => 'true',
 	by_name => "true', ADD header 'true",
 	delimiter => ';',
 	quote => "''",

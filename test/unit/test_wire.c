@@ -223,6 +223,7 @@ expect_request(const CsvWireRequest *found, const CsvWireRequest *expected)
 	EXPECT_EQUAL(dialect.lenient);
 	EXPECT_EQUAL(dialect.blank_is_record);
 	EXPECT_EQUAL(dialect.trim);
+	EXPECT_EQUAL(dialect.growing);
 	EXPECT_EQUAL(dialect.comment_length);
 	expect_bytes(found->dialect.comment, expected->dialect.comment, CSV_COMMENT_BYTES);
 	EXPECT_EQUAL(dialect.footer_rows);

@@ -1,0 +1,159 @@
+# Files that grow.
+#
+# 1. Whatever reads a file that was cut anywhere, it has the records that end before the
+#    cut.
+# 2. A file that is replaced under a scan: an ERROR, or a prefix of the first file.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+random_seed();
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my @engines = engines();
+my $node = csv_server(
+	'growing',
+	QUICK_FILES,
+	CHEAP_WORKERS,
+	max_worker_processes => 16,
+	'csv_gpu_fdw.resident_memory' => '200MB',
+	'csv_gpu_test.small_pieces' => 'on');
+my $session = new_session($node);
+
+# ---- records that end before a cut ----
+
+# a number, and a text that may have line breaks, commas and quotes
+sub record
+{
+	my ($n) = @_;
+	my $text = join '', map { pick('a', 'b', 'cd', "\n", ',', '""', "\r\n", 'x' x int(rand 60)) } 0 .. rand 8;
+
+	return qq{$n,"$text"} . pick("\n", "\n", "\r\n") . (chance(0.02) ? "\n" : '');
+}
+
+my @records = map { record($_) } 1 .. 12_000;
+my $text = "n,t\n" . join '', @records;
+# blank lines count with the record behind them
+my @real_ends;
+{
+	my $offset = 4;
+
+	foreach my $record (@records)
+	{
+		push @real_ends, $offset + length($record =~ s/(?<=\n)\n$//r);
+		$offset += length $record;
+	}
+}
+
+my %ways = (
+	'one thread' => ['SET csv_gpu_fdw.cpu_threads = 1; SET max_parallel_workers_per_gather = 0'],
+	'threads' => ['SET csv_gpu_fdw.cpu_threads = 4; SET max_parallel_workers_per_gather = 0', ", chunk_size '64kB'"],
+	'processes' => ['SET csv_gpu_fdw.cpu_threads = 1; SET max_parallel_workers_per_gather = 3', ", chunk_size '64kB'"],
+	'a stream' => ['SET csv_gpu_fdw.cpu_threads = 4; SET max_parallel_workers_per_gather = 0', ", encoding 'SJIS'"]);
+my @compressions = ([ 'gzip', '-nc', 'gz' ], [ 'zstd', '-qc', 'zst' ], [ 'lz4', '-qc', 'lz4' ]);
+
+foreach my $engine (@engines)
+{
+	foreach my $way (sort keys %ways)
+	{
+		my ($settings, $options) = @{ $ways{$way} };
+
+		$session->value("$settings; SET csv_gpu_fdw.engine = $engine; DROP FOREIGN TABLE IF EXISTS f;
+			CREATE FOREIGN TABLE f (n int, t text) SERVER csv OPTIONS (filename '$directory/f.csv',
+				header 'match', growing 'true', on_error 'stop'" . ($options // '') . ')');
+		foreach my $cut (0, 2, 4, map { int rand(1 + length $text) } 1 .. 6)
+		{
+			my $nwhole = grep { $_ <= $cut } @real_ends;
+
+			write_file("$directory/f.csv", substr $text, 0, $cut);
+			is($session->value(
+					'SELECT count(*) || \',\' || coalesce(max(n), 0) || \',\' || coalesce(sum(n), 0) FROM f'),
+				"$nwhole,$nwhole," . $nwhole * ($nwhole + 1) / 2, "$engine, $way: cut at $cut");
+			is($session->value("SELECT count(*) FROM (SELECT n, t FROM f OFFSET 0) f WHERE t LIKE '%' AND n > 0"),
+				$nwhole, 'and as rows');
+		}
+	}
+}
+
+# members and frames, of which the last may be cut
+foreach my $compression (@compressions)
+{
+	my ($program, $flags, $suffix) = @$compression;
+	my $path = "$directory/c.csv.$suffix";
+	my $part = "$directory/part";
+	my @members;
+	my $nmembers = 40;
+
+  SKIP:
+	{
+		skip "no $program", 1 if !has_program($program);
+		foreach my $i (1 .. $nmembers)
+		{
+			write_file($part, substr $text, int(length($text) * ($i - 1) / $nmembers),
+				int(length($text) * $i / $nmembers) - int(length($text) * ($i - 1) / $nmembers));
+			push @members, scalar `$program $flags $part`;
+		}
+		$session->value("SET csv_gpu_fdw.engine = cpu; SET csv_gpu_fdw.cpu_threads = 4; DROP FOREIGN TABLE IF EXISTS f;
+			CREATE FOREIGN TABLE f (n int, t text) SERVER csv OPTIONS (filename '$path', header 'match', growing 'true', on_error 'stop')");
+		foreach my $try (1 .. 8)
+		{
+			my $n = int rand($nmembers + 1);
+			my $rest = $n < $nmembers ? substr $members[$n], 0, int rand length $members[$n] : '';
+			my $bytes = int(length($text) * $n / $nmembers);
+			my $nwhole = grep { $_ <= $bytes } @real_ends;
+
+			write_file($path, @members[ 0 .. $n - 1 ], $rest);
+			is($session->value('SELECT count(*) || \',\' || coalesce(max(n), 0) FROM f'), "$nwhole,$nwhole",
+				"$program: $n members and " . length($rest) . ' bytes');
+		}
+	}
+}
+
+# ---- a file that is replaced under a scan ----
+
+my $big = join '', map { "$_," . ('x' x 90) . "\n" } 1 .. 240_000;
+my $other = join '', map { "$_," . ('y' x 95) . "\n" } 1 .. 260_000;
+my $path = "$directory/f.csv";
+
+foreach my $engine (@engines)
+{
+	foreach my $on_error ('stop', 'skip')
+	{
+		$session->value("SET csv_gpu_fdw.engine = $engine; RESET max_parallel_workers_per_gather; DROP FOREIGN TABLE f;
+			CREATE FOREIGN TABLE f (n int, t text) SERVER csv OPTIONS (filename '$path', chunk_size '64kB', growing 'true', on_error '$on_error')");
+		write_file($path, $big);
+		$session->value('BEGIN; DECLARE c NO SCROLL CURSOR FOR SELECT n, t FROM f; FETCH 1 FROM c');
+		# the same inode, as with copytruncate
+		write_file($path, $other);
+		my ($out, $err) = $session->query('FETCH ALL FROM c');
+
+		like($err, qr/ERROR:  file ".*f.csv" was replaced while it was read/, "copied and truncated: $engine, $on_error");
+		unlike($out, qr/y/, 'no row of another file');
+		$session->query('ROLLBACK');
+
+		write_file($path, $big);
+		$session->value('BEGIN; DECLARE c NO SCROLL CURSOR FOR SELECT n, t FROM f; FETCH 1 FROM c');
+		truncate $path, 5_000_017;
+		($out, $err) = $session->query('FETCH ALL FROM c');
+		like($err, $on_error eq 'stop' ? qr/ERROR:  file ".*f.csv" became shorter/ : qr/WARNING:  file ".*f.csv" became shorter/,
+			"shorter: $engine, $on_error");
+		$session->query('ROLLBACK');
+
+		write_file($path, $big);
+		$session->value('BEGIN; DECLARE c NO SCROLL CURSOR FOR SELECT n, t FROM f; FETCH 1 FROM c');
+		append_to_file($path, "0,more\n");
+		($out, $err) = $session->query('FETCH ALL FROM c');
+		is($err, '', "longer: $engine, $on_error");
+		is($out =~ tr/\n//, 239_999 - 1, 'as far as it went') or diag(substr $out, -200);
+		$session->query('ROLLBACK');
+	}
+}
+
+$session->quit;
+$node->stop;
+done_testing();
