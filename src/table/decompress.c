@@ -121,6 +121,15 @@ csv_compression_of(const char *filename, CsvCompression choice)
 	return found < 0 ? CSV_COMPRESSION_NONE : formats[found].compression;
 }
 
+CsvCompression
+csv_file_compression(const CsvTable *table, const char *name)
+{
+	if (table->program != NULL &&
+		table->compression == CSV_COMPRESSION_AUTO)
+		return CSV_COMPRESSION_NONE;
+	return csv_compression_of(name, table->compression);
+}
+
 size_t
 csv_name_without_compression(const char *filename, bool is_read)
 {

@@ -21,6 +21,9 @@ typedef void (*CsvSeekFn) (void *arg, uint64_t offset);
 extern CsvCompression csv_compression_of(const char *filename,
 										 CsvCompression choice);
 
+/* the same for a file of the table, or its program's output */
+extern CsvCompression csv_file_compression(const CsvTable *table, const char *name);
+
 /*
  * ERROR if a file that is read without decompression begins like a compressed file: as
  * CSV it would have no rows, or nonsense.  Ten bytes are always enough; fewer may not

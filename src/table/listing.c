@@ -217,6 +217,33 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 	return *nnames > 0;
 }
 
+/* leaves only the files of the table's share in a pattern's list */
+static void
+take_share(const CsvTable *table, char **names, int *nnames)
+{
+	const int	nfound = *nnames;
+
+	*nnames = 0;
+	for (int64 i = table->share; i < nfound; i += table->shares)
+		names[(*nnames)++] = names[i];
+}
+
+bool
+csv_find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
+{
+	if (table->files == NULL)
+	{
+		if (!csv_expand_pattern(table, quiet, names, nnames))
+			return false;
+		if (table->share >= 0 && OidIsValid(table->relid) && csv_is_pattern(table))
+			take_share(table, *names, nnames);
+		return true;
+	}
+	*names = table->files;
+	*nnames = table->nfiles;
+	return true;
+}
+
 const char *
 csv_find_renamed(const CsvTable *table, const CsvFileIdentity *as)
 {

@@ -42,6 +42,21 @@ extern bool csv_expand_pattern(const CsvTable *table, bool quiet, char ***names,
 							   int *nnames);
 
 /*
+ * The files listed for the table; if none were listed, csv_expand_pattern().  A table's
+ * share may have no files, although the pattern has some.  IMPORT and csv_gpu_sniff() look at
+ * all files, so that a table is the same on each server.
+ */
+extern bool csv_find_files(const CsvTable *table, bool quiet, char ***names,
+						   int *nnames);
+
+/* is the file with this number left out? */
+static inline bool
+csv_is_left_out(const CsvTable *table, int number)
+{
+	return table->left_out != NULL && table->left_out[number];
+}
+
+/*
  * Returns the current name of a file, or NULL if the file has changed, or has no name
  * that matches the pattern.
  */

@@ -37,6 +37,7 @@
 #include "table/interrupts.h"
 #include "table/listing.h"
 #include "table/mark.h"
+#include "table/sizes.h"
 #include "table/source.h"
 #include "table/threads.h"
 #include "table/text.h"
@@ -46,18 +47,6 @@
  * checks for a cancel again.
  */
 #define MAX_READ_BYTES	(16 * 1024 * 1024)
-
-/*
- * Growth of compressed files, for estimates: tables of numbers and short texts grow to
- * three to six times their size.  UTF-16 hardly makes a compressed file larger.
- * Without compression, such tables take twice as many bytes in UTF-16.
- */
-#define COMPRESSION_RATIO	4
-#define UTF16_RATIO			2
-
-/* more files than this are small if their mean size is below LEAST_MEAN_BYTES */
-#define MOST_SMALL_FILES	16
-#define LEAST_MEAN_BYTES	(64 * 1024)
 
 /* a file may be renamed again while its new name is looked up */
 #define MOST_LISTINGS		5
@@ -165,38 +154,6 @@ close_checked(CsvSource *source)
 
 /* ---- which files ---- */
 
-/* leaves only the files of the table's share in a pattern's list */
-static void
-take_share(const CsvTable *table, char **names, int *nnames)
-{
-	const int	nfound = *nnames;
-
-	*nnames = 0;
-	for (int64 i = table->share; i < nfound; i += table->shares)
-		names[(*nnames)++] = names[i];
-}
-
-/*
- * The files listed for the table; if none were listed, csv_expand_pattern().  A table's
- * share may have no files, although the pattern has some.  IMPORT and csv_gpu_sniff() look at
- * all files, so that a table is the same on each server.
- */
-static bool
-find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
-{
-	if (table->files == NULL)
-	{
-		if (!csv_expand_pattern(table, quiet, names, nnames))
-			return false;
-		if (table->share >= 0 && OidIsValid(table->relid) && csv_is_pattern(table))
-			take_share(table, *names, nnames);
-		return true;
-	}
-	*names = table->files;
-	*nnames = table->nfiles;
-	return true;
-}
-
 static void
 check_reads_files(const CsvTable *table)
 {
@@ -211,7 +168,7 @@ void
 csv_source_files(const CsvTable *table, char ***names, int *nfiles)
 {
 	check_reads_files(table);
-	if (!find_files(table, false, names, nfiles))
+	if (!csv_find_files(table, false, names, nfiles))
 		*nfiles = 0;
 }
 
@@ -237,7 +194,7 @@ csv_source_choose_file(CsvTable *table, const char *filename)
 static void
 find_some_files(const CsvTable *table, char ***names, int *nnames)
 {
-	if (!find_files(table, false, names, nnames))
+	if (!csv_find_files(table, false, names, nnames))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename),
@@ -253,7 +210,7 @@ csv_source_list(CsvTable *table, bool quiet)
 	check_reads_files(table);
 	if (!quiet)
 		find_some_files(table, &names, &nnames);
-	else if (!find_files(table, true, &names, &nnames))
+	else if (!csv_find_files(table, true, &names, &nnames))
 		return false;
 	table->files = names;
 	table->nfiles = nnames;
@@ -359,43 +316,6 @@ csv_source_create(const CsvTable *table)
 	return source;
 }
 
-/* is the file with this number left out? */
-static bool
-is_left_out(const CsvTable *table, int number)
-{
-	return table->left_out != NULL && table->left_out[number];
-}
-
-/* the compression of a file, or of a program's output */
-static CsvCompression
-file_compression(const CsvTable *table, const char *name)
-{
-	if (table->program != NULL &&
-		table->compression == CSV_COMPRESSION_AUTO)
-		return CSV_COMPRESSION_NONE;
-	return csv_compression_of(name, table->compression);
-}
-
-static const CsvSourceSize unknown_size = {
-	.file_bytes = -1, .data_bytes = -1, .nfiles = -1
-};
-
-static void
-add_file_size(const CsvTable *table, const char *name, int64 file_bytes,
-			  CsvSourceSize *size)
-{
-	int64		data_bytes = file_bytes;
-
-	if (file_compression(table, name) != CSV_COMPRESSION_NONE)
-		data_bytes *= COMPRESSION_RATIO;
-	else if (table->utf16 >= CSV_UTF16_ANY)
-		data_bytes /= UTF16_RATIO;
-	size->nfiles++;
-	size->file_bytes += file_bytes;
-	size->data_bytes += data_bytes;
-	size->is_exact &= data_bytes == file_bytes;
-}
-
 CsvSourceSize
 csv_source_listed_size(CsvSource *source)
 {
@@ -403,66 +323,21 @@ csv_source_listed_size(CsvSource *source)
 	struct stat st;
 
 	if (source->table->program != NULL)
-		return unknown_size;
+		return csv_unknown_size;
 	if (!source->of_pattern && source->listed[0].inode == 0 &&
 		stat(source->names[0], &st) == 0)
 		list_only_file(source, &st);
 	if (source->is_special)
-		return unknown_size;
+		return csv_unknown_size;
 	for (int i = 0; i < source->nnames; i++)
 	{
-		if (is_left_out(source->table, i))
+		if (csv_is_left_out(source->table, i))
 			continue;
 		if (source->listed[i].inode == 0)
-			return unknown_size;
-		add_file_size(source->table, source->names[i], source->listed[i].size, &size);
+			return csv_unknown_size;
+		csv_add_file_size(source->table, source->names[i], source->listed[i].size, &size);
 	}
 	return size;
-}
-
-CsvSourceSize
-csv_source_size(const CsvTable *table)
-{
-	CsvSourceSize size = {.is_exact = true};
-	char	  **names;
-	int			nnames;
-
-	if (table->program != NULL ||
-		!find_files(table, true, &names, &nnames))
-		return unknown_size;
-	for (int i = 0; i < nnames; i++)
-	{
-		struct stat st;
-
-		if (is_left_out(table, i))
-			continue;
-		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
-			return unknown_size;
-		add_file_size(table, names[i], st.st_size, &size);
-	}
-	return size;
-}
-
-void
-csv_source_decide_resident(CsvTable *table)
-{
-	CsvSourceSize size;
-
-	if (!table->settings.resident)
-		return;
-	size = csv_source_size(table);
-	if (size.nfiles > MOST_SMALL_FILES)
-		table->settings.resident = size.data_bytes / size.nfiles >= LEAST_MEAN_BYTES;
-}
-
-static bool
-identify(const CsvTable *table, const struct stat *st,
-		 CsvFileIdentity *identity)
-{
-	if (!S_ISREG(st->st_mode) || table->encoding != table->file_encoding)
-		return false;
-	*identity = csv_file_identity(st);
-	return true;
 }
 
 bool
@@ -473,7 +348,7 @@ csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
 	/* bytes that were appended since the scan began are not read */
 	return source->fd >= 0 && source->pipe == NULL &&
 		fstat(source->fd, &st) == 0 && (uint64_t) st.st_size == source->nbytes &&
-		identify(source->table, &st, identity);
+		csv_identify(source->table, &st, identity);
 }
 
 bool
@@ -486,34 +361,6 @@ int
 csv_source_file(const CsvSource *source)
 {
 	return source->fd;
-}
-
-bool
-csv_source_identities(const CsvTable *table, char ***names,
-					  CsvFileIdentity **identities, int *nfiles)
-{
-	char	  **found;
-	int			nfound;
-
-	if (table->program != NULL ||
-		!find_files(table, true, &found, &nfound))
-		return false;
-	*names = palloc_extended(sizeof(char *) * nfound, MCXT_ALLOC_HUGE);
-	*identities = palloc_extended(sizeof(CsvFileIdentity) * nfound,
-								  MCXT_ALLOC_HUGE);
-	*nfiles = 0;
-	for (int i = 0; i < nfound; i++)
-	{
-		struct stat st;
-
-		if (is_left_out(table, i))
-			continue;
-		if (stat(found[i], &st) != 0 ||
-			!identify(table, &st, &(*identities)[*nfiles]))
-			return false;
-		(*names)[(*nfiles)++] = csv_shown_filename(found[i]);
-	}
-	return true;
 }
 
 void
@@ -588,7 +435,7 @@ csv_source_look_at(const CsvSource *source, int number,
 		!S_ISREG(st.st_mode))
 		return false;
 	*identity = csv_file_identity(&st);
-	*seekable = file_compression(source->table, name) == CSV_COMPRESSION_NONE &&
+	*seekable = csv_file_compression(source->table, name) == CSV_COMPRESSION_NONE &&
 		source->from_encoding == NULL && !is_in_utf16(source->table, name);
 	return true;
 }
@@ -605,7 +452,7 @@ csv_source_is_open(const CsvSource *source, const CsvFileIdentity *identity)
 bool
 csv_source_is_left_out(const CsvSource *source, int number)
 {
-	return is_left_out(source->table, number);
+	return csv_is_left_out(source->table, number);
 }
 
 const char *
@@ -1151,7 +998,7 @@ csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
 static void
 begin_decompression(CsvSource *source)
 {
-	CsvCompression compression = file_compression(source->table, source->name);
+	CsvCompression compression = csv_file_compression(source->table, source->name);
 
 	source->is_compressed = compression != CSV_COMPRESSION_NONE;
 	source->is_bounded = source->is_regular &&
@@ -1206,7 +1053,7 @@ csv_source_open_next(CsvSource *source, bool *gone)
 	while (!is_open)
 	{
 		while (source->next < source->nnames &&
-			   is_left_out(source->table, source->next))
+			   csv_is_left_out(source->table, source->next))
 			source->next++;
 		if (source->next >= source->nnames)
 			return false;

@@ -21,6 +21,7 @@
 #include "wire/identity.h"
 #include "table/interrupts.h"
 #include "table/option.h"
+#include "table/sizes.h"
 
 typedef struct CsvSource CsvSource;
 
@@ -147,13 +148,6 @@ extern bool csv_source_is_open(const CsvSource *source,
 extern bool csv_source_is_left_out(const CsvSource *source, int number);
 
 /*
- * Like csv_source_identity(), for all files of a table that are not left out, without
- * opening them.  Names are as shown.
- */
-extern bool csv_source_identities(const CsvTable *table, char ***names,
-								  CsvFileIdentity **identities, int *nfiles);
-
-/*
  * The file opened last, or the program's command, as valid text for datums and
  * messages.  Lives as long as the source.
  */
@@ -171,32 +165,10 @@ extern void csv_source_rewind(CsvSource *source);
  */
 extern void csv_source_close(CsvSource *source);
 
-/* the table's files as they are now, without files that are left out */
-typedef struct CsvSourceSize
-{
-	int64		file_bytes;		/* on disk */
-	int64		data_bytes;		/* that the source will deliver; an estimate for
-								 * compressed files and declared UTF-16 */
-	int			nfiles;
-	bool		is_exact;		/* data_bytes is no estimate */
-} CsvSourceSize;
-
 /*
- * The numbers are -1 if unknown: a program, a FIFO, a device, or no file.  The scan
- * will report missing files, so that is not an ERROR here.
- */
-extern CsvSourceSize csv_source_size(const CsvTable *table);
-
-/*
- * The same, of the source's files as they were when the source was created or, without
+ * As csv_source_size(), of the source's files as they were when the source was created or, without
  * a pattern, when the file was opened.
  */
 extern CsvSourceSize csv_source_listed_size(CsvSource *source);
-
-/*
- * Sets table->settings.resident to false if there are many small files: looking up the
- * kept columns of a small file takes longer than reading it.
- */
-extern void csv_source_decide_resident(CsvTable *table);
 
 #endif							/* CSV_SOURCE_H */
