@@ -189,6 +189,76 @@ ROWS 10;
 COMMENT ON FUNCTION csv_gpu_leftovers(text, boolean)
 IS 'files in a directory that ended transactions have left under temporary names, and, with remove, settles them';
 
+-- csv_gpu_unload() writes by this aggregate, in all processes of a parallel query.
+CREATE FUNCTION csv_gpu_write_row(internal, bigint, VARIADIC "any")
+RETURNS internal
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE
+COST 100;
+
+CREATE FUNCTION csv_gpu_write_combine(internal, internal)
+RETURNS internal
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION csv_gpu_write_serialize(internal)
+RETURNS bytea
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION csv_gpu_write_deserialize(bytea, internal)
+RETURNS internal
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION csv_gpu_write_end(internal)
+RETURNS bigint
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE AGGREGATE csv_gpu_write(bigint, VARIADIC "any") (
+	SFUNC = csv_gpu_write_row,
+	STYPE = internal,
+	FINALFUNC = csv_gpu_write_end,
+	COMBINEFUNC = csv_gpu_write_combine,
+	SERIALFUNC = csv_gpu_write_serialize,
+	DESERIALFUNC = csv_gpu_write_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE csv_gpu_write(bigint, VARIADIC "any")
+IS 'for csv_gpu_unload() only';
+
+REVOKE EXECUTE ON FUNCTION csv_gpu_write(bigint, VARIADIC "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION csv_gpu_write(bigint, VARIADIC "any") TO pg_write_server_files;
+
+-- Not strict: most arguments may be NULL.
+CREATE FUNCTION csv_gpu_unload(
+	query text,
+	path text,
+	format text DEFAULT 'csv',
+	delimiter text DEFAULT NULL,
+	quote text DEFAULT NULL,
+	escape text DEFAULT NULL,
+	null_string text DEFAULT NULL,
+	header boolean DEFAULT true,
+	encoding text DEFAULT NULL,
+	compression text DEFAULT NULL,
+	partition_by text[] DEFAULT NULL,
+	max_file_size text DEFAULT NULL,
+	ordered boolean DEFAULT false,
+	overwrite boolean DEFAULT false,
+	OUT filename text,
+	OUT records bigint,
+	OUT bytes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000 ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_unload(text, text, text, text, text, text, text, boolean, text, text, text[], text, boolean, boolean)
+IS 'writes the rows of a query to files; a row for each file';
+
 CREATE FUNCTION csv_gpu_files(
 	source regclass,
 	OUT filename text,

@@ -45,6 +45,8 @@
 /* bytes that are written at a time, or sent between reports of progress */
 #define CSV_WRITE_BYTES		(64 * 1024)
 
+#define CSV_OUTPUT_BYTES	(128 * 1024)
+
 /* the receiver of a query's rows, too */
 typedef struct CopyTo
 {
@@ -153,28 +155,6 @@ start_query(CopyTo *copy, Query *query)
 	ExecutorStart(copy->query, 0);
 	copy->tupdesc = copy->query->tupDesc;
 	copy->attnums = CopyGetAttnums(copy->tupdesc, NULL, copy->stmt->attlist);
-}
-
-static void
-begin_format(CopyTo *copy)
-{
-	const CopyFormatOptions *options = &copy->options;
-	CsvOutputFormat *format = &copy->format;
-
-	format->is_text = !options->csv_mode;
-	format->delimiter = options->delim[0];
-	if (options->csv_mode)
-	{
-		format->quote = options->quote[0];
-		format->escape = options->escape[0];
-	}
-	format->null = options->null_print;
-	format->null_length = (size_t) options->null_print_len;
-	format->encoding = options->file_encoding < 0 ? pg_get_client_encoding() :
-		options->file_encoding;
-	format->is_alone = copy->ncolumns == 1;
-	csv_output_format_finish(format);
-	csv_output_begin(&copy->output);
 }
 
 static void
@@ -416,15 +396,8 @@ close_output(CopyTo *copy)
 static void
 add_header(CopyTo *copy)
 {
-	for (int i = 0; i < copy->ncolumns; i++)
-	{
-		const char *name = NameStr(TupleDescAttr(copy->tupdesc,
-												 copy->columns[i].att)->attname);
-
-		if (i > 0)
-			csv_output_byte(&copy->output, copy->format.delimiter);
-		csv_output_field(&copy->output, &copy->format, name, strlen(name), false);
-	}
+	csv_format_header(copy->columns, copy->ncolumns, copy->tupdesc, &copy->output,
+					  &copy->format);
 	end_record(copy);
 }
 
@@ -435,18 +408,8 @@ add_row(CopyTo *copy, TupleTableSlot *slot)
 
 	MemoryContextReset(copy->row_context);
 	slot_getallattrs(slot);
-	for (int i = 0; i < copy->ncolumns; i++)
-	{
-		CsvFormatted *column = &copy->columns[i];
-
-		if (i > 0)
-			csv_output_byte(&copy->output, copy->format.delimiter);
-		if (slot->tts_isnull[column->att])
-			csv_output_null(&copy->output, &copy->format);
-		else
-			csv_format_value(column, slot->tts_values[column->att], &copy->output,
-							 &copy->format);
-	}
+	csv_format_row(copy->columns, copy->ncolumns, slot->tts_values, slot->tts_isnull,
+				   &copy->output, &copy->format);
 	copy->nrows++;
 	end_record(copy);
 	MemoryContextSwitchTo(outer);
@@ -502,7 +465,8 @@ run(CopyTo *copy, Query *query)
 	if (copy->relation == NULL)
 		start_query(copy, query);
 	begin_columns(copy);
-	begin_format(copy);
+	csv_output_format_begin(&copy->format, &copy->options, copy->ncolumns);
+	csv_output_begin(&copy->output, CSV_OUTPUT_BYTES);
 	copy->row_context = AllocSetContextCreate(CurrentMemoryContext, "COPY TO",
 											  ALLOCSET_DEFAULT_SIZES);
 	open_output(copy);

@@ -18,15 +18,14 @@
 
 #include "output/fields.h"
 
-#define CSV_OUTPUT_BYTES	(128 * 1024)
 #define CSV_OUTPUT_PADDING	16
 
 void
-csv_output_begin(CsvOutputBytes *output)
+csv_output_begin(CsvOutputBytes *output, size_t capacity)
 {
 	output->length = 0;
-	output->capacity = CSV_OUTPUT_BYTES;
-	output->bytes = palloc(CSV_OUTPUT_BYTES);
+	output->capacity = capacity;
+	output->bytes = palloc(capacity);
 }
 
 void
@@ -66,6 +65,25 @@ csv_output_format_finish(CsvOutputFormat *format)
 	format->any_byte = format->never_converts || is_of_values(format->delimiter) ||
 		(!format->is_text && (is_of_values(format->quote) ||
 							  is_of_values(format->escape)));
+}
+
+void
+csv_output_format_begin(CsvOutputFormat *format, const CopyFormatOptions *options,
+						int nfields)
+{
+	format->is_text = !options->csv_mode;
+	format->delimiter = options->delim[0];
+	if (options->csv_mode)
+	{
+		format->quote = options->quote[0];
+		format->escape = options->escape[0];
+	}
+	format->null = options->null_print;
+	format->null_length = (size_t) options->null_print_len;
+	format->encoding = options->file_encoding < 0 ? pg_get_client_encoding() :
+		options->file_encoding;
+	format->is_alone = nfields == 1;
+	csv_output_format_finish(format);
 }
 
 /* ---- bytes that need more than to be copied ---- */

@@ -5,6 +5,8 @@
 #ifndef CSV_FIELDS_H
 #define CSV_FIELDS_H
 
+#include "commands/copy.h"
+
 /* bytes that wait to be written; grows, and lives in a memory context */
 typedef struct CsvOutputBytes
 {
@@ -32,14 +34,18 @@ typedef struct CsvOutputFormat
 	bool		any_byte;		/* numbers and dates may need quotes, too */
 } CsvOutputFormat;
 
+/* set the options of COPY TO, and complete the format; nfields: of a record */
+extern void csv_output_format_begin(CsvOutputFormat *format,
+									const CopyFormatOptions *options, int nfields);
+
 /* complete the format: encoding and all above it are set */
 extern void csv_output_format_finish(CsvOutputFormat *format);
 
 /* then, also how NULL is written; ERROR if that cannot be converted */
 extern void csv_output_format_null(CsvOutputFormat *format);
 
-/* in the current memory context */
-extern void csv_output_begin(CsvOutputBytes *output);
+/* in the current memory context; capacity: at first, in bytes */
+extern void csv_output_begin(CsvOutputBytes *output, size_t capacity);
 
 /* make room for n more bytes; ERROR if that is too much memory */
 extern void csv_output_grow(CsvOutputBytes *output, size_t n);

@@ -372,3 +372,53 @@ csv_format_value(CsvFormatted *column, Datum value,
 		csv_output_field(output, format, bytes, strlen(bytes), column->force_quote);
 	}
 }
+
+void
+csv_format_unquoted(CsvFormatted *column, Datum value, CsvOutputBytes *output)
+{
+	const char *bytes;
+
+	if (column->way == CSV_FORMAT_TEXT)
+	{
+		const struct varlena *text = get_varlena(value);
+
+		csv_output_bytes(output, VARDATA_ANY(text), VARSIZE_ANY_EXHDR(text));
+	}
+	else if (!add_plain(column, value, output))
+	{
+		bytes = OutputFunctionCall(&column->function, value);
+		csv_output_bytes(output, bytes, strlen(bytes));
+	}
+}
+
+void
+csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *values,
+			   const bool *isnull, CsvOutputBytes *output,
+			   const CsvOutputFormat *format)
+{
+	for (int i = 0; i < ncolumns; i++)
+	{
+		CsvFormatted *column = &columns[i];
+
+		if (i > 0)
+			csv_output_byte(output, format->delimiter);
+		if (isnull[column->att])
+			csv_output_null(output, format);
+		else
+			csv_format_value(column, values[column->att], output, format);
+	}
+}
+
+void
+csv_format_header(const CsvFormatted *columns, int ncolumns, TupleDesc tupdesc,
+				  CsvOutputBytes *output, const CsvOutputFormat *format)
+{
+	for (int i = 0; i < ncolumns; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(tupdesc, columns[i].att)->attname);
+
+		if (i > 0)
+			csv_output_byte(output, format->delimiter);
+		csv_output_field(output, format, name, strlen(name), false);
+	}
+}

@@ -5,6 +5,7 @@
 #ifndef CSV_FORMAT_H
 #define CSV_FORMAT_H
 
+#include "access/tupdesc.h"
 #include "fmgr.h"
 
 #include "output/fields.h"
@@ -46,5 +47,19 @@ extern void csv_format_begin(CsvFormatted *column, Oid type);
 extern void csv_format_value(CsvFormatted *column, Datum value,
 							 CsvOutputBytes *output,
 							 const CsvOutputFormat *format);
+
+/* write a value that is not NULL as text in the database's encoding, without quotes */
+extern void csv_format_unquoted(CsvFormatted *column, Datum value,
+								CsvOutputBytes *output);
+
+/* write columns of a row, without the line break; values and nulls: of all attributes */
+extern void csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *values,
+						   const bool *isnull, CsvOutputBytes *output,
+						   const CsvOutputFormat *format);
+
+/* write the names of the columns, without the line break */
+extern void csv_format_header(const CsvFormatted *columns, int ncolumns,
+							  TupleDesc tupdesc, CsvOutputBytes *output,
+							  const CsvOutputFormat *format);
 
 #endif							/* CSV_FORMAT_H */

@@ -98,6 +98,12 @@ shown_name(const char *name)
 	return pnstrdup(name + 1, length - nsuffix - 1);
 }
 
+bool
+csv_is_hidden_name(const char *name)
+{
+	return shown_name(name) != NULL;
+}
+
 /* reads a number and the byte behind it; false if it is none */
 static bool
 read_number(const char **text, char behind, uint64 most, uint64 *number)
@@ -243,28 +249,72 @@ list_leftovers(const char *directory, bool quiet)
 }
 
 int
+csv_hidden_move(const char *from, const char *to)
+{
+	struct stat st;
+
+#ifdef RENAME_NOREPLACE
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	/* not every file system can do that */
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+#endif
+	if (lstat(from, &st) == 0 && S_ISDIR(st.st_mode))
+	{
+		if (lstat(to, &st) == 0)
+			return EEXIST;
+		return rename(from, to) != 0 ? errno : 0;
+	}
+	if (link(from, to) != 0)
+		return errno;
+	(void) unlink(from);
+	return 0;
+}
+
+int
 csv_hidden_show(const char *path)
 {
 	char	   *hidden = csv_hidden_path(path);
 	struct stat st;
-	int			error = 0;
+	int			error = csv_hidden_move(hidden, path);
 
-#ifdef RENAME_NOREPLACE
-	if (renameat2(AT_FDCWD, hidden, AT_FDCWD, path, RENAME_NOREPLACE) != 0)
-		error = errno;
-	/* not every file system can do that */
-	if (error == EINVAL || error == ENOSYS)
-#endif
-	{
-		error = link(hidden, path) != 0 ? errno : 0;
-		if (error == 0)
-			(void) unlink(hidden);
-	}
 	/* another session may have given it its name */
 	if (error == ENOENT && lstat(path, &st) == 0)
 		error = 0;
 	pfree(hidden);
 	return error;
+}
+
+bool
+csv_hidden_put_back(const char *hidden)
+{
+	char	   *old = psprintf("%s/" CSV_HIDDEN_OLD, hidden);
+	int			ndirectory = (int) (strrchr(hidden, '/') - hidden);
+	DIR		   *dir = AllocateDir(old);
+	struct dirent *entry;
+	bool		is_good = true;
+
+	/* nothing was set aside */
+	if (dir == NULL && errno == ENOENT)
+		return true;
+	while ((entry = ReadDirExtended(dir, old, WARNING)) != NULL)
+	{
+		char	   *from = psprintf("%s/%s", old, entry->d_name);
+		char	   *to = psprintf("%.*s/%s", ndirectory, hidden, entry->d_name);
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+			(errno = csv_hidden_move(from, to)) == 0)
+			continue;
+		is_good = false;
+		ereport(WARNING,
+				(errcode_for_file_access(),
+				 errmsg("could not rename file \"%s\" to \"%s\": %m",
+						csv_shown_filename(from), csv_shown_filename(to))));
+	}
+	if (dir != NULL)
+		FreeDir(dir);
+	return is_good && dir != NULL;
 }
 
 static void
@@ -276,7 +326,8 @@ settle(const Leftover *leftover)
 		return;
 	if (leftover->is_directory)
 	{
-		(void) rmtree(leftover->path, true);
+		if (leftover->fate == FATE_COMMITTED || csv_hidden_put_back(leftover->path))
+			(void) rmtree(leftover->path, true);
 		return;
 	}
 	if (leftover->fate == FATE_COMMITTED)

@@ -11,10 +11,14 @@
  *	.NAME.csvgpu	the hidden name of the file NAME, in the same directory
  *
  * A directory may have a hidden name, too.  It is never renamed: it is removed, with
- * all that is in it, once its transaction has ended.
+ * all that is in it, once its transaction has ended.  Before that, the contents of its
+ * directory old/ are put back if the transaction was aborted: what it was about to
+ * replace.
  */
 #ifndef CSV_HIDDEN_H
 #define CSV_HIDDEN_H
+
+#define CSV_HIDDEN_OLD	"old"
 
 #include "access/transam.h"
 
@@ -37,6 +41,9 @@ extern char *csv_hidden_server_tag(void);
  */
 extern char *csv_hidden_tag(Oid oid);
 
+/* is it a hidden name, of any server? */
+extern bool csv_is_hidden_name(const char *name);
+
 /* the hidden name for a path, in the current memory context */
 extern char *csv_hidden_path(const char *path);
 
@@ -50,6 +57,18 @@ extern size_t csv_hidden_parse(const char *text, CsvHiddenOwner *owner);
  * failure.  Raises no ERROR.  The directory must be synchronized afterwards.
  */
 extern int	csv_hidden_show(const char *path);
+
+/*
+ * Renames a file or directory, unless there is a file of the new name.  Returns 0 or
+ * errno.
+ */
+extern int	csv_hidden_move(const char *from, const char *to);
+
+/*
+ * Puts back what a hidden directory has in old/.  What fails is a WARNING; returns
+ * false then.
+ */
+extern bool csv_hidden_put_back(const char *hidden);
 
 /*
  * Settles the files and directories of this server in a directory whose transactions

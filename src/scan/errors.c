@@ -81,25 +81,13 @@ csv_open_relation(Oid relid, LOCKMODE lockmode)
 	return relation;
 }
 
-/* Is this a foreign table of ours? */
-static bool
-is_csv_table(Relation relation)
-{
-	ForeignDataWrapper *wrapper;
-
-	if (RelationGetForm(relation)->relkind != RELKIND_FOREIGN_TABLE)
-		return false;
-	wrapper = GetForeignDataWrapper(GetForeignServer(GetForeignServerIdByRelId(RelationGetRelid(relation)))->fdwid);
-	return OidIsValid(wrapper->fdwhandler) &&
-		strcmp(get_func_name(wrapper->fdwhandler), "csv_gpu_fdw_handler") == 0;
-}
-
 Relation
 csv_open_source(Oid relid)
 {
 	Relation	relation = csv_open_relation(relid, AccessShareLock);
 
-	if (!is_csv_table(relation))
+	if (RelationGetForm(relation)->relkind != RELKIND_FOREIGN_TABLE ||
+		!csv_is_csv_table(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a foreign table of csv_gpu_fdw",

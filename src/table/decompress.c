@@ -138,6 +138,15 @@ csv_name_without_compression(const char *filename, bool is_read)
 	return strlen(filename) - (found < 0 ? 0 : strlen(formats[found].suffix));
 }
 
+const char *
+csv_compression_suffix(CsvCompression compression)
+{
+	for (size_t i = 0; i < lengthof(formats); i++)
+		if (formats[i].compression == compression)
+			return formats[i].suffix;
+	return "";
+}
+
 void
 csv_check_not_compressed(const char *name, const uint8_t *bytes, size_t nbytes)
 {

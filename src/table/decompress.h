@@ -38,6 +38,9 @@ extern void csv_check_not_compressed(const char *name, const uint8_t *bytes,
  */
 extern size_t csv_name_without_compression(const char *filename, bool is_read);
 
+/* the suffix of files with this compression; empty for NONE */
+extern const char *csv_compression_suffix(CsvCompression compression);
+
 /*
  * Opens the libraries of a compression other than NONE.  ERROR if this build lacks
  * them, or if they are not installed.  `name` is the file's, for messages.

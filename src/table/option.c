@@ -25,12 +25,14 @@
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "common/string.h"
+#include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -559,6 +561,16 @@ get_table(ForeignTable *foreign_table, List *server_options)
 	table->reader.dialect.blank_is_record = table->nfields == 1;
 	set_encodings(table);
 	return table;
+}
+
+bool
+csv_is_csv_table(Oid foreigntableid)
+{
+	Oid			server = GetForeignServerIdByRelId(foreigntableid);
+	ForeignDataWrapper *wrapper = GetForeignDataWrapper(GetForeignServer(server)->fdwid);
+
+	return OidIsValid(wrapper->fdwhandler) &&
+		strcmp(get_func_name(wrapper->fdwhandler), "csv_gpu_fdw_handler") == 0;
 }
 
 CsvTable *

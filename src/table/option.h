@@ -17,6 +17,9 @@
 #include "table/encoding.h"
 #include "table/table.h"
 
+/* is this foreign table of csv_gpu_fdw? */
+extern bool csv_is_csv_table(Oid foreigntableid);
+
 /*
  * Resolves all options of a foreign table.  The result consists of many pieces,
  * allocated in the current memory context.  Caller must hold a lock on the table.

@@ -98,7 +98,7 @@ static const CsvWord boundary_words[] = {
 	{NULL, 0}
 };
 
-static const CsvWord compression_words[] = {
+const CsvWord csv_compression_words[] = {
 	{"auto", CSV_COMPRESSION_AUTO},
 	{"none", CSV_COMPRESSION_NONE},
 	{"gzip", CSV_COMPRESSION_GZIP},
@@ -286,7 +286,7 @@ static const CsvOption valid_options[] = {
 	CSV_OPTION_STRING, TABLE(filename)},
 	{"program", CSV_OF_TABLE | CSV_OF_ONE_TABLE, CSV_OPTION_STRING, TABLE(program)},
 	{"compression", CSV_OF_TABLE, CSV_OPTION_WORD, TABLE(compression),
-	.words = compression_words},
+	.words = csv_compression_words},
 	{"format", CSV_OF_TABLE, .parse = parse_format},
 	{"header", CSV_OF_TABLE, .parse = parse_header},
 	{"header_rows", CSV_OF_TABLE, CSV_OPTION_COUNT, MEMBER(CsvTableOptions,

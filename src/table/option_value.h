@@ -19,6 +19,9 @@ typedef struct CsvWord
 	int			value;
 } CsvWord;
 
+/* of CsvCompression (option_list.c) */
+extern const CsvWord csv_compression_words[];
+
 /* returns the value of one of the words, in any case */
 extern int	csv_option_word(DefElem *def, const CsvWord *words);
 

@@ -8,9 +8,6 @@
 
 #include "table/path.h"
 
-/* Hive's word for NULL and for an empty value */
-#define NULL_VALUE	"__HIVE_DEFAULT_PARTITION__"
-
 static int
 hex_digit(char c)
 {
@@ -67,8 +64,8 @@ csv_path_value(const char *path, const char *key)
 		}
 		pfree(decoded);
 	}
-	if (found == NULL || (length == strlen(NULL_VALUE) &&
-						  memcmp(found, NULL_VALUE, length) == 0))
+	if (found == NULL || (length == strlen(CSV_PATH_NULL) &&
+						  memcmp(found, CSV_PATH_NULL, length) == 0))
 		return NULL;
 	return decode(found, length);
 }

@@ -5,6 +5,9 @@
 #ifndef CSV_PATH_H
 #define CSV_PATH_H
 
+/* Hive's word for NULL and for an empty value */
+#define CSV_PATH_NULL	"__HIVE_DEFAULT_PARTITION__"
+
 /*
  * The value of a key in a path, as Hive writes it: VALUE in a directory named
  * KEY=VALUE.  The last such directory counts; %XX in its name means a byte.  Returns

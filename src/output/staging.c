@@ -1,0 +1,469 @@
+/*
+ * staging.c
+ *		Files that get their names when the transaction commits.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "common/file_utils.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/memutils.h"
+
+#include "output/hidden.h"
+#include "output/staging.h"
+#include "table/decompress.h"
+
+/* from so many files on, the whole file system is synchronized at once */
+#define CSV_MOST_SYNCS		1000
+
+/* allocated in TopTransactionContext */
+struct CsvStaging
+{
+	SubTransactionId subid;
+	char	   *directory;		/* where the files appear */
+	char	   *hidden;
+	char	   *base;			/* the file's name without suffixes; NULL: by keys */
+	const char *suffix;
+	bool		overwrite;
+	bool		made_directory; /* remove it if nothing comes of it */
+	int			nfiles;
+	List	   *moved;			/* names in new/ that have moved up */
+};
+
+/* of this transaction; the newest first */
+static List *stagings = NIL;
+
+/* for a walk through a directory */
+typedef void (*EntryFn) (CsvStaging *staging, const char *name);
+
+/* ---- files ---- */
+
+static void
+fail(const char *what, const char *path)
+{
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not %s \"%s\": %m", what, path)));
+}
+
+/* as COPY would make it; returns false if it exists */
+static bool
+make_directory(const char *path)
+{
+	mode_t		mask = umask(S_IWGRP | S_IWOTH);
+	int			result = mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO);
+
+	umask(mask);
+	if (result != 0 && errno != EEXIST)
+		fail("create directory", path);
+	return result == 0;
+}
+
+/*
+ * Call a function for each entry of a directory, except hidden files of ours.  A
+ * directory that is not there has no entries.
+ */
+static void
+walk(CsvStaging *staging, const char *path, EntryFn function)
+{
+	DIR		   *dir = AllocateDir(path);
+	struct dirent *entry;
+
+	if (dir == NULL && errno == ENOENT)
+		return;
+	while ((entry = ReadDir(dir, path)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+			!csv_is_hidden_name(entry->d_name))
+			function(staging, entry->d_name);
+	}
+	FreeDir(dir);
+}
+
+/* ---- which files are replaced ---- */
+
+/* is it BASE or BASE-N, and the suffix? */
+static bool
+is_of_set(const CsvStaging *staging, const char *name)
+{
+	size_t		nbase = strlen(staging->base);
+
+	if (strncmp(name, staging->base, nbase) != 0)
+		return false;
+	name += nbase;
+	if (name[0] == '-' && name[1] >= '1' && name[1] <= '9')
+		for (name++; isdigit((unsigned char) *name);)
+			name++;
+	return strcmp(name, staging->suffix) == 0;
+}
+
+/* ERROR if an entry of a directory for keys is not KEY=VALUE/ */
+static void
+check_entry(const CsvStaging *staging, const char *name)
+{
+	char	   *path = psprintf("%s/%s", staging->directory, name);
+	struct stat st;
+
+	if (!staging->overwrite)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_FILE),
+				 errmsg("directory \"%s\" is not empty", staging->directory),
+				 errhint("With \"overwrite\", all that is in it is replaced.")));
+	if (strchr(name, '=') == NULL || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a directory KEY=VALUE", path),
+				 errdetail("A directory can be overwritten if it has nothing but files that were written by keys.")));
+	pfree(path);
+}
+
+/* ERROR if the entry may not be replaced; returns whether it must be */
+static bool
+must_replace(CsvStaging *staging, const char *name)
+{
+	char	   *path;
+	struct stat st;
+
+	if (staging->base == NULL)
+	{
+		check_entry(staging, name);
+		return true;
+	}
+	if (!is_of_set(staging, name))
+		return false;
+	path = psprintf("%s/%s", staging->directory, name);
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a regular file", path)));
+	if (!staging->overwrite)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_FILE),
+				 errmsg("file \"%s\" exists", path),
+				 errhint("With \"overwrite\", the file and those with -1, -2 and so on before the suffix are replaced.")));
+	return true;
+}
+
+static void
+check_name(CsvStaging *staging, const char *name)
+{
+	(void) must_replace(staging, name);
+}
+
+bool
+csv_staging_replaces(const CsvStaging *staging, const char *filename)
+{
+	char	   *directory = realpath(staging->directory, NULL);
+	char	   *file = realpath(filename, NULL);
+	bool		replaces = false;
+
+	if (directory != NULL && file != NULL)
+	{
+		size_t		length = strlen(directory);
+
+		if (strncmp(file, directory, length) == 0 && file[length] == '/')
+			replaces = staging->base == NULL || is_of_set(staging, file + length + 1);
+	}
+	free(directory);
+	free(file);
+	return replaces;
+}
+
+/* ---- the end of the transaction ---- */
+
+/* all goes back; returns false if something could not */
+static bool
+undo(CsvStaging *staging)
+{
+	ListCell   *cell;
+
+	foreach(cell, staging->moved)
+	{
+		char	   *name = lfirst(cell);
+		int			error = csv_hidden_move(psprintf("%s/%s", staging->directory, name),
+								 psprintf("%s/new/%s", staging->hidden, name));
+
+		if (error == 0 || error == ENOENT)
+			continue;
+		errno = error;
+		ereport(WARNING,
+				(errcode_for_file_access(),
+				 errmsg("could not remove file \"%s/%s\": %m", staging->directory, name)));
+	}
+	return csv_hidden_put_back(staging->hidden);
+}
+
+static void
+discard(CsvStaging *staging)
+{
+	struct stat st;
+
+	if (lstat(staging->hidden, &st) == 0 && undo(staging))
+		(void) rmtree(staging->hidden, true);
+	/* it stays if others have put something into it */
+	if (staging->made_directory)
+		(void) rmdir(staging->directory);
+}
+
+static void
+set_aside(CsvStaging *staging, const char *name)
+{
+	char	   *path;
+	int			error;
+
+	if (!must_replace(staging, name))
+		return;
+	path = psprintf("%s/%s", staging->directory, name);
+	error = csv_hidden_move(path, psprintf("%s/" CSV_HIDDEN_OLD "/%s", staging->hidden, name));
+	errno = error;
+	if (error != 0)
+		fail("replace", path);
+}
+
+static void
+move_up(CsvStaging *staging, const char *name)
+{
+	char	   *path = psprintf("%s/%s", staging->directory, name);
+	MemoryContext outer;
+	int			error;
+
+	outer = MemoryContextSwitchTo(TopTransactionContext);
+	staging->moved = lappend(staging->moved, pstrdup(name));
+	MemoryContextSwitchTo(outer);
+	error = csv_hidden_move(psprintf("%s/new/%s", staging->hidden, name), path);
+	if (error == 0)
+		return;
+	staging->moved = list_delete_last(staging->moved);
+	errno = error;
+	fail("create", path);
+}
+
+static void
+show(CsvStaging *staging)
+{
+	walk(staging, staging->directory, set_aside);
+	walk(staging, psprintf("%s/new", staging->hidden), move_up);
+	fsync_fname(staging->directory, true);
+}
+
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	ListCell   *cell;
+
+	if (stagings == NIL)
+		return;
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+			foreach(cell, stagings)
+				show(lfirst(cell));
+			break;
+		case XACT_EVENT_PRE_PREPARE:
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot PREPARE a transaction that has called %s",
+							"csv_gpu_unload()")));
+			break;
+		case XACT_EVENT_COMMIT:
+			foreach(cell, stagings)
+				(void) rmtree(((CsvStaging *) lfirst(cell))->hidden, true);
+			stagings = NIL;
+			break;
+		case XACT_EVENT_ABORT:
+			/* what came last goes back first */
+			for (int i = list_length(stagings) - 1; i >= 0; i--)
+				discard(list_nth(stagings, i));
+			stagings = NIL;
+			break;
+		default:
+			break;
+	}
+}
+
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId subid,
+				   SubTransactionId parent, void *arg)
+{
+	for (int i = list_length(stagings) - 1; i >= 0; i--)
+	{
+		CsvStaging *staging = list_nth(stagings, i);
+
+		if (staging->subid != subid)
+			continue;
+		if (event == SUBXACT_EVENT_COMMIT_SUB)
+			staging->subid = parent;
+		else if (event == SUBXACT_EVENT_ABORT_SUB)
+		{
+			discard(staging);
+			stagings = list_delete_nth_cell(stagings, i);
+		}
+	}
+}
+
+/* ---- a set of files ---- */
+
+/* the name of the path, in parts */
+static void
+split_name(CsvStaging *staging, const char *path)
+{
+	const char *name = last_dir_separator(path) + 1;
+	size_t		length = csv_name_without_compression(name, true);
+
+	for (size_t i = length; i-- > 1;)
+		if (name[i] == '.')
+		{
+			length = i;
+			break;
+		}
+	staging->base = pnstrdup(name, length);
+	staging->suffix = pstrdup(name + length);
+}
+
+/* check the path, and find its directory */
+static void
+find_directory(CsvStaging *staging, const char *path, bool by_key)
+{
+	struct stat st;
+
+	staging->directory = pstrdup(path);
+	if (by_key)
+		return;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a directory", path),
+				 errhint("With \"partition_by\", files are written into a directory.")));
+	get_parent_directory(staging->directory);
+	split_name(staging, path);
+	if (stat(staging->directory, &st) != 0)
+		fail("open directory", staging->directory);
+}
+
+CsvStaging *
+csv_staging_begin(const char *path, bool by_key, bool overwrite)
+{
+	static bool is_registered = false;
+	static Oid	nstagings = 0;
+	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
+	CsvStaging *staging = palloc0(sizeof(CsvStaging));
+	char	   *tag;
+
+	if (!is_registered)
+	{
+		RegisterXactCallback(end_transaction, NULL);
+		RegisterSubXactCallback(end_subtransaction, NULL);
+		is_registered = true;
+	}
+	staging->subid = GetCurrentSubTransactionId();
+	staging->overwrite = overwrite;
+	find_directory(staging, path, by_key);
+	walk(staging, staging->directory, check_name);
+	/* a standby has no transaction numbers */
+	tag = RecoveryInProgress() ? psprintf("unload-%d-%u", MyProcPid, nstagings) :
+		csv_hidden_tag(nstagings);
+	nstagings++;
+	staging->hidden = csv_hidden_path(psprintf("%s/%s", staging->directory, tag));
+
+	/* from now on, the end of the transaction removes it */
+	stagings = lappend(stagings, staging);
+	if (by_key)
+		staging->made_directory = make_directory(path);
+	if (MakePGDirectory(staging->hidden) != 0)
+		fail("create directory", staging->hidden);
+	(void) make_directory(psprintf("%s/new", staging->hidden));
+	(void) make_directory(psprintf("%s/" CSV_HIDDEN_OLD, staging->hidden));
+	MemoryContextSwitchTo(outer);
+	return staging;
+}
+
+const char *
+csv_staging_directory(const CsvStaging *staging)
+{
+	return staging->hidden;
+}
+
+char *
+csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory,
+				int number, const char *suffix)
+{
+	char	   *numbered = number > 0 ? psprintf("-%d", number) : "";
+	char	   *name;
+	char	   *path;
+
+	if (key_directory == NULL)
+		name = psprintf("%s%s%s", staging->base, numbered, staging->suffix);
+	else
+		name = psprintf("%s/data%s%s", key_directory, numbered, suffix);
+	path = psprintf("%s/new/%s", staging->hidden, name);
+	for (char *slash = path + strlen(path) - strlen(name);
+		 (slash = strchr(slash, '/')) != NULL; slash++)
+	{
+		*slash = '\0';
+		(void) make_directory(path);
+		*slash = '/';
+	}
+	if (rename(file, path) != 0)
+		fail("create", path);
+	staging->nfiles++;
+	return psprintf("%s/%s", staging->directory, name);
+}
+
+/* files and directories below a directory */
+static void
+sync_below(const char *path)
+{
+	DIR		   *dir = AllocateDir(path);
+	struct dirent *entry;
+
+	while ((entry = ReadDir(dir, path)) != NULL)
+	{
+		char	   *name;
+
+		CHECK_FOR_INTERRUPTS();
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		name = psprintf("%s/%s", path, entry->d_name);
+		if (get_dirent_type(name, entry, false, ERROR) == PGFILETYPE_DIR)
+			sync_below(name);
+		else
+			fsync_fname(name, false);
+		pfree(name);
+	}
+	FreeDir(dir);
+	fsync_fname(path, true);
+}
+
+/* false if it cannot be done */
+static bool
+sync_file_system(const char *path)
+{
+#ifdef HAVE_SYNCFS
+	int			fd = OpenTransientFile(path, O_RDONLY);
+	int			result = fd < 0 ? -1 : syncfs(fd);
+
+	if (fd >= 0)
+		CloseTransientFile(fd);
+	return result == 0;
+#else
+	return false;
+#endif
+}
+
+void
+csv_staging_end(CsvStaging *staging)
+{
+	char	   *path = psprintf("%s/new", staging->hidden);
+
+	if (enableFsync &&
+		(staging->nfiles < CSV_MOST_SYNCS || !sync_file_system(staging->hidden)))
+		sync_below(path);
+}

@@ -1,0 +1,45 @@
+/*
+ * staging.h
+ *		Files that get their names when the transaction commits.
+ *
+ * They wait in a hidden directory (hidden.h) in the directory that they are for:
+ *
+ *	.csvgpu-TAG.csvgpu/		the hidden directory
+ *		0, 1, ...			files that are being written
+ *		new/				files and directories under their later names
+ *		old/				what the new ones replace, from PRE_COMMIT to the end
+ *
+ * An ERROR or ROLLBACK of the (sub)transaction removes it.  At PRE_COMMIT, what is to
+ * be replaced moves to old/, and then the contents of new/ move up.  If the transaction
+ * fails after all, both go back.  So at any time each file that has its name is whole.
+ */
+#ifndef CSV_STAGING_H
+#define CSV_STAGING_H
+
+typedef struct CsvStaging CsvStaging;
+
+/*
+ * Make the hidden directory.  path: an absolute file name; or, with by_key, of a
+ * directory, which is made if it does not exist.  ERROR if files of the set that the
+ * path stands for exist and are not to be overwritten.
+ */
+extern CsvStaging *csv_staging_begin(const char *path, bool by_key, bool overwrite);
+
+/* the hidden directory */
+extern const char *csv_staging_directory(const CsvStaging *staging);
+
+/* would this file be replaced? */
+extern bool csv_staging_replaces(const CsvStaging *staging, const char *filename);
+
+/*
+ * Give a file of the hidden directory its name.  key_directory: KEY=VALUE/..., or
+ * NULL; number: -1, -2, ... in its name, or 0.  Returns the path that it will have.
+ */
+extern char *csv_staging_add(CsvStaging *staging, const char *file,
+							 const char *key_directory, int number,
+							 const char *suffix);
+
+/* all files are complete: they get their names when the transaction commits */
+extern void csv_staging_end(CsvStaging *staging);
+
+#endif							/* CSV_STAGING_H */
