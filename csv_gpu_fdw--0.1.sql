@@ -789,3 +789,370 @@ AS $$ SELECT * FROM @extschema@.csv_gpu_run_all($1, pg_catalog.current_setting('
 
 COMMENT ON FUNCTION csv_gpu_run_job(text)
 IS 'runs an importer job now, as pg_cron does by its schedule';
+
+-- Many servers.  What distributes a table runs with the rights of its caller, and
+-- returns the statements that it has run.  A name of a new table is an array of
+-- its schema and its name, the last two elements.
+
+-- The column of a table of ours by which servers are told apart: virtual 'share',
+-- or the first that is virtual 'path:KEY'.  NULL: none.
+CREATE FUNCTION csv_gpu_server_column(source regclass, of_path boolean)
+RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF NOT EXISTS (
+		SELECT FROM pg_foreign_table t, pg_foreign_server s, pg_foreign_data_wrapper w, pg_proc p
+			WHERE t.ftrelid = source AND s.oid = t.ftserver AND w.oid = s.srvfdw
+				AND p.oid = w.fdwhandler AND p.proname = 'csv_gpu_fdw_handler') THEN
+		RAISE wrong_object_type
+			USING MESSAGE = format('%s is not a foreign table of csv_gpu_fdw', source);
+	END IF;
+	RETURN (
+		SELECT a.attname FROM pg_attribute a, pg_options_to_table(a.attfdwoptions) o
+			WHERE a.attrelid = source AND NOT a.attisdropped AND o.option_name = 'virtual'
+				AND CASE WHEN of_path THEN o.option_value ILIKE 'path:%' ELSE o.option_value ILIKE 'share' END
+			ORDER BY a.attnum LIMIT 1);
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_server_column(regclass, boolean)
+IS 'internal: the column of a foreign table by which servers are told apart';
+
+CREATE FUNCTION csv_gpu_distribute_as(
+	source regclass,
+	target text[],
+	servers text[],
+	partition_values text[])
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	schema text := target[cardinality(target) - 1];
+	name text := target[cardinality(target)];
+	nservers integer := cardinality(servers);
+	key name;
+	other text;
+	statements text[];
+	statement text;
+BEGIN
+	IF source IS NULL OR cardinality(target) < 2 OR servers IS NULL THEN
+		RAISE null_value_not_allowed
+			USING MESSAGE = 'source, target and servers of csv_gpu_distribute() must not be null';
+	END IF;
+	IF schema IS NULL THEN
+		RAISE invalid_schema_name USING MESSAGE = 'no schema has been selected to create in';
+	END IF;
+	IF nservers = 0 THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'there are no servers';
+	END IF;
+	IF nservers <> cardinality(partition_values) THEN
+		RAISE invalid_parameter_value
+			USING MESSAGE = format('there are %s servers, but %s partition values', nservers,
+				cardinality(partition_values));
+	END IF;
+	IF octet_length(name || '_' || nservers - 1) > 63 THEN
+		RAISE name_too_long
+			USING MESSAGE = format('the name "%s" leaves no room for the numbers of partitions', name);
+	END IF;
+	key := @extschema@.csv_gpu_server_column(source, partition_values IS NOT NULL);
+	IF key IS NULL THEN
+		RAISE undefined_column USING
+			MESSAGE = format('foreign table %s has no column virtual ''%s''', source,
+				CASE WHEN partition_values IS NULL THEN 'share' ELSE 'path:KEY' END),
+			HINT = 'A column virtual ''share'' tells servers apart by themselves; with partition values, a column virtual ''path:KEY'' does.';
+	END IF;
+	SELECT s.server INTO other FROM unnest(servers) s(server)
+		WHERE NOT EXISTS (
+			SELECT FROM pg_foreign_server f, pg_foreign_data_wrapper w, pg_proc p
+				WHERE f.srvname = s.server AND w.oid = f.srvfdw AND p.oid = w.fdwhandler
+					AND p.proname = 'postgres_fdw_handler');
+	IF FOUND THEN
+		RAISE wrong_object_type USING MESSAGE = format('"%s" is not a server of postgres_fdw', other);
+	END IF;
+
+	statements := array_prepend(
+		format('CREATE TABLE %I.%I (LIKE %s) PARTITION BY LIST (%I)', schema, name, source, key),
+		(SELECT array_agg(format('CREATE FOREIGN TABLE %I.%I PARTITION OF %I.%I FOR VALUES IN (%L) SERVER %I OPTIONS (schema_name %L, table_name %L, fetch_size ''10000'', async_capable ''true'')',
+					schema, name || '_' || s.number - 1, schema, name,
+					CASE WHEN partition_values IS NULL THEN (s.number - 1)::text ELSE s.value END,
+					s.server, n.nspname, c.relname) ORDER BY s.number)
+			FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
+				unnest(servers, partition_values) WITH ORDINALITY s(server, value, number)
+			WHERE c.oid = source));
+	FOREACH statement IN ARRAY statements LOOP
+		EXECUTE statement;
+		RETURN NEXT statement;
+	END LOOP;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_distribute_as(regclass, text[], text[], text[])
+IS 'internal: csv_gpu_distribute(), with the new table''s schema';
+
+-- Not strict: partition_values may be NULL.
+CREATE FUNCTION csv_gpu_distribute(
+	source regclass,
+	target text,
+	servers text[],
+	partition_values text[] DEFAULT NULL)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+AS $$ SELECT * FROM @extschema@.csv_gpu_distribute_as($1,
+	pg_catalog.array_prepend(pg_catalog.current_schema(), pg_catalog.parse_ident($2)), $3, $4) $$;
+
+COMMENT ON FUNCTION csv_gpu_distribute(regclass, text, text[], text[])
+IS 'makes a table of foreign tables like this one on servers of postgres_fdw; returns the statements that it has run';
+
+-- Statements of PL/pgSQL for one node of Citus.  They run in a connection, and a
+-- transaction, of their own.  Citus tells failure by the first result alone, so
+-- they are sent as a single statement.
+CREATE FUNCTION csv_gpu_run_on_node(node text, port integer, commands text)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	statement text := format('SELECT success, result FROM master_run_on_worker(ARRAY[%L], ARRAY[%s], ARRAY[%L], false)',
+		node, port, format('DO %L', format('BEGIN SET LOCAL citus.enable_ddl_propagation = off; SET LOCAL citus.enable_manual_changes_to_shards = on; %s; END', commands)));
+	outcome record;
+BEGIN
+	EXECUTE statement INTO STRICT outcome;
+	IF NOT outcome.success THEN
+		RAISE external_routine_exception
+			USING MESSAGE = format('node %s:%s: %s', node, port, outcome.result);
+	END IF;
+	RETURN statement;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_run_on_node(text, integer, text)
+IS 'internal: runs commands on a node of Citus; returns the statement';
+
+-- The shards of Citus' table are made as plain tables, and then replaced, each by
+-- a definition of the source's.  What is done on nodes is not undone by ROLLBACK.
+CREATE FUNCTION csv_gpu_distribute_citus_as(source regclass, target text[])
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	schema text := target[cardinality(target) - 1];
+	name text := target[cardinality(target)];
+	new_table text := format('%I.%I', schema, name);
+	key name;
+	shared boolean;
+	nnodes integer;
+	copies text;
+	statement text;
+	definition text;		-- of a foreign table
+	options text;
+	shard record;
+BEGIN
+	IF source IS NULL OR cardinality(target) < 2 THEN
+		RAISE null_value_not_allowed
+			USING MESSAGE = 'source and target of csv_gpu_distribute_citus() must not be null';
+	END IF;
+	IF schema IS NULL THEN
+		RAISE invalid_schema_name USING MESSAGE = 'no schema has been selected to create in';
+	END IF;
+	IF NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'citus') THEN
+		RAISE feature_not_supported
+			USING MESSAGE = 'csv_gpu_distribute_citus() needs the extension citus, which is not in this database';
+	END IF;
+	key := @extschema@.csv_gpu_server_column(source, false);
+	shared := key IS NOT NULL;
+	key := coalesce(key, @extschema@.csv_gpu_server_column(source, true),
+		(SELECT a.attname FROM pg_attribute a
+			WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
+			ORDER BY a.attnum LIMIT 1));
+	definition := (
+		SELECT format('(%s) SERVER %I', string_agg(format('%I %s%s%s',
+					a.attname, format_type(a.atttypid, a.atttypmod),
+					(SELECT format(' OPTIONS (%s)', string_agg(format('%I %L', o.option_name, o.option_value), ', '))
+						FROM pg_options_to_table(a.attfdwoptions) o HAVING count(*) > 0),
+					(SELECT format(' COLLATE %I.%I', n.nspname, l.collname)
+						FROM pg_collation l JOIN pg_namespace n ON n.oid = l.collnamespace
+						WHERE l.oid = a.attcollation AND l.collname <> 'default')),
+				', ' ORDER BY a.attnum), s.srvname)
+			FROM pg_attribute a, pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver
+			WHERE t.ftrelid = source AND a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
+			GROUP BY s.srvname);
+	options := (
+		SELECT string_agg(format('%I %L', o.option_name, o.option_value), ', ')
+			FROM pg_foreign_table t, pg_options_to_table(t.ftoptions) o
+			WHERE t.ftrelid = source AND NOT (shared AND o.option_name IN ('share', 'shares')));
+
+	-- all that a node may refuse, before any node is changed
+	nnodes := (
+		SELECT count(@extschema@.csv_gpu_run_on_node(n.nodename, n.nodeport, format(
+				'CREATE FOREIGN TABLE pg_temp.probe %s OPTIONS (%s); DROP FOREIGN TABLE pg_temp.probe', definition,
+				options)))
+			FROM pg_dist_node n
+			WHERE n.isactive AND n.noderole = 'primary' AND n.shouldhaveshards AND n.groupid <> 0);
+	IF nnodes = 0 THEN
+		RAISE object_not_in_prerequisite_state
+			USING MESSAGE = 'no node of Citus beside the coordinator takes shards';
+	END IF;
+	copies := current_setting('citus.shard_replication_factor');
+	PERFORM set_config('citus.shard_replication_factor', '1', true);
+	FOREACH statement IN ARRAY ARRAY[
+		format('CREATE TABLE %s (LIKE %s)', new_table, source),
+		format('SELECT create_distributed_table(%L, %L, ''append'')', new_table, key),
+		format('SELECT master_create_empty_shard(%L) FROM generate_series(1, %s)', new_table, nnodes)]
+	LOOP
+		EXECUTE statement;
+		RETURN NEXT statement;
+	END LOOP;
+	PERFORM set_config('citus.shard_replication_factor', copies, true);
+
+	FOR shard IN
+		SELECT s.shardid, shard_name(s.logicalrelid, s.shardid) AS name, n.nodename, n.nodeport,
+				row_number() OVER (ORDER BY n.nodeid) - 1 AS number
+			FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid)
+			WHERE s.logicalrelid = new_table::regclass
+	LOOP
+		RETURN NEXT @extschema@.csv_gpu_run_on_node(shard.nodename, shard.nodeport,
+			format('SET LOCAL search_path = %I; DROP TABLE %s; CREATE FOREIGN TABLE %2$s %s OPTIONS (%s)',
+				schema, shard.name, definition,
+				concat(options, CASE WHEN shared THEN format(', share %L, shares %L', shard.number, nnodes) END)));
+		-- without these, the shard is read also where its share is not wanted
+		IF shared AND has_table_privilege('pg_dist_shard', 'UPDATE') THEN
+			statement := format('UPDATE pg_dist_shard SET shardminvalue = %L, shardmaxvalue = %1$L WHERE shardid = %s',
+				shard.number, shard.shardid);
+			EXECUTE statement;
+			RETURN NEXT statement;
+		END IF;
+	END LOOP;
+	IF nnodes <> (
+			SELECT count(DISTINCT p.groupid) FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid)
+				WHERE s.logicalrelid = new_table::regclass) THEN
+		RAISE object_not_in_prerequisite_state
+			USING MESSAGE = format('not each of %s nodes of Citus has a shard of %s', nnodes, new_table);
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_distribute_citus_as(regclass, text[])
+IS 'internal: csv_gpu_distribute_citus(), with the new table''s schema';
+
+CREATE FUNCTION csv_gpu_distribute_citus(source regclass, target text)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+AS $$ SELECT * FROM @extschema@.csv_gpu_distribute_citus_as($1,
+	pg_catalog.array_prepend(pg_catalog.current_schema(), pg_catalog.parse_ident($2))) $$;
+
+COMMENT ON FUNCTION csv_gpu_distribute_citus(regclass, text)
+IS 'makes a table of Citus with a foreign table like this one on each node; returns the statements that it has run';
+
+-- May be called again after it has failed.
+CREATE FUNCTION csv_gpu_undistribute(target regclass)
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	of_citus boolean := false;
+	statement text;
+	shard record;
+BEGIN
+	IF to_regclass('pg_dist_partition') IS NOT NULL THEN
+		of_citus := EXISTS (
+			SELECT FROM pg_dist_partition p WHERE p.logicalrelid = target AND p.partmethod = 'a');
+	END IF;
+	IF NOT of_citus AND NOT coalesce((
+			SELECT bool_and(coalesce(p.proname = 'postgres_fdw_handler', false))
+				FROM pg_partitioned_table t JOIN pg_inherits i ON i.inhparent = t.partrelid
+					LEFT JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid
+					LEFT JOIN pg_foreign_server s ON s.oid = f.ftserver
+					LEFT JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+					LEFT JOIN pg_proc p ON p.oid = w.fdwhandler
+				WHERE t.partrelid = target), false) THEN
+		RAISE wrong_object_type USING
+			MESSAGE = format('%s is no table that csv_gpu_distribute() has made', target),
+			DETAIL = 'Such a table has only partitions of postgres_fdw, or is a table of Citus whose shards are foreign tables.';
+	END IF;
+	IF of_citus THEN
+		IF NOT pg_has_role((SELECT c.relowner FROM pg_class c WHERE c.oid = target), 'USAGE') THEN
+			RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', target);
+		END IF;
+		-- Citus would drop plain tables
+		FOR shard IN
+			SELECT c.relnamespace::regnamespace AS schema, shard_name(s.logicalrelid, s.shardid) AS name,
+					n.nodename, n.nodeport
+				FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid)
+					JOIN pg_class c ON c.oid = s.logicalrelid
+				WHERE s.logicalrelid = target ORDER BY n.nodeid
+		LOOP
+			RETURN NEXT @extschema@.csv_gpu_run_on_node(shard.nodename, shard.nodeport,
+				format('SET LOCAL search_path = %s; DROP FOREIGN TABLE IF EXISTS %s', shard.schema, shard.name));
+		END LOOP;
+	END IF;
+	statement := format('DROP TABLE %s', target);
+	EXECUTE statement;
+	RETURN NEXT statement;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_undistribute(regclass)
+IS 'drops what csv_gpu_distribute() or csv_gpu_distribute_citus() has made; returns the statements that it has run';
+
+-- Not strict: max_records is NULL by default.
+CREATE FUNCTION csv_gpu_server_errors(
+	target regclass,
+	max_records bigint DEFAULT NULL,
+	OUT server text,
+	OUT filename text,
+	OUT record bigint,
+	OUT line bigint,
+	OUT byte_offset bigint,
+	OUT column_number integer,
+	OUT column_name text,
+	OUT error text,
+	OUT message text,
+	OUT raw text)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	command CONSTANT text := format('SELECT pg_catalog.json_agg(e) FROM %s.csv_gpu_errors(%%s, %s) e',
+		'@extschema@', coalesce(max_records::text, 'NULL'));
+	query text;
+	node record;
+BEGIN
+	IF EXISTS (SELECT FROM pg_partitioned_table t WHERE t.partrelid = target) THEN
+		query := (
+			SELECT format('SELECT s.srvname AS server, true AS success, d.result
+					FROM pg_inherits i JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid
+						JOIN pg_foreign_server s ON s.oid = f.ftserver,
+						%I.dblink(s.srvname, format(%L, quote_literal(format(''%%I.%%I'',
+							(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''schema_name''),
+							(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''table_name'')))))
+						AS d(result text)
+					WHERE i.inhparent = $1 ORDER BY i.inhrelid', n.nspname, command)
+				FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+				WHERE e.extname = 'dblink');
+		IF query IS NULL THEN
+			RAISE feature_not_supported USING
+				MESSAGE = 'csv_gpu_server_errors() needs the extension dblink, which is not in this database',
+				HINT = 'Run CREATE EXTENSION dblink.';
+		END IF;
+	ELSE
+		IF to_regclass('pg_dist_partition') IS NULL THEN
+			RAISE wrong_object_type
+				USING MESSAGE = format('%s is no table that csv_gpu_distribute() has made', target);
+		END IF;
+		query := format('SELECT p.nodename || '':'' || p.nodeport AS server, p.success, p.result
+				FROM run_command_on_placements($1, %L) p', format(command, '$name$%s$name$'));
+	END IF;
+	FOR node IN EXECUTE query USING target LOOP
+		IF NOT node.success THEN
+			RAISE external_routine_exception
+				USING MESSAGE = format('node %s: %s', node.server, node.result);
+		END IF;
+		RETURN QUERY SELECT node.server::text, e.*
+			FROM json_to_recordset(node.result::json) e(filename text, record bigint, line bigint,
+				byte_offset bigint, column_number integer, column_name text, error text, message text, raw text);
+	END LOOP;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_server_errors(regclass, bigint)
+IS 'csv_gpu_errors() of each server of a table that csv_gpu_distribute() or csv_gpu_distribute_citus() has made';

@@ -390,7 +390,7 @@ BEGIN
         AND p.proname <> 'csv_gpu_fdw_validator' LOOP
     FOREACH types IN ARRAY ARRAY[array_to_string(function.types[:function.nrequired], ', '),
         replace(replace(array_to_string(function.types, ', '), 'regclass', 'oid'), 'text', 'varchar'),
-        replace(replace(array_to_string(function.types[:function.nrequired], ', '), 'regclass', 'anyelement'), 'text', 'anyelement')] LOOP
+        replace(replace(replace(array_to_string(function.types[:function.nrequired], ', '), 'text[]', 'anyarray'), 'regclass', 'anyelement'), 'text', 'anyelement')] LOOP
       BEGIN
         EXECUTE format('CREATE FUNCTION "Odd Schema".%I(%s) RETURNS integer LANGUAGE plpgsql AS %L',
           function.proname, types, $x$BEGIN RAISE 'called'; END$x$);
@@ -414,6 +414,9 @@ SELECT records_loaded, error FROM "Odd Schema".csv_gpu_run_job('replace');
 \set VERBOSITY terse
 SELECT "Odd Schema".csv_gpu_schedule('j', '30 * * * * ?', 'f'::regclass, 't'::regclass, 'append'::text, NULL::text);
 SELECT "Odd Schema".csv_gpu_schedule('j', '* * * * *', 'f'::regclass, 't'::regclass, 'new_files'::text, NULL::text);
+SELECT "Odd Schema".csv_gpu_distribute('f'::regclass, 'x'::text, '{}'::text[], NULL::text[]);
+SELECT "Odd Schema".csv_gpu_distribute('f'::regclass, 'x'::text, '{n}'::text[], NULL::text[]);
+SELECT "Odd Schema".csv_gpu_distribute_citus('f'::regclass, 'x'::text);
 \set VERBOSITY default
 GRANT USAGE ON SCHEMA "Odd Schema" TO regress_csv_job1;
 SET ROLE regress_csv_job1;

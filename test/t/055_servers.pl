@@ -1,0 +1,206 @@
+# Many servers: three servers share the files of a directory, and a fourth queries them
+# all through postgres_fdw.  Answers are those of the fourth server's own table over all
+# files; a server that is down or slow, and a cancel.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes ();
+
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my $main = csv_server('main');
+my @nodes = map { csv_server("node$_") } 0 .. 2;
+
+chmod 0755, $directory;
+mkdir "$directory/$_" for 'items', 'sizes', 'near', 'far';
+for my $file (0 .. 6)
+{
+	write_file("$directory/items/$file.csv", map { join(',', $_, $_ % 13, $_ % 3 ? "red$file" : 'blue', $_ / 8, '2024-01-' . sprintf('%02d', 1 + $_ % 31)) . "\n" }
+		map { $_ * 7 + $file } 1 .. 300);
+	write_file("$directory/sizes/$file.csv", map { join(',', $_ * 7 + $file, $_ % 10) . "\n" } 1 .. 300);
+}
+write_file("$directory/items/3a.csv", "100001,1\n100002,1,green,0.5,2024-02-30\n100003,1,green,0.5,2024-02-28\n");
+
+my $tables = qq{CREATE SCHEMA own; SET search_path = own;
+	CREATE FOREIGN TABLE items (id integer, kind integer, color text, price numeric(10,3), day date, share integer OPTIONS (virtual 'share'))
+		SERVER csv OPTIONS (filename '$directory/items/*.csv');
+	CREATE FOREIGN TABLE sizes (id integer, size integer, share integer OPTIONS (virtual 'share'))
+		SERVER csv OPTIONS (filename '$directory/sizes/*.csv');
+	CREATE FOREIGN TABLE slow (v integer, share integer OPTIONS (virtual 'share')) SERVER csv OPTIONS (program 'sleep 600; echo 1')};
+
+$nodes[$_]->safe_psql('postgres', "ALTER SERVER csv OPTIONS (ADD share '$_', ADD shares '3'); $tables") for 0 .. 2;
+$main->safe_psql('postgres', "ALTER SERVER csv OPTIONS (ADD share '0', ADD shares '1');
+	$tables; CREATE EXTENSION postgres_fdw SCHEMA public; CREATE EXTENSION dblink SCHEMA public;" .
+	join '', map { "CREATE SERVER n$_ FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '" . $nodes[$_]->host . "', port '" . $nodes[$_]->port .
+		"', dbname 'postgres'); CREATE USER MAPPING FOR public SERVER n$_ OPTIONS (user '" . getpwuid($<) . "');" } 0 .. 2);
+
+sub query
+{
+	return $main->safe_psql('postgres', $_[0]);
+}
+
+sub error
+{
+	my ($sql) = @_;
+	my ($rc, $out, $err) = $main->psql('postgres', $sql);
+
+	return $err =~ s/^psql:<stdin>:\d+: //mgr =~ s/\nCONTEXT:.*//sr;
+}
+
+# ---- make ----
+
+query('CREATE SCHEMA "Their tables"');
+is(query("SELECT csv_gpu_distribute('own.items', 'items', '{n0,n1,n2}')"),
+	join("\n", 'CREATE TABLE public.items (LIKE own.items) PARTITION BY LIST (share)',
+		map { "CREATE FOREIGN TABLE public.items_$_ PARTITION OF public.items FOR VALUES IN ('$_') SERVER n$_ OPTIONS (schema_name 'own', table_name 'items', fetch_size '10000', async_capable 'true')" } 0 .. 2),
+	'what is run');
+query("SELECT csv_gpu_distribute('own.$_', '$_', '{n0,n1,n2}')") for 'sizes', 'slow';
+
+# ---- ask ----
+
+sub same
+{
+	my ($name, $sql) = @_;
+
+	for my $settings ('off', 'on')
+	{
+		my $set = "SET enable_partitionwise_join = $settings; SET enable_partitionwise_aggregate = $settings";
+
+		is(query("$set; $sql"), query("SET search_path = own; SET client_min_messages = error; $sql"), "$name, partitionwise $settings");
+	}
+}
+
+is(query('SELECT count(*), count(DISTINCT id), sum(id) FROM items'), '2102|2102|2418655', 'all records, and each once');
+is(query('SELECT share, count(*) FROM items GROUP BY 1 ORDER BY 1'), "0|900\n1|602\n2|600", 'by share');
+same('count', 'SELECT count(*) FROM items');
+same('sum', "SELECT sum(price * kind) FROM items WHERE day >= '2024-01-10' AND kind < 5");
+same('groups', 'SELECT color, kind, sum(price), avg(price), count(*) FROM items GROUP BY 1, 2 ORDER BY 1, 2');
+same('average', 'SELECT avg(price), min(day), max(color), count(DISTINCT kind) FROM items');
+same('first', 'SELECT id, price FROM items ORDER BY price DESC, id LIMIT 10');
+same('distinct', 'SELECT DISTINCT color FROM items ORDER BY 1');
+same('point', 'SELECT id, color FROM items WHERE id = 1000');
+same('like', "SELECT count(*) FROM items WHERE color LIKE '%d3'");
+same('join by key', 'SELECT size, count(*), sum(price) FROM items JOIN sizes USING (id) GROUP BY 1 ORDER BY 1');
+same('join by another column', 'SELECT kind, count(*) FROM items JOIN sizes ON size = kind WHERE items.id < 100 GROUP BY 1 ORDER BY 1');
+same('subquery', 'SELECT count(*) FROM items i WHERE EXISTS (SELECT FROM sizes s WHERE s.id = i.id AND size = 3)');
+same('nothing', 'SELECT sum(price), count(*) FROM items WHERE id < 0');
+$nodes[1]->safe_psql('postgres', "ALTER SERVER csv OPTIONS (SET shares '4')");
+isnt(query('SELECT count(*) FROM items'), 2102, 'servers that are not agreed');
+$nodes[1]->safe_psql('postgres', "ALTER SERVER csv OPTIONS (SET shares '3')");
+
+# each server sums, at the same time
+my $parts = join ' UNION ALL ', map { "SELECT color, sum(price) AS total, count(*) AS n FROM items_$_ WHERE kind < 9 GROUP BY 1" } 0 .. 2;
+my $sums = "SELECT color, sum(total), sum(total) / sum(n), sum(n) FROM ($parts) s GROUP BY 1 ORDER BY 1";
+
+is(query($sums), query('SET client_min_messages = error; SELECT color, sum(price), avg(price), count(*) FROM own.items WHERE kind < 9 GROUP BY 1 ORDER BY 1'), 'sums of sums');
+is(scalar(() = query("EXPLAIN (COSTS OFF) $sums") =~ /Async Foreign Scan\n *Relations: Aggregate on \(items_\d\)/g), 3, 'each server sums, asynchronously');
+unlike(query('EXPLAIN SELECT count(*) FROM items WHERE share = 2'), qr/items_[01]/, 'only one server is asked');
+
+# ---- bad records ----
+
+is(query("SELECT server, filename ~ '/items/3a.csv\$', record, error, column_name FROM csv_gpu_server_errors('items') ORDER BY record"),
+	"n1|t|1|column_count|\nn1|t|2|bad_value|day", 'errors, with their server');
+is(query("SELECT count(*) FROM csv_gpu_server_errors('items', 1)"), 1, 'as many of each server');
+is(query("SELECT count(*) FROM csv_gpu_server_errors('sizes')"), 0, 'no errors');
+
+# ---- loads ----
+
+query('CREATE TABLE loaded (id integer, kind integer, color text, price numeric, day date, share integer)');
+for my $node (@nodes)
+{
+	$node->safe_psql('postgres', "CREATE EXTENSION postgres_fdw; CREATE SERVER main FOREIGN DATA WRAPPER postgres_fdw
+			OPTIONS (host '" . $main->host . "', port '" . $main->port . "', dbname 'postgres', batch_size '100');
+		CREATE USER MAPPING FOR public SERVER main OPTIONS (user '" . getpwuid($<) . "');
+		IMPORT FOREIGN SCHEMA public LIMIT TO (loaded) FROM SERVER main INTO public;
+		SET client_min_messages = error; SELECT csv_gpu_load('own.items', 'loaded')");
+}
+is(query('SELECT count(*), count(DISTINCT id), sum(share) FROM loaded'), '2101|2101|1801', 'each file is loaded once');
+
+# ---- a server that is down or slow ----
+
+$nodes[1]->stop;
+like(error('SELECT count(*) FROM items'), qr/^ERROR:  could not connect to server "n1"\n/, 'a server that is down');
+is(query('SELECT count(*) FROM items WHERE share IN (0, 2)'), 1500, 'others answer');
+like(error("SELECT * FROM csv_gpu_server_errors('items')"), qr/^ERROR:  could not establish connection\n/, 'nor does it tell errors');
+$nodes[1]->start;
+is(query('SELECT count(*) FROM items'), 2102, 'a server that is back');
+
+my $waits = "SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'postgres_fdw' AND state = 'active'";
+my $session = new_session($main);
+
+$session->send('SELECT count(*) FROM slow');
+ok($_->poll_query_until('postgres', $waits), 'a server works') for @nodes;
+query('SELECT pg_cancel_backend(' . $session->pid . ')');
+like(($session->await)[1], qr/^ERROR:  canceling statement due to user request/, 'a query that is cancelled');
+ok($_->poll_query_until('postgres', $waits =~ s/= 1/= 0/r), 'nothing is left') for @nodes;
+$session->send('SELECT count(*) FROM slow');
+ok($nodes[2]->poll_query_until('postgres', $waits), 'a server works');
+$nodes[2]->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'postgres_fdw'");
+like(($session->await)[1], qr/^ERROR:  .*terminating connection due to administrator command/, 'a server that ends the connection');
+ok($_->poll_query_until('postgres', $waits =~ s/= 1/= 0/r), 'nothing is left') for @nodes;
+is($session->value('SELECT count(*) FROM items'), 2102, 'the session goes on');
+$session->quit;
+
+# ---- directories ----
+
+# each server has all files of its own directory
+mkdir "$directory/$_/place=$_" for 'near', 'far';
+write_file("$directory/near/place=near/1.csv", "1\n2\n");
+write_file("$directory/far/place=far/1.csv", "3\n");
+$nodes[$_]->safe_psql('postgres', "CREATE FOREIGN TABLE own.\"It's\" (i integer, place text OPTIONS (virtual 'path:place'))
+	SERVER csv OPTIONS (filename '$directory/" . ('near', 'far')[$_] . "/*/*.csv', share '0', shares '1')") for 0, 1;
+query("CREATE FOREIGN TABLE own.\"It's\" (i integer, place text OPTIONS (virtual 'path:place')) SERVER csv OPTIONS (filename '$directory/*/*/*.csv')");
+query("SET search_path = \"Their tables\", public; SELECT csv_gpu_distribute('own.\"It''s\"', '\"It''s\"', '{n0,n1}', '{near,far}')");
+is(query("SELECT tableoid::regclass, * FROM \"Their tables\".\"It's\" ORDER BY i"),
+	"\"Their tables\".\"It's_0\"|1|near\n\"Their tables\".\"It's_0\"|2|near\n\"Their tables\".\"It's_1\"|3|far", 'by a key in the path');
+is(query("SELECT count(*) FROM csv_gpu_server_errors('\"Their tables\".\"It''s\"')"), 0, 'errors of odd names');
+
+# ---- what is wrong ----
+
+my @wrong = (
+	["'own.items', 'x', '{n0,csv}'", '"csv" is not a server of postgres_fdw'],
+	["'own.items', 'x', '{n0,nosuch}'", '"nosuch" is not a server of postgres_fdw'],
+	["'own.items', 'x', '{}'", 'there are no servers'],
+	["'own.items', 'x', NULL", 'source, target and servers of csv_gpu_distribute() must not be null'],
+	["'own.items', NULL, '{n0}'", 'source, target and servers of csv_gpu_distribute() must not be null'],
+	["'own.items', 'x', '{n0,n1}', '{a}'", 'there are 2 servers, but 1 partition values'],
+	["'own.items', 'x', '{n0}', '{a}'", "foreign table own.items has no column virtual 'path:KEY'"],
+	["'own.\"It''s\"', 'x', '{n0}'", "foreign table own.\"It's\" has no column virtual 'share'"],
+	["'own.items', '" . 'x' x 62 . "', '{n0}'", 'the name "' . 'x' x 62 . '" leaves no room for the numbers of partitions'],
+	["'loaded', 'x', '{n0}'", 'loaded is not a foreign table of csv_gpu_fdw'],
+	["'own.\"It''s\"', 'x', '{n0,n1}', '{a,a}'", 'partition "x_1" would overlap partition "x_0"']);
+
+for (@wrong)
+{
+	my ($arguments, $message) = @$_;
+
+	like(error("SELECT csv_gpu_distribute($arguments)"), qr/^ERROR:  (?:public\.)?\Q$message\E/, $message);
+}
+is(query("SELECT count(*) FROM pg_class WHERE relname LIKE 'x%'"), 0, 'nothing is left of them');
+like(error("SELECT csv_gpu_distribute_citus('own.items', 'x')"), qr/^ERROR:  csv_gpu_distribute_citus\(\) needs the extension citus/, 'no Citus');
+query('CREATE TABLE mixed (i integer) PARTITION BY LIST (i); CREATE TABLE empty (i integer) PARTITION BY LIST (i); CREATE TABLE mixed_0 PARTITION OF mixed FOR VALUES IN (0)');
+like(error("SELECT csv_gpu_undistribute('$_')"), qr/^ERROR:  \S*$_ is no table that csv_gpu_distribute\(\) has made/, "not ours: $_") for 'mixed', 'empty', 'loaded', 'own.items', 'items_0';
+like(error("SELECT * FROM csv_gpu_server_errors('$_')"), qr/^ERROR:  \S*$_ is no table that csv_gpu_distribute\(\) has made/, "nor has it errors: $_") for 'loaded', 'own.items';
+
+# ---- privileges ----
+
+query('CREATE ROLE ann; GRANT CREATE ON SCHEMA public TO ann; GRANT USAGE ON SCHEMA own TO ann');
+like(error("SET ROLE ann; SELECT csv_gpu_distribute('own.items', 'anns', '{n0}')"), qr/^ERROR:  permission denied for foreign table items/, 'SELECT is needed');
+query('GRANT SELECT ON own.items TO ann');
+like(error("SET ROLE ann; SELECT csv_gpu_distribute('own.items', 'anns', '{n0}')"), qr/^ERROR:  permission denied for foreign server n0/, 'and USAGE of each server');
+like(error("SET ROLE ann; SELECT csv_gpu_undistribute('items')"), qr/^ERROR:  must be owner of table items/, 'and to own what is dropped');
+query('GRANT USAGE ON FOREIGN SERVER n0 TO ann');
+is(query("SET ROLE ann; SELECT count(*) FROM csv_gpu_distribute('own.items', 'anns', '{n0}')"), 2, 'then it works');
+is(query("SET ROLE ann; SELECT csv_gpu_undistribute('anns')"), 'DROP TABLE public.anns', 'and back');
+
+# ---- and back ----
+
+is(query("SELECT csv_gpu_undistribute('$_')"), "DROP TABLE public.$_", "without $_") for 'items', 'sizes', 'slow';
+is(query("SELECT count(*) FROM pg_foreign_table t, pg_foreign_server s WHERE s.oid = t.ftserver AND srvname = 'n2'"), 0, 'no partition is left');
+
+done_testing();
