@@ -55,4 +55,115 @@ SELECT count(*) FROM csv_gpu_leftovers('regress_csv/missing');
 RESET ROLE;
 DROP ROLE regress_csv_writer;
 
+
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm -rf regress_csv && mkdir regress_csv';
+
+-- ---- INSERT and COPY ----
+
+CREATE FUNCTION content(pattern text) RETURNS SETOF text LANGUAGE sql AS $$
+  SELECT convert_from(pg_read_binary_file('regress_csv/' || f), 'UTF8') FROM pg_ls_dir('regress_csv') f WHERE f ~ pattern ORDER BY f
+$$;
+CREATE FOREIGN TABLE plain (a int NOT NULL, b text, c numeric CHECK (c < 100)) SERVER csv
+  OPTIONS (filename 'regress_csv/plain.csv', header 'true', writable 'true');
+INSERT INTO plain VALUES (1, 'x', 1.50), (2, 'with, comma', NULL), (3, 'a "quote"', 3) RETURNING a, b, tableoid::regclass;
+SELECT content('^plain');
+SELECT * FROM plain;
+-- rows are not seen before the commit, and savepoints hold
+BEGIN;
+INSERT INTO plain VALUES (4, '', 4);
+SAVEPOINT s;
+INSERT INTO plain VALUES (5, 'lost', 5);
+ROLLBACK TO s;
+SAVEPOINT t;
+INSERT INTO plain SELECT i, 'six' FROM generate_series(6, 7) i;
+RELEASE t;
+COPY plain FROM stdin;
+8	eight	8
+\.
+SELECT count(*) FROM plain;
+COMMIT;
+SELECT * FROM plain;
+BEGIN;
+INSERT INTO plain VALUES (9);
+ROLLBACK;
+-- constraints
+INSERT INTO plain VALUES (NULL);
+INSERT INTO plain VALUES (1, 'x', 100);
+INSERT INTO plain VALUES (10) ON CONFLICT DO NOTHING;
+INSERT INTO plain VALUES (10) ON CONFLICT (a) DO NOTHING;
+SELECT max(a), count(*) FROM plain;
+-- what cannot be
+UPDATE plain SET a = 1;
+DELETE FROM plain;
+BEGIN;
+INSERT INTO plain VALUES (11);
+PREPARE TRANSACTION 'p';
+ROLLBACK;
+CREATE FOREIGN TABLE readonly (a int) SERVER csv OPTIONS (filename 'regress_csv/plain.csv', writable 'false');
+INSERT INTO readonly VALUES (1);
+COPY readonly FROM stdin;
+1
+\.
+TRUNCATE readonly;
+
+-- ---- patterns ----
+
+CREATE FOREIGN TABLE many (a int, b text, f text OPTIONS (virtual 'filename')) SERVER csv
+  OPTIONS (filename 'regress_csv/many-*.csv.gz', writable 'true');
+SELECT count(*) FROM many;
+INSERT INTO many VALUES (1, 'x'), (2, 'y');
+BEGIN;
+INSERT INTO many SELECT i, repeat('z', 1000) FROM generate_series(3, 1000) i;
+SELECT count(*) FROM many;
+COMMIT;
+SELECT a, length(b), masked(f) FROM many WHERE a < 4;
+SELECT count(*), count(DISTINCT f) FROM many;
+SELECT * FROM files WHERE name ~ 'many';
+INSERT INTO many VALUES (1, 'x', 'no');
+-- partitions
+CREATE TABLE parted (a int, b text, f text) PARTITION BY RANGE (a);
+ALTER TABLE parted ATTACH PARTITION many FOR VALUES FROM (0) TO (2000);
+CREATE TABLE parted_rest PARTITION OF parted DEFAULT;
+INSERT INTO parted VALUES (1001, 'routed'), (5000, 'here') RETURNING *;
+INSERT INTO many VALUES (5000, 'out of bounds');
+COPY parted (a, b) FROM stdin (FORMAT csv);
+1002,copied
+6000,copied
+\.
+UPDATE parted SET a = 1003 WHERE a = 6000;
+SELECT a, b FROM parted WHERE a > 1000 ORDER BY 1;
+BEGIN;
+TRUNCATE many;
+INSERT INTO many VALUES (7, 'after');
+SELECT count(*) FROM many;
+ROLLBACK;
+SELECT count(*) FROM many;
+CALL write_file('many-other.csv.gz', '\x1f8b080000000000020333d4a9e00200bce5b75f04000000'::bytea);
+BEGIN;
+INSERT INTO many VALUES (6, 'before');
+TRUNCATE many;
+INSERT INTO many VALUES (7, 'after');
+COMMIT;
+SELECT a, b, masked(f) FROM many;
+-- TRUNCATE of a plain file
+TRUNCATE plain;
+SELECT * FROM plain;
+SELECT content('^plain');
+INSERT INTO plain VALUES (1, 'x');
+BEGIN;
+INSERT INTO plain VALUES (2, 'y');
+SAVEPOINT s;
+TRUNCATE plain;
+INSERT INTO plain VALUES (3, 'z');
+ROLLBACK TO s;
+INSERT INTO plain VALUES (4, 'z');
+COMMIT;
+SELECT content('^plain');
+BEGIN;
+INSERT INTO plain VALUES (5, 'y');
+TRUNCATE plain;
+INSERT INTO plain VALUES (6, 'z');
+COMMIT;
+SELECT content('^plain');
+
 \i :teardown

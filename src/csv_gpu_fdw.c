@@ -13,6 +13,7 @@
 #include "scan/execute.h"
 #include "scan/joins.h"
 #include "load/copy.h"
+#include "output/modify.h"
 #include "settings.h"
 
 PG_MODULE_MAGIC;
@@ -51,6 +52,9 @@ csv_gpu_fdw_handler(PG_FUNCTION_ARGS)
 	routine->ExplainForeignScan = csv_explain_scan;
 	routine->AnalyzeForeignTable = csv_analyze_table;
 	routine->GetForeignUpperPaths = csv_get_upper_paths;
+	routine->IsForeignRelUpdatable = csv_is_updatable;
+	routine->ExecForeignInsert = csv_exec_insert;
+	routine->ExecForeignTruncate = csv_exec_truncate;
 	routine->ImportForeignSchema = csv_import_foreign_schema;
 	PG_RETURN_POINTER(routine);
 }

@@ -31,10 +31,10 @@ declare -A may_include=(
 	[groups]='reader query table program batches'
 	[scan]='reader query table program batches groups'
 	[plan]='reader query table program batches groups scan'
-	[output]='table'
+	[output]='reader table batches scan'
 	[load]='reader query wire table program batches scan output'
 	[import]='reader table batches scan'
-	[src]='reader query table program batches groups scan plan load import'
+	[src]='reader query table program batches groups scan plan output load import'
 )
 
 status=0

@@ -339,6 +339,11 @@ csv_output_field(CsvOutputBytes *output, const CsvOutputFormat *format,
 	/* most fields are only copied; in the output they are padded */
 	at = csv_output_room(output, n + CSV_OUTPUT_PADDING);
 	copy_short(at, bytes, n);
+	if (unlikely(format->is_bare))
+	{
+		output->length += n;
+		return;
+	}
 	found = format->is_text ? find(format, FOR_BACKSLASHES, at, 0, n, true) :
 		quotes ? 0 : find(format, FOR_QUOTES, at, 0, n, true);
 	if (format->is_text)

@@ -18,8 +18,9 @@ typedef struct CsvOutputBytes
 /* how fields are written, as COPY TO writes them */
 typedef struct CsvOutputFormat
 {
-	bool		is_text;		/* with backslashes, not with quotes */
-	char		delimiter;
+	bool		is_text;		/* with backslashes, not with quotes ... */
+	bool		is_bare;		/* ... or as they are */
+	char		delimiter;		/* its first byte */
 	char		quote;
 	char		escape;
 	const char *null;			/* in the database's encoding */

@@ -234,7 +234,12 @@ csv_find_files(const CsvTable *table, bool quiet, char ***names, int *nnames)
 	if (table->files == NULL)
 	{
 		if (!csv_expand_pattern(table, quiet, names, nnames))
-			return false;
+		{
+			/* until the first row is written, there is no file */
+			*names = palloc(sizeof(char *));
+			*nnames = 0;
+			return table->writable && csv_is_pattern(table);
+		}
 		if (table->share >= 0 && OidIsValid(table->relid) && csv_is_pattern(table))
 			take_share(table, *names, nnames);
 		return true;

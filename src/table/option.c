@@ -141,6 +141,7 @@ resolve_table_options(List *server_options, List *table_options)
 		csv_option_parse(csv_option_get(def->defname, ForeignTableRelationId), options, def);
 	}
 	set_format_defaults(options);
+	table->prefers_pattern = table->writable;
 	if (options->header_rows >= 0)
 		table->reader.header_rows = options->header_rows;
 	else
@@ -248,6 +249,27 @@ check_share(const CsvTable *table)
 								  table->shares - 1), NULL);
 }
 
+/* ERROR if rows cannot be written to the table's files */
+static void
+check_writable(const CsvTable *table)
+{
+	const char *name = table->filename != NULL ? last_dir_separator(table->filename) : NULL;
+	const char *star = table->filename != NULL ? strchr(table->filename, '*') : NULL;
+
+	name = name != NULL ? name + 1 : table->filename;
+	if (table->program != NULL)
+		conflict("writable", "program", "Rows are written to files only.");
+	if (table->reader.dialect.footer_rows > 0)
+		conflict("writable", "footer_rows", "Rows would come behind the footer.");
+	if (strpbrk(table->filename, "?[") != NULL || *name == '\0' ||
+		(star != NULL && (star < name || strchr(star + 1, '*') != NULL ||
+						  (star == name + 1 && *name == '.'))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filename \"%s\" cannot be written", table->filename),
+				 errhint("The file name of a writable table is a plain name, or a pattern with one \"*\" in its last component.")));
+}
+
 /* ERROR if the options of a table conflict */
 static void
 check_table_options(const CsvTableOptions *options)
@@ -270,6 +292,8 @@ check_table_options(const CsvTableOptions *options)
 	if (dialect->growing && dialect->footer_rows > 0)
 		conflict("growing", "footer_rows",
 				 "The end of a file that grows is not known.");
+	if (table->writable)
+		check_writable(table);
 	if (options->header && options->header_rows == 0)
 		conflict("header", "header_rows", "A header has at least one row.");
 	if (table->by_name && table->header_match)
@@ -658,6 +682,21 @@ csv_is_of_file(const CsvTableColumn *column)
 		column->virtual_kind == CSV_VIRTUAL_SHARE;
 }
 
+bool
+csv_table_is_writable(Oid foreigntableid)
+{
+	ListCell   *cell;
+
+	foreach(cell, GetForeignTable(foreigntableid)->options)
+	{
+		DefElem    *def = (DefElem *) lfirst(cell);
+
+		if (strcmp(def->defname, "writable") == 0)
+			return defGetBoolean(def);
+	}
+	return false;
+}
+
 Bitmapset *
 csv_table_attributes(const CsvTable *table)
 {
@@ -705,6 +744,9 @@ csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 		else if (strcmp(def->defname, "program") == 0)
 			check_may_set(def, ROLE_PG_EXECUTE_SERVER_PROGRAM,
 						  "pg_execute_server_program");
+		else if (strcmp(def->defname, "writable") == 0 && defGetBoolean(def))
+			check_may_set(def, ROLE_PG_WRITE_SERVER_FILES,
+						  "pg_write_server_files");
 		csv_option_parse(option, catalog == AttributeRelationId ? (void *) &column : &table_options,
 					 def);
 	}

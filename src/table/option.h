@@ -47,6 +47,9 @@ extern void csv_import_options(List *options, CsvImportOptions *import);
 /* do the file's name and the table's options determine the column's value? */
 extern bool csv_is_of_file(const CsvTableColumn *column);
 
+/* may rows be inserted into the foreign table? */
+extern bool csv_table_is_writable(Oid foreigntableid);
+
 /* the numbers of all attributes that are not dropped, as a set */
 extern Bitmapset *csv_table_attributes(const CsvTable *table);
 

@@ -285,6 +285,8 @@ static const CsvOption valid_options[] = {
 	{"filename", CSV_OF_TABLE | CSV_OF_ONE_TABLE | CSV_WITHOUT_MEANING,
 	CSV_OPTION_STRING, TABLE(filename)},
 	{"program", CSV_OF_TABLE | CSV_OF_ONE_TABLE, CSV_OPTION_STRING, TABLE(program)},
+	{"writable", CSV_OF_TABLE | CSV_OF_ONE_TABLE | CSV_WITHOUT_MEANING, CSV_OPTION_BOOL,
+	TABLE(writable)},
 	{"compression", CSV_OF_TABLE, CSV_OPTION_WORD, TABLE(compression),
 	.words = csv_compression_words},
 	{"format", CSV_OF_TABLE, .parse = parse_format},

@@ -34,6 +34,7 @@
 #include "compat.h"
 #include "table/conversion.h"
 #include "table/decompress.h"
+#include "table/file_lock.h"
 #include "table/interrupts.h"
 #include "table/listing.h"
 #include "table/mark.h"
@@ -70,6 +71,7 @@ struct CsvSource
 	CsvFileIdentity *listed;	/* of each file; inode 0: unknown.  NULL: a program.
 								 * A file that is not of a pattern is known when it
 								 * is opened, or its size is wanted */
+	bool		appends;		/* sessions append to the only file */
 	bool		is_special;		/* the only file is not a regular file */
 	int64		newest;			/* of a pattern's files, when they were modified */
 	int			next;			/* index in names of the file to open next */
@@ -99,6 +101,7 @@ struct CsvSource
 	CsvConversion *conversion;	/* for the open file, after its head; NULL: none */
 	CsvConversion *from_encoding;	/* from the table's encoding; NULL: none */
 	CsvConversion *from_utf16;	/* NULL: no file was in UTF-16 yet */
+	CsvUtf16	found_utf16;	/* the byte order of the last such file */
 	MemoryContextCallback callback;
 };
 
@@ -282,6 +285,19 @@ list_files(CsvSource *source)
 	}
 }
 
+/* finds out the size that a file has without rows of transactions that have not committed */
+static void
+list_written_file(CsvSource *source)
+{
+	uint64		lock = csv_file_lock_number(source->names[0]);
+	struct stat st;
+
+	csv_file_lock(lock, ShareLock);
+	if (stat(source->names[0], &st) == 0)
+		list_only_file(source, &st);
+	csv_file_unlock(lock, ShareLock);
+}
+
 CsvSource *
 csv_source_create(const CsvTable *table)
 {
@@ -298,6 +314,9 @@ csv_source_create(const CsvTable *table)
 	}
 	else
 		list_files(source);
+	source->appends = table->writable && !source->of_pattern;
+	if (source->appends)
+		list_written_file(source);
 	source->shown_names = palloc_extended(sizeof(char *) * source->nnames,
 										  MCXT_ALLOC_HUGE);
 	for (int i = 0; i < source->nnames; i++)
@@ -392,6 +411,7 @@ begin_utf16(CsvSource *source, bool big_endian)
 		source->from_utf16 = csv_conversion_create(CSV_FROM_UTF16, PG_UTF8);
 		MemoryContextSwitchTo(outer);
 	}
+	source->found_utf16 = big_endian ? CSV_UTF16_BIG : CSV_UTF16_LITTLE;
 	csv_conversion_begin(source->from_utf16, big_endian);
 	return source->from_utf16;
 }
@@ -415,10 +435,10 @@ begin_conversion(CsvSource *source)
 	return source->from_encoding;
 }
 
-bool
+CsvUtf16
 csv_source_found_utf16(const CsvSource *source)
 {
-	return source->from_utf16 != NULL;
+	return source->found_utf16;
 }
 
 /* ---- which files there are, and what they are ---- */
@@ -435,6 +455,8 @@ csv_source_look_at(const CsvSource *source, int number,
 		!S_ISREG(st.st_mode))
 		return false;
 	*identity = csv_file_identity(&st);
+	if (source->appends && source->listed[number].inode == identity->inode)
+		*identity = source->listed[number];
 	*seekable = csv_file_compression(source->table, name) == CSV_COMPRESSION_NONE &&
 		source->from_encoding == NULL && !is_in_utf16(source->table, name);
 	return true;
@@ -795,7 +817,7 @@ csv_source_change(const CsvSource *source)
 	if (__atomic_load_n(&source->is_cut, __ATOMIC_RELAXED) ||
 		(source->is_compressed && (uint64_t) st.st_size < source->nbytes))
 		return CSV_FILE_SHORTER;
-	return (uint64_t) st.st_size > source->nbytes &&
+	return (uint64_t) st.st_size > source->nbytes && !source->appends &&
 		!source->table->reader.dialect.growing ? CSV_FILE_LONGER : CSV_FILE_SAME;
 }
 
@@ -1000,9 +1022,12 @@ begin_decompression(CsvSource *source)
 {
 	CsvCompression compression = csv_file_compression(source->table, source->name);
 
-	source->is_compressed = compression != CSV_COMPRESSION_NONE;
+	/* TRUNCATE leaves an empty file */
+	source->is_compressed = compression != CSV_COMPRESSION_NONE &&
+		!(source->appends && source->nbytes == 0);
 	source->is_bounded = source->is_regular &&
-		(source->grows || (source->nbytes > 0 && !source->is_compressed));
+		(source->grows || source->appends ||
+		 (source->nbytes > 0 && !source->is_compressed));
 	if (!source->is_compressed)
 		return;
 	if (source->decompressor == NULL)
@@ -1016,7 +1041,7 @@ begin_decompression(CsvSource *source)
 	}
 	csv_decompressor_begin(source->decompressor, compression, source->name,
 						   source->is_regular ? source->fd : -1,
-						   source->grows ? &source->nbytes : NULL,
+						   source->grows || source->appends ? &source->nbytes : NULL,
 						   csv_stream_threads(source->table->settings.cpu_threads));
 }
 

@@ -99,8 +99,8 @@ extern uint64 csv_source_expected_bytes(const CsvSource *source);
  */
 extern size_t csv_source_read(void *arg, uint8_t *buffer, size_t nbytes);
 
-/* was a file that has been read in UTF-16? */
-extern bool csv_source_found_utf16(const CsvSource *source);
+/* the byte order of the last file that was in UTF-16; CSV_UTF16_NO: none was */
+extern CsvUtf16 csv_source_found_utf16(const CsvSource *source);
 
 /*
  * The names of a table's files, in the order in which they are read.  *nfiles is 0 if

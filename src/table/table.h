@@ -109,6 +109,7 @@ typedef struct CsvTable
 								 * read */
 	bool		left_out_varies;	/* may change at a rewind */
 	CsvCompression compression;
+	bool		writable;		/* INSERT and TRUNCATE are allowed */
 
 	/*
 	 * For csv_reader_create(), except the interrupt callback.  dialect.blank_is_record

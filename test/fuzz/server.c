@@ -922,12 +922,12 @@ csv_is_marked_utf16(const char *name)
 	return false;
 }
 
-bool
+CsvUtf16
 csv_source_found_utf16(const CsvSource *source)
 {
 	/* which the source would have converted */
 	return fuzz_server.nbytes >= 2 &&
-		memcmp(fuzz_server.bytes, "\xff\xfe", 2) == 0;
+		memcmp(fuzz_server.bytes, "\xff\xfe", 2) == 0 ? CSV_UTF16_LITTLE : CSV_UTF16_NO;
 }
 
 void

@@ -1,0 +1,61 @@
+/*
+ * modify.c
+ *		INSERT and TRUNCATE of foreign tables: callbacks of the executor (FdwRoutine).
+ *
+ * A table is written to from its first row on: INSERT, COPY and rows that come by a
+ * partitioned table need nothing at their beginning and end.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "utils/rel.h"
+
+#include "output/modify.h"
+#include "output/writes.h"
+#include "table/option.h"
+
+int
+csv_is_updatable(Relation relation)
+{
+	return csv_table_is_writable(RelationGetRelid(relation)) ? 1 << CMD_INSERT : 0;
+}
+
+TupleTableSlot *
+csv_exec_insert(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
+				TupleTableSlot *plan_slot)
+{
+	Relation	relation = result->ri_RelationDesc;
+	const TriggerDesc *triggers = result->ri_TrigDesc;
+
+	if (result->ri_FdwState == NULL)
+		result->ri_FdwState = csv_write_begin(RelationGetRelid(relation));
+	slot->tts_tableOid = RelationGetRelid(relation);
+
+	/* the executor leaves the checks of foreign tables to others */
+	if (relation->rd_att->constr != NULL)
+		ExecConstraints(result, slot, estate);
+	if (relation->rd_rel->relispartition &&
+		(result->ri_RootResultRelInfo == NULL ||
+		 (triggers != NULL && triggers->trig_insert_before_row)))
+		ExecPartitionCheck(result, slot, estate, true);
+	csv_write_row(result->ri_FdwState, slot);
+	return slot;
+}
+
+void
+csv_exec_truncate(List *relations, DropBehavior behavior, bool restart_sequences)
+{
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		Relation	relation = lfirst(cell);
+
+		if (!csv_table_is_writable(RelationGetRelid(relation)))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot truncate foreign table \"%s\"",
+							RelationGetRelationName(relation))));
+		csv_write_truncate(csv_write_begin(RelationGetRelid(relation)));
+	}
+}

@@ -1,0 +1,747 @@
+/*
+ * writes.c
+ *		What a transaction writes to the files of tables, until it commits.
+ *
+ * Records wait in memory and, if there are many or there are savepoints, in a temporary
+ * file.  They come into the table's files when the transaction commits:
+ *
+ *	- a pattern: before the commit into a new file with a hidden name (hidden.h), which
+ *	  gets its name after the commit
+ *	- a plain name: before the commit behind the file's end, under a lock; an abort takes
+ *	  them off again
+ *
+ * TRUNCATE deletes the files of a pattern after the commit.  Of a plain file, the records
+ * that follow TRUNCATE are appended, too, and are moved to the front after the commit.
+ *
+ * After the commit nothing may raise an ERROR.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/xact.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "storage/fd.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "output/file_form.h"
+#include "output/hidden.h"
+#include "output/row_writer.h"
+#include "output/sink.h"
+#include "output/writes.h"
+#include "table/decompress.h"
+#include "table/file_lock.h"
+#include "table/listing.h"
+
+/* records wait in memory up to this many bytes */
+#define CSV_WAITING_BYTES	(64 * 1024)
+
+/* room for a few records, at first */
+#define CSV_FIRST_BYTES		1024
+
+/* bytes that are moved at a time */
+#define CSV_MOVED_BYTES		(64 * 1024)
+
+/* how a file is written, and how a new one begins */
+typedef struct Form
+{
+	CsvFileForm file;
+	CsvOutputBytes header;
+} Form;
+
+/* a place in the temporary file */
+typedef struct Place
+{
+	int			file;			/* as BufFileTell() has it */
+	off_t		offset;
+	uint64		nbytes;			/* before it */
+} Place;
+
+/* what is to be done at commit; ROLLBACK TO goes back to an earlier state */
+typedef struct State
+{
+	Place		begin;			/* records before it are truncated */
+	Place		end;
+	bool		is_truncated;
+	const Form *form;			/* of the records */
+} State;
+
+/* the state before the first change in a subtransaction */
+typedef struct Saved
+{
+	int			nest_level;		/* of the last change before */
+	State		state;
+	struct Saved *outer;
+} Saved;
+
+struct CsvWrite
+{
+	Oid			relid;
+	char	   *filename;
+	bool		is_pattern;
+	MemoryContext context;
+
+	/* for the next rows; made again if the table's definition changes */
+	const CsvTable *table;
+	CsvRowWriter *writer;
+	const Form *form;
+	bool		is_stale;
+	int			client_encoding;
+
+	CsvOutputBytes waiting;		/* records behind state.end */
+	BufFile    *file;			/* blocks of records, each behind its length */
+	State		state;
+	int			nest_level;		/* of the last change */
+	Saved	   *saved;
+
+	/* while the transaction commits */
+	uint64		lock;			/* of a plain file */
+	char	   *path;			/* a pattern: the new file */
+	char	   *hidden;			/* ... and its name for now; NULL: not made */
+	char	  **doomed;			/* ... and files to delete */
+	int			ndoomed;
+	CsvSink		sink;			/* a plain file; name NULL: not opened */
+	struct stat before;			/* ... as it was */
+	bool		is_made;		/* ... it was not there */
+};
+
+/* of this transaction */
+static List *writes = NIL;
+
+/* directories that this session has settled */
+static List *settled = NIL;
+
+static bool
+has_rows(const CsvWrite *write)
+{
+	return write->waiting.length > 0 || write->state.end.nbytes > write->state.begin.nbytes;
+}
+
+static bool
+has_work(const CsvWrite *write)
+{
+	return has_rows(write) || write->state.is_truncated;
+}
+
+/* ---- rows that wait ---- */
+
+static void
+flush_waiting(CsvWrite *write)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext outer = MemoryContextSwitchTo(write->context);
+	Place	   *end = &write->state.end;
+	uint64		nbytes = write->waiting.length;
+
+	if (nbytes > 0)
+	{
+		/* a subtransaction's end must not close it */
+		CurrentResourceOwner = TopTransactionResourceOwner;
+		if (write->file == NULL)
+			write->file = BufFileCreateTemp(false);
+		if (BufFileSeek(write->file, end->file, end->offset, SEEK_SET) != 0)
+			elog(ERROR, "could not seek in a temporary file");
+		BufFileWrite(write->file, &nbytes, sizeof(nbytes));
+		BufFileWrite(write->file, write->waiting.bytes, nbytes);
+		BufFileTell(write->file, &end->file, &end->offset);
+		end->nbytes += nbytes;
+		write->waiting.length = 0;
+		CurrentResourceOwner = owner;
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+/* before a change: keep the state for ROLLBACK TO */
+static void
+enter_nest_level(CsvWrite *write)
+{
+	int			nest_level = GetCurrentTransactionNestLevel();
+	Saved	   *saved;
+
+	if (nest_level <= write->nest_level)
+		return;
+	flush_waiting(write);
+	saved = MemoryContextAlloc(write->context, sizeof(Saved));
+	saved->nest_level = write->nest_level;
+	saved->state = write->state;
+	saved->outer = write->saved;
+	write->saved = saved;
+	write->nest_level = nest_level;
+}
+
+static void
+leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
+{
+	Saved	   *saved = write->saved;
+
+	if (write->nest_level < nest_level)
+		return;
+	if (is_commit && saved->nest_level < nest_level - 1)
+	{
+		write->nest_level = nest_level - 1;
+		return;
+	}
+	if (!is_commit)
+	{
+		write->state = saved->state;
+		write->waiting.length = 0;
+		write->is_stale = true;
+	}
+	write->nest_level = saved->nest_level;
+	write->saved = saved->outer;
+	pfree(saved);
+}
+
+/* ---- begin ---- */
+
+static void
+mark_stale(Datum arg, Oid relid)
+{
+	ListCell   *cell;
+
+	foreach(cell, writes)
+	{
+		CsvWrite   *write = lfirst(cell);
+
+		if (relid == InvalidOid || relid == write->relid)
+			write->is_stale = true;
+	}
+}
+
+/* the directory of a file, in the current memory context */
+static char *
+directory_of(const char *path)
+{
+	const char *slash = last_dir_separator(path);
+
+	return slash == NULL ? pstrdup(".") : pnstrdup(path, Max(slash - path, 1));
+}
+
+/* ERROR if rows could not be written at commit */
+static void
+check_access(const CsvTable *table, bool is_pattern)
+{
+	char	   *directory = directory_of(table->filename);
+	bool		is_file = !is_pattern && access(table->filename, F_OK) == 0;
+
+	if (access(is_file ? table->filename : directory,
+			   is_file ? W_OK : W_OK | X_OK) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for writing: %m", table->filename),
+				 errhint("The file is written by the server process, as the operating system user that it runs as.")));
+	if (!is_pattern && !is_file)
+		(void) csv_file_lock_number(table->filename);
+}
+
+/* the table, its form and its writer, as the table is now */
+static void
+renew(CsvWrite *write)
+{
+	MemoryContext outer = MemoryContextSwitchTo(write->context);
+	const CsvTable *table = csv_table_get(write->relid);
+	Form	   *form = palloc0(sizeof(Form));
+	CsvCompression compression;
+	CsvRowWriter *writer;
+
+	csv_table_check(table);
+	if (table->share >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot write to foreign table \"%s\", which has a share of its files",
+						table->name)));
+	check_access(table, write->is_pattern);
+	form->file = write->is_pattern || write->state.is_truncated ?
+		csv_file_form_new(table) : csv_file_form_read(table);
+	if (has_rows(write) &&
+		!csv_file_forms_equal(table, &form->file, &write->state.form->file))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot write rows of two forms to file \"%s\" in one transaction",
+						table->filename)));
+	compression = csv_compression_of(table->filename, table->compression);
+	if (compression != CSV_COMPRESSION_NONE)
+		csv_compression_prepare(compression, table->filename, true);
+	writer = csv_row_writer_create(table, &form->file);
+	csv_output_begin(&form->header, CSV_FIRST_BYTES);
+	csv_row_writer_header(writer, &form->header);
+	write->table = table;
+	write->form = form;
+	write->writer = writer;
+	write->client_encoding = pg_get_client_encoding();
+	write->is_stale = false;
+	MemoryContextSwitchTo(outer);
+}
+
+static void end_transaction(XactEvent event, void *arg);
+static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
+							   SubTransactionId outer_subid, void *arg);
+
+CsvWrite *
+csv_write_begin(Oid foreigntableid)
+{
+	static bool is_registered = false;
+	CsvTable   *table = csv_table_get(foreigntableid);
+	CsvWrite   *write = NULL;
+	MemoryContext outer;
+	ListCell   *cell;
+
+	foreach(cell, writes)
+	{
+		CsvWrite   *other = lfirst(cell);
+
+		if (other->relid == foreigntableid && strcmp(other->filename, table->filename) == 0)
+			write = other;
+	}
+	if (write == NULL)
+	{
+		if (!is_registered)
+		{
+			RegisterXactCallback(end_transaction, NULL);
+			RegisterSubXactCallback(end_subtransaction, NULL);
+			CacheRegisterRelcacheCallback(mark_stale, (Datum) 0);
+			is_registered = true;
+		}
+		outer = MemoryContextSwitchTo(TopTransactionContext);
+		write = palloc0(sizeof(CsvWrite));
+		write->relid = foreigntableid;
+		write->filename = pstrdup(table->filename);
+		write->is_pattern = csv_is_pattern(table);
+		write->context = TopTransactionContext;
+		write->is_stale = true;
+		write->nest_level = 1;
+		csv_output_begin(&write->waiting, CSV_FIRST_BYTES);
+		writes = lappend(writes, write);
+		MemoryContextSwitchTo(outer);
+	}
+	if (write->is_stale || write->client_encoding != pg_get_client_encoding())
+		renew(write);
+	return write;
+}
+
+void
+csv_write_row(CsvWrite *write, TupleTableSlot *slot)
+{
+	enter_nest_level(write);
+	if (!has_rows(write))
+		write->state.form = write->form;
+	csv_row_writer_add(write->writer, slot, &write->waiting);
+	if (write->waiting.length >= CSV_WAITING_BYTES)
+		flush_waiting(write);
+}
+
+void
+csv_write_truncate(CsvWrite *write)
+{
+	enter_nest_level(write);
+	flush_waiting(write);
+	write->state.begin = write->state.end;
+	write->state.is_truncated = true;
+	write->is_stale = true;
+}
+
+/* ---- before the commit ---- */
+
+/* bytes on their way to a file */
+typedef struct Outlet
+{
+	CsvSink    *sink;
+	CsvUtf16	utf16;
+	CsvCompressor *compressor;
+	CsvOutputBytes gathered;	/* for a frame */
+	CsvOutputBytes output;
+} Outlet;
+
+static void
+put_frame(Outlet *outlet)
+{
+	if (outlet->gathered.length == 0)
+		return;
+	outlet->output.length = 0;
+	csv_compress(outlet->compressor, outlet->gathered.bytes, outlet->gathered.length,
+				 &outlet->output);
+	csv_sink_write(outlet->sink, outlet->output.bytes, outlet->output.length);
+	outlet->gathered.length = 0;
+}
+
+/* whole records: another program may append to the file, too */
+static void
+put(Outlet *outlet, const char *bytes, size_t n)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (outlet->utf16 != CSV_UTF16_NO)
+		csv_utf8_to_utf16(bytes, n, outlet->utf16, &outlet->gathered);
+	else
+		csv_output_bytes(&outlet->gathered, bytes, n);
+	if (outlet->compressor == NULL || outlet->gathered.length >= CSV_FRAME_BYTES)
+		put_frame(outlet);
+}
+
+static void
+put_blocks(CsvWrite *write, Outlet *outlet)
+{
+	const Place *begin = &write->state.begin;
+	uint64		nbytes = write->state.end.nbytes - begin->nbytes;
+	CsvOutputBytes block;
+	uint64		n;
+
+	if (nbytes == 0)
+		return;
+	csv_output_begin(&block, CSV_WAITING_BYTES);
+	if (BufFileSeek(write->file, begin->file, begin->offset, SEEK_SET) != 0)
+		elog(ERROR, "could not seek in a temporary file");
+	for (; nbytes > 0; nbytes -= n)
+	{
+		block.length = 0;
+		if (BufFileRead(write->file, &n, sizeof(n)) != sizeof(n) || n > nbytes ||
+			BufFileRead(write->file, csv_output_room(&block, n), n) != n)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read from temporary file: %m")));
+		put(outlet, block.bytes, n);
+	}
+}
+
+/* write the records; is_new: to a file that has no bytes */
+static void
+put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
+{
+	const Form *form = write->state.form;
+	Outlet		outlet = {.sink = sink, .utf16 = form->file.utf16};
+
+	outlet.compressor =
+		csv_compressor_create(csv_compression_of(write->filename,
+												 write->table->compression),
+							  write->filename);
+	csv_output_begin(&outlet.gathered, CSV_WAITING_BYTES);
+	csv_output_begin(&outlet.output, CSV_WAITING_BYTES);
+	if (is_new && outlet.utf16 != CSV_UTF16_NO)
+		csv_utf8_to_utf16("\xef\xbb\xbf", 3, outlet.utf16, &outlet.gathered);
+	if (is_new)
+		put(&outlet, form->header.bytes, form->header.length);
+	if (lacks_break)
+	{
+		CsvOutputBytes line_break;
+
+		csv_output_begin(&line_break, CSV_FIRST_BYTES);
+		csv_row_writer_break(write->writer, &line_break);
+		put(&outlet, line_break.bytes, line_break.length);
+	}
+	put_blocks(write, &outlet);
+	put(&outlet, write->waiting.bytes, write->waiting.length);
+	put_frame(&outlet);
+}
+
+/* settle what a crash has left behind, once in a session */
+static void
+settle_directory(const char *directory)
+{
+	MemoryContext outer;
+	ListCell   *cell;
+
+	foreach(cell, settled)
+		if (strcmp(lfirst(cell), directory) == 0)
+			return;
+	csv_hidden_settle(directory);
+	outer = MemoryContextSwitchTo(TopMemoryContext);
+	settled = lappend(settled, pstrdup(directory));
+	MemoryContextSwitchTo(outer);
+}
+
+/* list the files of a pattern that this server has written */
+static void
+list_doomed(CsvWrite *write)
+{
+	size_t		nprefix = (size_t) (strchr(write->filename, '*') - write->filename);
+	const char *suffix = write->filename + nprefix + 1;
+	char	   *tag = csv_hidden_server_tag();
+	int			nfiles;
+
+	if (!csv_expand_pattern(write->table, false, &write->doomed, &nfiles))
+		return;
+	for (int i = 0; i < nfiles; i++)
+	{
+		const char *star = write->doomed[i] + nprefix;
+		CsvHiddenOwner owner;
+		size_t		ntag = csv_hidden_parse(star, &owner);
+
+		if (ntag > 0 && strncmp(star, tag, strlen(tag)) == 0 &&
+			strcmp(star + ntag, suffix) == 0)
+			write->doomed[write->ndoomed++] = write->doomed[i];
+	}
+}
+
+/* write a new file of a pattern, under its hidden name */
+static void
+write_new_file(CsvWrite *write)
+{
+	const char *star = strchr(write->filename, '*');
+	char	   *directory = directory_of(write->filename);
+	char	   *hidden;
+	struct stat st;
+	CsvSink		sink;
+
+	settle_directory(directory);
+	if (write->state.is_truncated)
+		list_doomed(write);
+	if (!has_rows(write))
+		return;
+	write->path = psprintf("%.*s%s%s", (int) (star - write->filename), write->filename,
+						   csv_hidden_tag(write->relid), star + 1);
+	if (lstat(write->path, &st) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_FILE),
+				 errmsg("file \"%s\" already exists", write->path)));
+	hidden = csv_hidden_path(write->path);
+	csv_sink_open(&sink, hidden, O_CREAT | O_EXCL);
+	write->hidden = hidden;
+	put_rows(write, &sink, true, false);
+	csv_sink_close(&sink, true);
+	if (fsync_fname_ext(directory, true, true, WARNING) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not fsync directory \"%s\": %m", directory)));
+}
+
+/* append to a plain file, which is locked */
+static void
+append_to_file(CsvWrite *write)
+{
+	CsvFileForm form;
+	bool		is_new;
+	bool		lacks_break;
+
+	write->is_made = stat(write->filename, &write->before) != 0;
+	if (!has_rows(write))
+		return;
+	form = write->state.is_truncated ? csv_file_form_new(write->table) :
+		csv_file_form_read(write->table);
+	if (!csv_file_forms_equal(write->table, &form, &write->state.form->file))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" was replaced in the meantime", write->filename),
+				 errdetail("The transaction's rows do not fit its header or its line breaks.")));
+	is_new = !form.has_bytes;
+	lacks_break = !is_new && csv_file_lacks_break(write->table, &form);
+	csv_sink_open(&write->sink, write->filename, O_CREAT | O_APPEND | O_NONBLOCK);
+	if (fstat(write->sink.fd, &write->before) != 0 || !S_ISREG(write->before.st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a regular file", write->filename)));
+	put_rows(write, &write->sink, is_new, lacks_break);
+	csv_sink_close(&write->sink, true);
+	if (write->is_made)
+		(void) fsync_fname_ext(directory_of(write->filename), true, true, WARNING);
+}
+
+static int
+compare_locks(const ListCell *a, const ListCell *b)
+{
+	const CsvWrite *left = lfirst(a);
+	const CsvWrite *right = lfirst(b);
+
+	return left->lock < right->lock ? -1 : left->lock > right->lock;
+}
+
+static void
+write_all(void)
+{
+	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
+	List	   *plain = NIL;
+	ListCell   *cell;
+
+	foreach(cell, writes)
+	{
+		CsvWrite   *write = lfirst(cell);
+
+		if (!has_work(write))
+			continue;
+		ForceSyncCommit();
+		if (write->is_pattern)
+			write_new_file(write);
+		else
+		{
+			write->lock = csv_file_lock_number(write->filename);
+			plain = lappend(plain, write);
+		}
+	}
+	/* all transactions lock files in this order */
+	list_sort(plain, compare_locks);
+	foreach(cell, plain)
+	{
+		CsvWrite   *write = lfirst(cell);
+
+		csv_file_lock(write->lock, ExclusiveLock);
+		append_to_file(write);
+	}
+	foreach(cell, writes)
+	{
+		CsvWrite   *write = lfirst(cell);
+
+		if (write->file != NULL)
+			BufFileClose(write->file);
+		write->file = NULL;
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+/* ---- after the commit ---- */
+
+/* failures are WARNINGs; errno is set */
+static void
+warn(const char *message, const char *path)
+{
+	ereport(WARNING,
+			(errcode_for_file_access(),
+			 errmsg(message, path)));
+}
+
+/* only the bytes behind `from` stay in a file.  Returns 0, or -1 with errno. */
+static int
+keep_bytes(int fd, off_t from)
+{
+	static char bytes[CSV_MOVED_BYTES];
+	off_t		to = 0;
+	ssize_t		n;
+
+	while ((n = pread(fd, bytes, sizeof(bytes), from)) > 0)
+	{
+		if (pwrite(fd, bytes, (size_t) n, to) != n)
+			return -1;
+		from += n;
+		to += n;
+	}
+	return n < 0 || ftruncate(fd, to) != 0 ? -1 : pg_fsync(fd);
+}
+
+static void
+truncate_file(const CsvWrite *write)
+{
+	int			fd;
+
+	if (write->is_made && write->sink.name == NULL)
+		return;
+	fd = open(write->filename, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || keep_bytes(fd, write->is_made ? 0 : write->before.st_size) != 0)
+		warn("could not truncate file \"%s\": %m", write->filename);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void
+finish(const CsvWrite *write)
+{
+	if (!write->is_pattern)
+	{
+		if (write->state.is_truncated)
+			truncate_file(write);
+		return;
+	}
+	for (int i = 0; i < write->ndoomed; i++)
+		if (unlink(write->doomed[i]) != 0 && errno != ENOENT)
+			warn("could not remove file \"%s\": %m", write->doomed[i]);
+	if (write->hidden != NULL)
+	{
+		errno = csv_hidden_show(write->path);
+		if (errno != 0)
+			ereport(WARNING,
+					(errcode_for_file_access(),
+					 errmsg("could not rename file \"%s\" to \"%s\": %m", write->hidden,
+							write->path),
+					 errhint("The function csv_gpu_leftovers() does it later.")));
+	}
+	if (write->hidden != NULL || write->ndoomed > 0)
+		(void) fsync_fname_ext(directory_of(write->filename), true, true, WARNING);
+}
+
+/* ---- after an abort ---- */
+
+/* take off the records behind the end of a file, unless another program wrote behind them */
+static void
+take_off(const CsvWrite *write)
+{
+	int			fd = open(write->filename, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		warn("could not open file \"%s\": %m", write->filename);
+	else if (st.st_dev != write->before.st_dev || st.st_ino != write->before.st_ino ||
+			 st.st_size <= write->before.st_size)
+		;
+	else if (st.st_size > write->sink.nbytes)
+		ereport(WARNING,
+				(errmsg("rows of an aborted transaction stay in file \"%s\"",
+						write->filename),
+				 errdetail("Another program has written to the file in the meantime.")));
+	else if (ftruncate(fd, write->before.st_size) != 0)
+		warn("could not truncate file \"%s\": %m", write->filename);
+	if (write->is_made && fd >= 0 && fstat(fd, &st) == 0 && st.st_size == 0)
+		(void) unlink(write->filename);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void
+take_back(const CsvWrite *write)
+{
+	if (write->sink.name != NULL)
+		take_off(write);
+	if (write->hidden != NULL && unlink(write->hidden) != 0 && errno != ENOENT)
+		warn("could not remove file \"%s\": %m", write->hidden);
+}
+
+/* ---- callbacks ---- */
+
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	ListCell   *cell;
+
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+			write_all();
+			return;
+		case XACT_EVENT_PRE_PREPARE:
+			foreach(cell, writes)
+				if (has_work(lfirst(cell)))
+					ereport(ERROR,
+							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							 errmsg("cannot PREPARE a transaction that has written to csv_gpu_fdw foreign tables")));
+			return;
+		case XACT_EVENT_COMMIT:
+			foreach(cell, writes)
+				if (has_work(lfirst(cell)))
+					finish(lfirst(cell));
+			break;
+		case XACT_EVENT_ABORT:
+			foreach(cell, writes)
+				take_back(lfirst(cell));
+			break;
+		case XACT_EVENT_PREPARE:
+			break;
+		default:
+			return;
+	}
+	/* the memory goes with the transaction */
+	writes = NIL;
+}
+
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId subid,
+				   SubTransactionId outer_subid, void *arg)
+{
+	ListCell   *cell;
+
+	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
+		return;
+	foreach(cell, writes)
+		leave_nest_level(lfirst(cell), GetCurrentTransactionNestLevel(),
+						 event == SUBXACT_EVENT_COMMIT_SUB);
+}

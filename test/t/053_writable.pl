@@ -1,0 +1,236 @@
+# Rows that INSERT and COPY write to files are read back as the same rows, or are refused:
+# random rows of many types, in random dialects and encodings, into plain files and
+# patterns, new files and existing ones.
+#
+# CSV_GPU_FDW_SECONDS=N takes N seconds for random tables.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+random_seed();
+my $seconds = seconds_to_run(12);
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my $node = csv_server('writable', max_prepared_transactions => 2, QUICK_FILES);
+my %databases = (
+	postgres => [ '', 'UTF8', 'UTF8', 'UTF8', 'LATIN1', 'SJIS', 'EUC_JP', 'GB18030', 'SQL_ASCII', 'UTF16', 'UTF16LE', 'UTF16BE' ],
+	latin => [ '', 'LATIN1', 'UTF8', 'UTF16' ]);
+
+$node->safe_psql('postgres', "CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0");
+$node->safe_psql('latin', 'CREATE EXTENSION csv_gpu_fdw; CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw');
+
+# ---- random tables ----
+
+my @texts = (
+	"''", "'a'", "'plain text'", "','", "'\"'", "'a\"b'", "'\"\"'", "'\"a\"'", "E'\\\\'", "E'\\\\.'", "E'a\\\\nb'", "E'line\\nbreak'", "E'cr\\rhere'",
+	"E'\\r\\n'", "E'\\n'", "E'\\r'", "E'end\\r'", "E'tab\\there'", "E'\\t'", "E'\\b\\f\\v'", "E'\\x1a'", "'NULL'", "'null'", "E'\\\\N'", "' '", "' padded '", "' left'", "'0'", "'t'",
+	"'|'", "'||'", "'a|'", "';'", "'#'", "'#comment'", "'//x'", "'n/a'", "'-'", "'dflt'", "''''", "E'\\\\\"'", "repeat('x', 17)", "repeat('y', 16) || '\"'",
+	"repeat('z', 31) || E'\\n'", "repeat(md5('1'), 100)");
+my %high = (
+	postgres => [ "U&'\\00e4'", "U&'\\3042\\8868\\30bd'", "repeat(U&'\\8868', 20) || ','", "U&'\\20ac'", "U&'\\feff'", "U&'\\feffa,b'", "U&'\\ff5e\\00a5\\203e'", "U&'\\+01F600'", "U&'\\00a7'" ],
+	latin => [ "U&'\\00e4'", "U&'\\00ff\\00fe'", "U&'\\00e4,\\00f6'", "U&'\\00a7'" ]);
+my @numbers = ('0', '1', '-1', '12', '100', '-999', '1000', '9999', '-12345', '2147483647', '-2147483648');
+my @decimals = (@numbers, '0.1', '-0.01', '1.50', '12345.6789', '-1234567.891', '1000000000000000000000.000000000000001');
+my @dates = ("'2001-02-28'", "'2000-02-29'", "'1999-12-31'", "'0001-01-01'", "'9999-12-31'", "'10000-01-01'", "'0001-12-31 BC'", "'infinity'", "'1969-12-31'");
+my @stamps = ("'2001-02-28 12:34:56'", "'2000-02-29 00:00:00.5'", "'1999-12-31 23:59:59.999999'", "'1969-07-20 20:17:40.123'", "'0001-12-31 BC'", "'infinity'", "'2024-07-01 13:00:00'");
+my %types = (
+	bool => [ 'true', 'false' ],
+	int2 => [ grep { abs($_) < 30000 } @numbers ],
+	int4 => \@numbers,
+	int8 => [ @numbers, '9223372036854775807' ],
+	numeric => [ @decimals, "'NaN'", "'Infinity'", '1e100' ],
+	'numeric(14,4)' => [ grep { !/\d{11}/ } @decimals ],
+	float4 => [ @decimals[ 0 .. 12 ], '1.1', "'NaN'", "'-inf'", "'-0'", '1e30', '12345.678' ],
+	float8 => [ @decimals, "'NaN'", "'inf'", '1e300', '0.1', '1e-5' ],
+	date => \@dates, timestamp => \@stamps, 'timestamp(0)' => \@stamps, timestamptz => \@stamps,
+	time => [ "'00:00'", "'12:34:56.789'" ],
+	interval => [ "'1 day'", "'-1 year 3 months 04:05:06.7'" ],
+	uuid => ["'00112233-4455-6677-8899-aabbccddeeff'"],
+	json => [ q('{"a": [1, "x"]}'), "'1'" ], jsonb => [q('{"a": [1, "x"]}')],
+	bytea => [ q('\x00ff'), q('\x') ],
+	'int4[]' => [ "'{1,2,NULL}'", "'{}'", "'[2:3]={5,6}'" ],
+	'text[]' => [ q('{a,"b,c","d\"e"}'), q('{NULL,"NULL",""}') ],
+	int4range => [ "'[1,5)'", "'empty'" ], tstzrange => ["'[2001-01-01,2002-01-01)'"],
+	money => ["'1234.56'"], '"char"' => [ "'x'", "','" ], name => ["'na,me'"], inet => ["'::1'"],
+	mood => [ "'glad'", "'not, glad'" ], pair => [ q(ROW(1, 'x,y')), q(ROW(NULL, '')) ], whole => [ 1, 200 ]);
+my @types = sort keys %types;
+my @kinds = (qw(text text varchar), 'varchar(12)', 'char(5)', 'bpchar');
+
+sub value
+{
+	my ($database, $type) = @_;
+
+	return 'NULL' if chance(0.15);
+	return '(' . pick(@{ $types{$type} }) . ")::$type" if $types{$type};
+	return "(left(" . pick(@texts, @{ $high{$database} }) . ($type =~ /\((\d+)\)/ ? ", $1" : ', 100000') . "))::$type";
+}
+
+# "name 'value'", by weight
+sub some
+{
+	my ($options, $probability, $name, @values) = @_;
+
+	$options->{$name} = pick(@values) if chance($probability);
+	return;
+}
+
+sub table_options
+{
+	my ($database) = @_;
+	my %options;
+	my $encoding = pick(@{ $databases{$database} });
+
+	some(\%options, 0.2, format => 'text');
+	my $is_csv = !$options{format};
+	some(\%options, 0.4, delimiter => ';', "\t", '|', ($is_csv ? (' ', '.', '-', '0', ':') : ()), '||', '~|~', $encoding =~ /^(|UTF8|LATIN1|UTF16.*)$/ && !($encoding eq '' && $database eq 'latin') ? '§' : ';;');
+	some(\%options, 0.3, header => 'true', 'true', 'match');
+	some(\%options, 0.3, null => 'NULL', 'n/a', '-', ' ', $is_csv ? '\N' : '');
+	some(\%options, 0.15, null_values => '{NULL,null}', '{"",0,n/a}');
+	some(\%options, 0.15, decimal_separator => ',');
+	some(\%options, 0.15, thousands_separator => '.', ' ', "_", ',');
+	some(\%options, 0.2, date_format => 'DD.MM.YYYY', 'YYYY-MM-DD', 'FMDD Mon YY', 'epoch');
+	some(\%options, 0.2, timestamp_format => 'YYYY-MM-DD HH24:MI:SS', 'DD/MM/YYYY HH12:MI:SS.US AM', 'epoch', 'epoch_ms', 'epoch_us', 'YYYYMMDDHH24MISSUS', 'YYYY-MM-DD"T"HH24:MI:SS.USTZH:TZM');
+	some(\%options, 0.2, trim => 'true');
+	some(\%options, 0.2, comment => '#', '//');
+	some(\%options, 0.3, record_boundary => 'lf', 'crlf', 'cr');
+	some(\%options, 0.1, ragged => 'pad');
+	some(\%options, 0.05, max_record_size => '200');
+	if ($is_csv)
+	{
+		some(\%options, 0.3, quote => "'", '~', '', '');
+		some(\%options, 0.2, escape => '\\', '!') if ($options{quote} // '"') ne '';
+		some(\%options, 0.3, quoting => 'postgres', 'lenient');
+		some(\%options, 0.15, multiline => 'false');
+	}
+	$options{encoding} = $encoding if $encoding ne '';
+	return %options;
+}
+
+# options as SQL
+sub options_sql
+{
+	my (%options) = @_;
+
+	return join ', ', map { "$_ " . literal($options{$_}) } sort keys %options;
+}
+
+my ($nrows, $nrefused, $ntables) = (0, 0, 0);
+my %refusals;
+
+sub try_table
+{
+	my ($session, $database, $number) = @_;
+	my @columns = map { chance(0.5) ? pick(@kinds) : pick(@types) } 1 .. pick(1, 1, 2, 3, 6);
+	my %options = table_options($database);
+	my $suffix = pick('.csv', '.csv', '.csv', '.csv.gz', '.csv.zst', '.csv.lz4');
+	my $is_pattern = chance(0.5);
+	my $file = "$directory/$database-$number";
+	my @names = map { pick('c', 'a b', 'A,') . $_ } 1 .. @columns;
+	my $is_plain = !grep { !/^(header|delimiter|encoding|record_boundary|ragged)$/ } keys %options;
+
+	$is_plain = 0 if ($options{encoding} // 'UTF8') !~ /^UTF/;	# characters may have no equivalent
+	my @definitions;
+
+	if ($options{header} && $options{header} eq 'true' && chance(0.3))
+	{
+		$options{by_name} = 'true';
+	}
+	for my $i (0 .. $#columns)
+	{
+		my %of_column;
+
+		some(\%of_column, 0.1, force_null => 'true') if !$options{format};
+		some(\%of_column, 0.1, force_not_null => 'true') if !$options{format};
+		some(\%of_column, 0.1, max_chars => 5, 20);
+		some(\%of_column, 0.1, byte_width => 8, 40);
+		some(\%of_column, 0.1, null_values => '{a,1}');
+		$is_plain = 0 if %of_column;
+		push @definitions, qq("$names[$i]" $columns[$i]) . (%of_column ? ' OPTIONS (' . options_sql(%of_column) . ')' : '');
+	}
+	my $heap = join ', ', map { qq("$names[$_]" $columns[$_]) } 0 .. $#columns;
+	my @rows = map { '(' . join(', ', map { value($database, $_) } @columns) . ')' } 1 .. pick(1, 3, 20);
+	my $definition = "CREATE FOREIGN TABLE f (" . join(', ', @definitions) . ") SERVER csv OPTIONS (filename '$file" .
+	  ($is_pattern ? '-*' : '') . "$suffix', writable 'true', " . options_sql(%options, on_error => 'skip') . ')';
+	my ($out, $err) = $session->query("SET client_min_messages = warning; DROP TABLE IF EXISTS h, written; DROP FOREIGN TABLE IF EXISTS f; RESET client_min_messages;
+		CREATE TABLE h ($heap); CREATE TABLE written (LIKE h); ALTER TABLE h ADD COLUMN n serial;
+		INSERT INTO h VALUES " . join(",\n", @rows) . ";\n$definition");
+	my $setting = pick('', '', "SET DateStyle = 'German'", 'SET extra_float_digits = 0', "SET IntervalStyle = 'iso_8601'", "SET TimeZone = 'Asia/Kolkata'");
+	my $what = "$definition; $setting";
+
+	# conflicts of options
+	return if $err =~ /^ERROR/m && $err !~ /ERROR:  (?:syntax|column|cannot)/;
+	is($err, '', "made: $what") or return;
+	my $names = join ', ', map { qq("$_") } @names;
+
+	# several statements and subtransactions, and what is written by others before
+	for my $part (0 .. pick(0, 0, 1, 2))
+	{
+		($out, $err) = $session->query("BEGIN; $setting;\n" . ($part > 0 && chance(0.2) ? 'TRUNCATE f; DELETE FROM written;' : '') . "
+			DO \$\$ DECLARE i int; message text; BEGIN
+			FOR i IN SELECT n FROM h WHERE n % 3 = $part % 3 OR $part = 0 ORDER BY n LOOP
+			BEGIN
+				INSERT INTO f SELECT $names FROM h WHERE n = i;
+				INSERT INTO written SELECT $names FROM h WHERE n = i;
+			EXCEPTION WHEN others THEN
+				GET STACKED DIAGNOSTICS message = PG_EXCEPTION_DETAIL;
+				RAISE WARNING 'refused: % %', SQLERRM, message;
+			END; END LOOP; END \$\$;\nCOMMIT");
+		for (split /\n/, $err)
+		{
+			next if !/^WARNING:  refused: (.*)/;
+			$nrefused++;
+			my $why = $1;
+			$why =~ s/"(?:[^"]|"")*"|\d+/x/g;
+			$refusals{$why}++;
+			fail("refused in a plain dialect: $what: $_") if $is_plain && !/no equivalent/;
+		}
+		# a name of the header that cannot be written
+		return if $err =~ /^ERROR:  cannot write column/m;
+		if ($err =~ /^ERROR/m)
+		{
+			fail("written: $what: $err");
+			return;
+		}
+	}
+	my ($expected) = $session->query("COPY (SELECT * FROM written) TO STDOUT");
+	my @found = $session->query("COPY (SELECT * FROM f) TO STDOUT");
+	return if $expected eq '' && $found[1] =~ /No such file/;
+	# one row after another, in the order of the transactions
+	my $sort = sub { join "\n", $is_pattern ? sort(split /\n/, $_[0]) : $_[0] };
+	$nrows += () = $expected =~ /\n/g;
+	$ntables++;
+	return if $expected eq $found[0] && $found[1] eq '';
+	if ($is_pattern && $sort->($expected) eq $sort->($found[0]) && $found[1] eq '')
+	{
+		return;
+	}
+	fail("read back: $what");
+	note("expected:\n$expected\nfound:\n$found[0]\n$found[1]\nfiles: ",
+		join ', ', map { "$_ " . unpack('H*', slurp_file($_)) =~ s/^(.{600}).*/$1.../r } glob("$file*"));
+	return;
+}
+
+my %sessions = map { $_ => new_session($node, database => $_) } sort keys %databases;
+for my $database (sort keys %sessions)
+{
+	$sessions{$database}->query("SET client_encoding = UTF8; CREATE TYPE mood AS ENUM ('glad', 'not, glad'); CREATE TYPE pair AS (a int, b text);
+		CREATE DOMAIN whole AS int CHECK (VALUE > 0)");
+}
+for (my ($number, $end) = (0, time + $seconds); time < $end; $number++)
+{
+	my $database = chance(0.8) ? 'postgres' : 'latin';
+
+	try_table($sessions{$database}, $database, $number);
+	unlink glob("$directory/$database-*");
+}
+note("$ntables tables, $nrows rows, $nrefused refused");
+note("$refusals{$_} $_") foreach sort { $refusals{$b} <=> $refusals{$a} } keys %refusals;
+ok($nrows > 0, 'rows were written');
+
+done_testing();
