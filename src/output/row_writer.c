@@ -39,7 +39,7 @@
 #define CSV_TEXTS_BYTES		1024
 
 /* a column that has a field */
-typedef struct Column
+typedef struct WrittenColumn
 {
 	const CsvTableColumn *column;
 	CsvFormatted formatted;
@@ -50,17 +50,17 @@ typedef struct Column
 	bool		is_grouped;		/* by the thousands separator */
 	FmgrInfo	input;
 	Oid			ioparam;
-	struct Column *next;		/* of the same field */
-} Column;
+	struct WrittenColumn *next; /* of the same field */
+} WrittenColumn;
 
 /* the text of a field, as the reader must find it */
-typedef struct Field
+typedef struct WrittenField
 {
-	Column	   *column;			/* the first; NULL: none */
+	WrittenColumn *column;			/* the first; NULL: none */
 	bool		is_null;
 	size_t		start;			/* in the writer's texts */
 	size_t		length;
-} Field;
+} WrittenField;
 
 struct CsvRowWriter
 {
@@ -70,7 +70,7 @@ struct CsvRowWriter
 	CsvOutputFormat format;
 	const char *delimiter;		/* in the file's encoding */
 	size_t		ndelimiter;
-	Field	   *fields;
+	WrittenField	   *fields;
 	bool		is_checked;		/* every record is read again */
 	bool		may_begin_file; /* there is no header */
 	CsvOutputBytes texts;
@@ -136,11 +136,11 @@ is_odd(const CsvRowWriter *writer)
 	return is_odd;
 }
 
-static Column *
+static WrittenColumn *
 make_column(const CsvRowWriter *writer, const CsvTableColumn *column)
 {
 	const CsvTable *table = writer->table;
-	Column	   *made = palloc0(sizeof(Column));
+	WrittenColumn *made = palloc0(sizeof(WrittenColumn));
 	bool		is_number = csv_table_is_number(column->type);
 	Oid			function;
 
@@ -182,11 +182,11 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 	csv_output_begin(&writer->texts, CSV_TEXTS_BYTES);
 	writer->is_checked = is_odd(writer);
 	writer->may_begin_file = table->reader.header_rows == 0;
-	writer->fields = palloc0(sizeof(Field) * form->nfields);
+	writer->fields = palloc0(sizeof(WrittenField) * form->nfields);
 	for (int i = table->natts - 1; i >= 0; i--)
 	{
-		Field	   *field = form->fields[i] >= 0 ? &writer->fields[form->fields[i]] : NULL;
-		Column	   *column;
+		WrittenField	   *field = form->fields[i] >= 0 ? &writer->fields[form->fields[i]] : NULL;
+		WrittenColumn	   *column;
 
 		if (field == NULL)
 			continue;
@@ -211,7 +211,7 @@ refuse(const CsvRowWriter *writer, const char *column, int code, const char *det
 }
 
 static void __attribute__((noreturn))
-refuse_value(const CsvRowWriter *writer, const Column *column, const char *detail)
+refuse_value(const CsvRowWriter *writer, const WrittenColumn *column, const char *detail)
 {
 	refuse(writer, column->column->name, ERRCODE_DATA_EXCEPTION, detail);
 }
@@ -219,7 +219,7 @@ refuse_value(const CsvRowWriter *writer, const Column *column, const char *detai
 /* ---- texts of values ---- */
 
 static void
-add_epoch(const CsvRowWriter *writer, const Column *column, Timestamp timestamp,
+add_epoch(const CsvRowWriter *writer, const WrittenColumn *column, Timestamp timestamp,
 		  CsvOutputBytes *output)
 {
 	static const int64 units[] = {1000000, 1000, 1};	/* microseconds */
@@ -242,7 +242,7 @@ add_epoch(const CsvRowWriter *writer, const Column *column, Timestamp timestamp,
 
 /* a date or timestamp in the form that the table's options give */
 static void
-add_by_pattern(const CsvRowWriter *writer, const Column *column, Datum value,
+add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum value,
 			   CsvOutputBytes *output)
 {
 	const CsvPattern *pattern = column->column->pattern;
@@ -286,7 +286,7 @@ add_by_pattern(const CsvRowWriter *writer, const Column *column, Datum value,
 
 /* the decimal comma, and a separator behind each thousand */
 static void
-localize(const CsvRowWriter *writer, const Column *column, CsvOutputBytes *output,
+localize(const CsvRowWriter *writer, const WrittenColumn *column, CsvOutputBytes *output,
 		 size_t start)
 {
 	size_t		n = output->length - start;
@@ -312,7 +312,7 @@ localize(const CsvRowWriter *writer, const Column *column, CsvOutputBytes *outpu
 
 /* ERROR if the input function would make another value of the text */
 static void
-read_again(const CsvRowWriter *writer, Column *column, char *text)
+read_again(const CsvRowWriter *writer, WrittenColumn *column, char *text)
 {
 	Datum		value = InputFunctionCall(&column->input, text, column->ioparam,
 										  column->column->typmod);
@@ -324,7 +324,7 @@ read_again(const CsvRowWriter *writer, Column *column, char *text)
 }
 
 static void
-check_limits(const CsvRowWriter *writer, const Column *column, const char *text, size_t n)
+check_limits(const CsvRowWriter *writer, const WrittenColumn *column, const char *text, size_t n)
 {
 	int			nchars = pg_mbstrlen_with_len(text, (int) n);
 
@@ -340,7 +340,7 @@ check_limits(const CsvRowWriter *writer, const Column *column, const char *text,
 
 /* append the text of a value that is not NULL */
 static void
-add_text(const CsvRowWriter *writer, Column *column, Datum value, CsvOutputBytes *output)
+add_text(const CsvRowWriter *writer, WrittenColumn *column, Datum value, CsvOutputBytes *output)
 {
 	size_t		start = output->length;
 
@@ -388,7 +388,7 @@ needs_quotes(const CsvRowWriter *writer, uint32_t field, const char *text, size_
 {
 	const CsvTable *table = writer->table;
 	const CsvDialectOptions *dialect = &writer->dialect.opt;
-	const Column *column = writer->fields[field].column;
+	const WrittenColumn *column = writer->fields[field].column;
 	ListCell   *cell;
 
 	if (dialect->trim && n > 0 &&
@@ -413,7 +413,7 @@ needs_quotes(const CsvRowWriter *writer, uint32_t field, const char *text, size_
 
 /* what may end the field too early; NULL: nothing */
 static const char *
-find_end(const CsvRowWriter *writer, const Field *field)
+find_end(const CsvRowWriter *writer, const WrittenField *field)
 {
 	const char *text = pnstrdup(writer->texts.bytes + field->start, field->length);
 
@@ -426,7 +426,7 @@ find_end(const CsvRowWriter *writer, const Field *field)
 
 /* ERROR: a field is not read as its text */
 static void __attribute__((noreturn))
-refuse_field(const CsvRowWriter *writer, const Field *field)
+refuse_field(const CsvRowWriter *writer, const WrittenField *field)
 {
 	const char *text = writer->texts.bytes + field->start;
 	const char *reason = find_end(writer, field);
@@ -445,7 +445,7 @@ refuse_record(const CsvRowWriter *writer)
 {
 	for (uint32_t i = 0; i < writer->form->nfields; i++)
 	{
-		const Field *field = &writer->fields[i];
+		const WrittenField *field = &writer->fields[i];
 
 		if (field->column != NULL && !field->is_null && find_end(writer, field) != NULL)
 			refuse_field(writer, field);
@@ -474,7 +474,7 @@ is_null_field(const CsvTable *table, const CsvTableColumn *column, const uint8_t
 
 /* ERROR if the bytes of a field are not read as its text; as csv_value_from_field() */
 static void
-check_field(const CsvRowWriter *writer, const Field *field, const uint8_t *bytes,
+check_field(const CsvRowWriter *writer, const WrittenField *field, const uint8_t *bytes,
 			uint64_t length, bool is_header)
 {
 	const CsvTable *table = writer->table;
@@ -582,7 +582,7 @@ csv_row_writer_break(const CsvRowWriter *writer, CsvOutputBytes *output)
 static void
 add_field(CsvRowWriter *writer, uint32_t number, size_t start, CsvOutputBytes *output)
 {
-	Field	   *field = &writer->fields[number];
+	WrittenField	   *field = &writer->fields[number];
 	const char *text = writer->texts.bytes + start;
 
 	field->is_null = false;
@@ -594,7 +594,7 @@ add_field(CsvRowWriter *writer, uint32_t number, size_t start, CsvOutputBytes *o
 
 /* ERROR if a further column of the field has another value */
 static void
-check_same(CsvRowWriter *writer, const Field *field, Column *column,
+check_same(CsvRowWriter *writer, const WrittenField *field, WrittenColumn *column,
 		   const TupleTableSlot *slot)
 {
 	int			att = column->formatted.att;
@@ -619,8 +619,8 @@ static void
 add_column(CsvRowWriter *writer, uint32_t number, const TupleTableSlot *slot,
 		   CsvOutputBytes *output)
 {
-	Field	   *field = &writer->fields[number];
-	Column	   *column = field->column;
+	WrittenField	   *field = &writer->fields[number];
+	WrittenColumn *column = field->column;
 	int			att = column->formatted.att;
 	size_t		start = writer->texts.length;
 
@@ -735,7 +735,7 @@ csv_row_writer_header(CsvRowWriter *writer, CsvOutputBytes *output)
 	start = output->length;
 	for (uint32_t i = 0; i < writer->form->nfields; i++)
 	{
-		const Column *column = writer->fields[i].column;
+		const WrittenColumn *column = writer->fields[i].column;
 		const char *name = column == NULL ? "" : column->column->header_name != NULL ?
 			column->column->header_name : column->column->name;
 		size_t		from = writer->texts.length;

@@ -153,7 +153,7 @@ my %column_changes = (
 	timestamp_format => 'epoch');
 
 # options that rows and NOTICEs here do not tell
-my %silent = map { $_ => 1 } qw(compression timestamp_format engine chunk_size parallel_workers share shares);
+my %silent = map { $_ => 1 } qw(compression timestamp_format engine chunk_size parallel_workers share shares writable);
 
 sub try_option
 {
