@@ -93,12 +93,27 @@ $nodes[1]->safe_psql('postgres', "ALTER SERVER csv OPTIONS (SET shares '4')");
 isnt(query('SELECT count(*) FROM items'), 2102, 'servers that are not agreed');
 $nodes[1]->safe_psql('postgres', "ALTER SERVER csv OPTIONS (SET shares '3')");
 
-# each server sums, at the same time
-my $parts = join ' UNION ALL ', map { "SELECT color, sum(price) AS total, count(*) AS n FROM items_$_ WHERE kind < 9 GROUP BY 1" } 0 .. 2;
-my $sums = "SELECT color, sum(total), sum(total) / sum(n), sum(n) FROM ($parts) s GROUP BY 1 ORDER BY 1";
+# each server sums, at the same time, as docs/scale-out.md has it
+query(q{SELECT format('CREATE VIEW totals AS WITH parts AS MATERIALIZED (%s)
+	SELECT color, sum(total) AS total, sum(total) / sum(n) AS average, sum(n)::bigint AS n FROM parts GROUP BY 1',
+	string_agg(format('SELECT color, sum(price) AS total, count(*) AS n FROM %s WHERE kind < 9 GROUP BY 1', inhrelid::regclass), ' UNION ALL '))
+	FROM pg_inherits WHERE inhparent = 'items'::regclass \gexec});
+is(query('SELECT * FROM totals ORDER BY 1'),
+	query('SET client_min_messages = error; SELECT color, sum(price), avg(price), count(*) FROM own.items WHERE kind < 9 GROUP BY 1 ORDER BY 1'), 'sums of sums');
 
-is(query($sums), query('SET client_min_messages = error; SELECT color, sum(price), avg(price), count(*) FROM own.items WHERE kind < 9 GROUP BY 1 ORDER BY 1'), 'sums of sums');
-is(scalar(() = query("EXPLAIN (COSTS OFF) $sums") =~ /Async Foreign Scan\n *Relations: Aggregate on \(items_\d\)/g), 3, 'each server sums, asynchronously');
+sub shipped
+{
+	my ($sql, $what) = @_;
+
+	return scalar(() = query($sql) =~ /Async Foreign Scan\n *Relations: $what/g);
+}
+
+is(shipped('EXPLAIN (COSTS OFF) SELECT color, average FROM totals', qr/Aggregate on \(items_\d\)/), 3, 'each server sums, asynchronously');
+$_->safe_psql('postgres', 'SET client_min_messages = error; ANALYZE own.items, own.sizes') for @nodes;
+is(shipped(join('; ', (map { "ALTER SERVER n$_ OPTIONS (ADD use_remote_estimate 'true')" } 0 .. 2), 'SET enable_partitionwise_join = on',
+		'SET enable_partitionwise_aggregate = on', 'EXPLAIN (COSTS OFF) SELECT size, sum(total)
+			FROM (SELECT share, size, sum(price) AS total FROM items JOIN sizes USING (share) WHERE items.id = sizes.id GROUP BY 1, 2) parts GROUP BY 1'),
+		qr/Aggregate on \(\(.*\) INNER JOIN \(.*\)\)/), 3, 'each server joins and sums');
 unlike(query('EXPLAIN SELECT count(*) FROM items WHERE share = 2'), qr/items_[01]/, 'only one server is asked');
 
 # ---- bad records ----
@@ -200,6 +215,8 @@ is(query("SET ROLE ann; SELECT csv_gpu_undistribute('anns')"), 'DROP TABLE publi
 
 # ---- and back ----
 
+like(error("SELECT csv_gpu_undistribute('items')"), qr/^ERROR:  cannot drop table items because other objects depend on it/, 'a view is not dropped');
+query('DROP VIEW totals');
 is(query("SELECT csv_gpu_undistribute('$_')"), "DROP TABLE public.$_", "without $_") for 'items', 'sizes', 'slow';
 is(query("SELECT count(*) FROM pg_foreign_table t, pg_foreign_server s WHERE s.oid = t.ftserver AND srvname = 'n2'"), 0, 'no partition is left');
 
