@@ -1113,7 +1113,7 @@ LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	command CONSTANT text := format('SELECT pg_catalog.json_agg(e) FROM %s.csv_gpu_errors(%%s, %s) e',
+	command CONSTANT text := format('SELECT coalesce(pg_catalog.json_agg(e), ''[]'') FROM %s.csv_gpu_errors(%%s, %s) e',
 		'@extschema@', coalesce(max_records::text, 'NULL'));
 	query text;
 	node record;
