@@ -12,7 +12,7 @@ failed=0
 
 [ -n "${CITUS_SOURCE:-}" ] || [ -e "$("$PG_CONFIG" --sharedir)/extension/citus.control" ] ||
 	die 'Citus is not installed; CITUS_SOURCE may name a directory in which it is built'
-private_install || die 'csv_gpu_fdw could not be installed'
+private_install install || die 'csv_gpu_fdw could not be installed'
 if [ -n "${CITUS_SOURCE:-}" ]; then
 	$MAKE -s -C "$CITUS_SOURCE" install-extension with_llvm=no DESTDIR="$work/root" >"$work/citus.log" 2>&1 ||
 		die "Citus could not be installed: $(tail -5 "$work/citus.log")"
