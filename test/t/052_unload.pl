@@ -1,0 +1,369 @@
+# csv_gpu_unload(): the bytes of COPY TO for the same options, rows that are read back,
+# and, after errors, cancels and crashes, no file but whole ones.
+#
+# CSV_GPU_FDW_SECONDS=N takes N seconds for random tables, and N for crashes.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use CsvServer;
+use File::Find;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+random_seed();
+my $seconds = seconds_to_run(6);
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my $node = csv_server('unload', CHEAP_WORKERS, max_parallel_workers_per_gather => 2, restart_after_crash => 'on');
+my $session = new_session($node);
+my $out = "$directory/out";
+
+# every file below a directory, hidden or not
+sub files
+{
+	my ($below) = @_;
+	my @files;
+
+	find({ wanted => sub { push @files, substr($_, length($below) + 1) if -f }, no_chdir => 1 }, $below) if -d $below;
+	return sort @files;
+}
+
+sub clear
+{
+	system('rm', '-rf', $out);
+	mkdir $out;
+	return;
+}
+
+# a call, as SQL
+sub unload
+{
+	my ($query, $path, %options) = @_;
+
+	return 'csv_gpu_unload(' . join(', ', literal($query), literal($path), map { "$_ => $options{$_}" } sort keys %options) . ')';
+}
+
+sub error
+{
+	return ($session->query($_[0]))[1] =~ s/^psql:<stdin>:\d+: //gmr;
+}
+
+# ---- random tables and options ----
+
+my @texts = (
+	"''", "'a'", "'plain text'", "','", "'\"'", "'a\"b'", "E'\\\\'", "E'\\\\.'", "E'line\\nbreak'", "E'cr\\rhere'", "E'tab\\there'", "'NULL'", "' '",
+	"'../x'", "'a/b'", "'.'", "'%2F'", "'k=v'", "'*'", "'[x]'", "'__HIVE_DEFAULT_PARTITION__'", "U&'\\00e4\\20ac'", "repeat('x', 100)", "repeat('q\"', 20)");
+my %types = (
+	int4 => [ 0, 1, -1, 2147483647 ],
+	int8 => [ 0, '9223372036854775807' ],
+	bool => [ 'true', 'false' ],
+	numeric => [ '0', '1.50', '-0.001', "'NaN'", '1e30' ],
+	float8 => [ '0.1', "'-inf'", '1e-300' ],
+	date => [ "'2001-02-28'", "'infinity'", "'0001-12-31 BC'" ],
+	timestamptz => [ "'2024-07-01 01:02:03.1+02'", "'1999-12-31 23:59:59.999999Z'" ],
+	uuid => ["'00112233-4455-6677-8899-aabbccddeeff'"],
+	jsonb => [ q('{"a": [1, null]}'), "'[]'" ],
+	'int4[]' => [ "'{1,2,NULL}'", "'{}'" ],
+	text => \@texts);
+
+# returns its columns' types
+sub make_table
+{
+	my @columns = map { chance(0.5) ? 'text' : pick(sort keys %types) } 1 .. pick(2, 2, 3, 5, 12, 120);
+	my $nrows = pick(0, 1, 10, 200, 3000);
+	my @rows;
+
+	for (1 .. ($nrows > 50 || @columns > 50 ? 20 : $nrows || 1))
+	{
+		push @rows, '(' . join(', ', map { (chance(0.1) ? 'NULL' : '(' . pick(@{ $types{$_} }) . ')') . "::$_" } @columns) . ')';
+	}
+	my $names = join(', ', map { "c$_" } 1 .. @columns);
+
+	$session->value("DROP TABLE IF EXISTS t CASCADE; CREATE TABLE t AS SELECT v.* FROM (VALUES " . join(",\n", @rows)
+		. ") v($names), generate_series(1, " . int($nrows / @rows + 0.99) . ') g; ANALYZE t');
+	return @columns;
+}
+
+# the same for csv_gpu_unload() and COPY TO
+sub make_options
+{
+	my %options = (format => pick("'csv'", "'csv'", "'text'"), header => pick("'true'", "'false'"));
+	my $csv = $options{format} eq "'csv'";
+
+	$options{delimiter} = pick("','", "';'", "'|'", "E'\\t'", "'-'") if chance(0.4);
+	$options{null_string} = pick("''", "'NULL'", "'0'", "E'\\\\N'", "'a'") if chance(0.4);
+	$options{encoding} = pick("'UTF8'", "'GB18030'") if chance(0.3);
+	$options{quote} = pick("''''", "'~'") if $csv && chance(0.3);
+	$options{escape} = pick("'\"'", "E'\\\\'", "'e'") if $csv && chance(0.3);
+	my %copy = %options;
+	$copy{null} = delete $copy{null_string} if exists $copy{null_string};
+	return (\%options, '(' . join(', ', map { "$_ $copy{$_}" } sort keys %copy) . ')');
+}
+
+my %unpack = (none => 'cat', gzip => 'gzip -dc', zstd => 'zstd -dcq', lz4 => 'lz4 -dcq');
+my @compressions = ('none', 'none', grep { has_program($_) } 'gzip', 'zstd', 'lz4');
+
+sub contents
+{
+	my ($compression, $path) = @_;
+
+	return $compression eq 'none' ? slurp_file($path) : scalar `$unpack{$compression} < '$path'`;
+}
+
+# records as a multiset, without headers: line breaks in quotes cut all copies alike
+sub pool
+{
+	my ($header, @contents) = @_;
+
+	return join "\n", sort map { substr($_, length $header) =~ /([^\n]*)\n/g } @contents;
+}
+
+sub copied
+{
+	my ($query, $copy) = @_;
+
+	# in its order
+	$session->value("BEGIN; SET LOCAL max_parallel_workers_per_gather = 0; COPY ($query) TO '$directory/copied' $copy; COMMIT");
+	return slurp_file("$directory/copied");
+}
+
+my ($nsets, $nfiles, $ndifferent, $until) = (0, 0, 0, time() + $seconds);
+
+sub different
+{
+	my ($what) = @_;
+
+	diag($what) if $ndifferent++ < 3;
+	return;
+}
+
+while (time() < $until)
+{
+	my @columns = make_table();
+
+	for (1 .. 4)
+	{
+		my ($options, $copy) = make_options();
+		my $compression = pick(@compressions);
+		my $query = pick('TABLE t', 'SELECT * FROM t', 'SELECT * FROM t ORDER BY t::text', 'SELECT * FROM t ORDER BY t::text LIMIT 7');
+		my $keys = @columns > 2 && @columns < 50 && chance(0.5) ? [ map { "c$_" } chance(0.5) ? (2) : (2, 1) ] : undef;
+		my %more = (%$options, compression => "'$compression'");
+
+		clear();
+		$more{max_file_size} = pick("'2kB'", "'10kB'") if chance(0.3);
+		$more{partition_by} = "'{" . join(',', @$keys) . "}'" if $keys;
+		$more{ordered} = 'true' if !$keys && chance(0.5);
+		my $path = $keys ? "$out/keys" : "$out/some.csv";
+		my $what = unload($query, $path, %more);
+		my @rows = split /\n/, $session->value("SELECT filename, records, bytes FROM $what");
+		my @found = files($out);
+
+		$nsets++;
+		$nfiles += @found;
+		different("$what: files " . join(' ', @found) . " and\n@rows") if @rows != @found || grep { my ($name, undef, $bytes) = split /\|/; -s $name != $bytes } @rows;
+		my $others = join(', ', grep { my $name = $_; !grep { $_ eq $name } @{ $keys // [] } } map { "c$_" } 1 .. @columns);
+		my $expected = copied("SELECT $others FROM ($query) q", $copy);
+		my $header = $options->{header} eq "'true'" ? $expected =~ s/^([^\n]*\n).*/$1/sr : '';
+		my @contents = map { contents($compression, (split /\|/)[0]) } @rows;
+
+		different("$what: a file without its header") if grep { substr($_, 0, length $header) ne $header } @contents;
+		my $same = $more{ordered} ? join('', $header, map { substr($_, length $header) } @contents) eq $expected
+			: pool($header, @contents) eq pool($header, $expected);
+		different("$what: bytes differ from COPY") if !$same;
+		next if !$keys || $options->{format} ne "'csv'" || $query =~ /LIMIT/;
+
+		# the keys' values, as text, with each file's rows
+		my $pattern = "$out/keys" . '/*' x @$keys . '/*.csv*';
+		my %format = %$options;
+		delete $format{format};
+		$format{null} = delete $format{null_string} if exists $format{null_string};
+		my $definition = join(', ', (map { "$_ text" } split /, /, $others), map { "$_ text OPTIONS (virtual 'path:$_')" } @$keys);
+		my $texts = join(', ', map { $columns[ $_ - 1 ] eq 'bool' ? "left(c$_\::text, 1)" : "c$_\::text" } 1 .. @columns);
+		my $names = join(', ', map { "c$_" } 1 .. @columns);
+		my $difference = $session->value("SET client_min_messages = error; DROP FOREIGN TABLE IF EXISTS back; CREATE FOREIGN TABLE back ($definition) SERVER csv OPTIONS (filename "
+			. literal($pattern) . ', ' . join(', ', map { "$_ $format{$_}" } sort keys %format) . ');'
+			. (@found ? "SELECT (SELECT count(*) FROM (SELECT $texts FROM t EXCEPT ALL SELECT $names FROM back) a), (SELECT count(*) FROM (SELECT $names FROM back EXCEPT ALL SELECT $texts FROM t) b)"
+				: "SELECT '0|0'"));
+
+		# texts that are NULL by null_string are written with quotes, and stay texts
+		different("$what: read back $difference") if $difference ne '0|0';
+	}
+}
+is($ndifferent, 0, "$nsets sets of $nfiles files have the bytes of COPY TO, and are read back");
+
+# ---- processes ----
+
+clear();
+$session->value(q{
+	CREATE TABLE many AS SELECT n, n % 10 AS k, md5(n::text) AS t FROM generate_series(1, 50000) n; ANALYZE many;
+	CREATE FUNCTION pid() RETURNS int PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN RETURN pg_backend_pid(); END';
+	CREATE FUNCTION wait(ms int) RETURNS int PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(ms / 1000.0); RETURN ms; END'});
+
+sub by_workers
+{
+	my ($path) = @_;
+	my @rows = split /\n/, $session->value('SELECT filename FROM ' . unload('SELECT pid(), n FROM many', $path));
+
+	return join '', map { slurp_file($_) =~ s/^pid,n\n//r } @rows;
+}
+
+$session->value('SET parallel_leader_participation = off');
+unlike(by_workers("$out/a.csv"), qr/^@{[$session->pid]},/m, 'workers write');
+$session->value('BEGIN; CREATE TABLE new (i int)');
+$session->value('SELECT count(*) FROM ' . unload('SELECT pid(), n FROM many', "$out/b.csv"));
+$session->value('COMMIT');
+unlike(join('', map { slurp_file("$out/$_") } grep { /^b/ } files($out)), qr/^@{[$session->pid]},/m, 'so they do in a transaction that has written');
+$session->value('RESET parallel_leader_participation');
+is(sprintf('%o', (stat("$out/" . (files($out))[0]))[2] & 0777), '644', 'the mode of a file');
+
+# ---- memory ----
+
+clear();
+$session->value("SET maintenance_work_mem = '1MB'");
+my $nkeys = 5000;
+my ($before, $nopen) = (rss_kb($session->pid), descriptors($session->pid));
+my ($count, undef, $most) = $session->query_watched('SELECT count(*), sum(records) FROM '
+	. unload("SELECT n * 7919 % $nkeys AS k, n, repeat('x', 100) AS t FROM generate_series(1, 50000) n", "$out/keys", partition_by => "'{k}'"));
+is($count, "$nkeys|50000", "$nkeys keys");
+my $shown = $most - $before;
+note("$shown kB more memory");
+# a file has 200 bytes in shared memory, and its path in the leader
+cmp_ok($shown, '<', 20 * 1024, 'take little memory');
+is(scalar(grep { /^k=\d+\/data\.csv$/ } files("$out/keys")), $nkeys, 'all files have names');
+is(descriptors($session->pid), $nopen, 'no file is open');
+$session->value('RESET maintenance_work_mem');
+
+# ---- what goes wrong ----
+
+# all of these leave nothing behind
+sub leaves_nothing
+{
+	my ($name) = @_;
+
+	return is(join(' ', glob("$out/* $out/.csv*")), '', "$name leaves nothing");
+}
+
+clear();
+my $slow = 'SELECT n, k, wait(1) FROM many';
+
+foreach my $case ([ "$out/a.csv" ], [ "$out/a.csv.gz" ], [ "$out/keys", partition_by => "'{k}'" ], [ "$out/o.csv", ordered => 'true' ])
+{
+	$session->send('SELECT count(*) FROM ' . unload($slow, @$case));
+	$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE query LIKE '%wait(1)%' AND pid <> pg_backend_pid()});
+	sleep(rand(0.1));
+	$node->safe_psql('postgres', 'SELECT pg_cancel_backend(' . $session->pid . ')');
+	like(($session->await)[1], qr/canceling statement due to user request/, 'a cancel');
+	leaves_nothing('it');
+}
+like(error('SELECT count(*) FROM ' . unload('SELECT n, 1 / (40000 - n) FROM many', "$out/a.csv")), qr/division by zero/, 'an ERROR in a process');
+leaves_nothing('it');
+my $ended = new_session($node);
+
+$ended->send('SELECT count(*) FROM ' . unload($slow, "$out/keys", partition_by => "'{k}'"));
+$node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_progress_copy WHERE command = 'COPY TO' AND type = 'FILE'");
+ok(1, 'pg_stat_progress_copy has it');
+$node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . $ended->pid . ')');
+$ended->{run}->finish;
+$node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = ' . $ended->pid);
+leaves_nothing('the end of a session');
+
+SKIP:
+{
+	skip 'no prlimit', 3 if !has_program('prlimit');
+	my $full = new_session($node);
+
+	$full->value('SET max_parallel_workers_per_gather = 0');
+	# WAL files have 16 MB
+	system('prlimit', '--fsize=17000000', '--pid', $full->pid) == 0 or die 'prlimit';
+	my $large = q{SELECT repeat('x', 1000) FROM generate_series(1, 20000)};
+	my $message = ($full->query('SELECT count(*) FROM ' . unload($large, "$out/a.csv")))[1];
+
+	like($message, qr/ERROR:  could not write to file ".*": File too large/, 'a file that cannot grow');
+	leaves_nothing('it');
+	is($full->value('SELECT count(*) FROM ' . unload($large, "$out/a.csv", max_file_size => "'16MB'")), 2, 'smaller files can be written');
+	$full->quit;
+}
+
+# two sessions, one path
+clear();
+my $other = new_session($node);
+
+$session->value('BEGIN; SELECT count(*) FROM ' . unload('SELECT 1 AS first', "$out/a.csv"));
+$other->value('BEGIN; SELECT count(*) FROM ' . unload('SELECT 2 AS second', "$out/a.csv"));
+$session->value('COMMIT');
+like(($other->query('COMMIT'))[1], qr/ERROR:  file ".*a.csv" exists/, 'of two sessions the second fails');
+is(join(' ', files($out)), 'a.csv', 'which leaves nothing');
+is(slurp_file("$out/a.csv"), "first\n1\n", 'the file is of the first');
+
+# a transaction that fails after its files have got their names
+$session->value('CREATE TABLE x (i int); CREATE TABLE y (i int)');
+$session->value('BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM x');
+$other->value('BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM y');
+$session->value('INSERT INTO y VALUES (1); SELECT count(*) FROM ' . unload('SELECT 3 AS third', "$out/a.csv", overwrite => 'true')
+	. ', ' . unload('SELECT 1 AS k, 4 AS fourth', "$out/keys", partition_by => "'{k}'") . ' AS b');
+$other->value('INSERT INTO x VALUES (1); COMMIT');
+like(error('COMMIT'), qr/could not serialize access/, 'a serialization failure at COMMIT');
+is(join(' ', files($out)), 'a.csv', 'new files are gone');
+is(slurp_file("$out/a.csv"), "first\n1\n", 'and the old one is back');
+$other->quit;
+
+# ---- crashes ----
+
+# what an aborted transaction has set aside
+my $aborted = $session->value('BEGIN; SELECT pg_current_xact_id(); ROLLBACK');
+my $system = $session->value('SELECT system_identifier FROM pg_control_system()');
+my $hidden = "$out/.csvgpu-$system-1-$aborted-0.csvgpu";
+
+system('mkdir', '-p', "$hidden/new/k=1", "$hidden/old/k=2");
+rename "$out/a.csv", "$hidden/old/a.csv";
+write_file("$hidden/old/k=2/data.csv", 'x');
+write_file("$hidden/new/k=1/data.csv", 'y');
+is($session->value("SELECT state FROM csv_gpu_leftovers('$out', true)"), 'aborted', 'what a crash leaves behind');
+is(join(' ', files($out)), 'a.csv k=2/data.csv', 'is put back');
+
+my ($ncrashes, $nbad, $generation) = (0, 0, 0);
+
+clear();
+$until = time() + $seconds;
+while (time() < $until)
+{
+	# the same set again and again, until the server dies
+	my $writer = new_session($node);
+	my $by_key = chance(0.5);
+	my @case = $by_key ? ("$out/keys", partition_by => "'{k}'") : ("$out/set.csv", ordered => 'true', max_file_size => "'200kB'");
+	my $end = time() + rand(0.5);
+	my $call = unload('@', @case, overwrite => 'true') =~ s/'@'/query/r;
+
+	$writer->send("DO \$\$ DECLARE query text; BEGIN FOR g IN $generation .. $generation + 999 LOOP
+		query := 'SELECT ' || g || ' AS g, k, t FROM many WHERE n <= 20000'; PERFORM count(*) FROM $call; COMMIT; END LOOP; END \$\$");
+	$generation += 1000;
+	sleep(0.02) while time() < $end;
+	kill 'KILL', $writer->pid;
+	$writer->{run}->kill_kill;
+	$ncrashes++;
+	# until all sessions have ended, and until there can be one again
+	sleep(0.02) while eval { $session->query('SELECT 1'); $session->{run}->pumpable };
+	$session->{run}->kill_kill;
+	sleep(0.1) until eval { $session = new_session($node) };
+	$session->value("SELECT count(*) FROM csv_gpu_leftovers('$_', true)") foreach grep { -d } $out, "$out/keys";
+	foreach my $file (files($out))
+	{
+		my @lines = split /\n/, slurp_file("$out/$file");
+		my %generations = map { /^(\d+),/ ? ($1 => 1) : () } @lines[ 1 .. $#lines ];
+
+		next if keys %generations == 1 && $lines[0] eq ($file =~ /k=/ ? 'g,t' : 'g,k,t') && ($file !~ /k=/ || @lines == 2001);
+		diag("$file has " . @lines . ' lines of ' . join(' ', keys %generations)) if $nbad++ < 3;
+	}
+	if (my @left = grep { /csvgpu/ } files($out))
+	{
+		diag("left: @left") if $nbad++ < 3;
+	}
+}
+is($nbad, 0, "after $ncrashes crashes all files are whole, and nothing else is left");
+
+$session->quit;
+$node->stop;
+done_testing();
