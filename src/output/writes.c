@@ -85,12 +85,12 @@ struct CsvWrite
 	Oid			relid;
 	char	   *filename;
 	bool		is_pattern;
-	MemoryContext context;
 
 	/* for the next rows; made again if the table's definition changes */
+	MemoryContext context;
 	const CsvTable *table;
 	CsvRowWriter *writer;
-	const Form *form;
+	Form	   *form;
 	bool		is_stale;
 	int			client_encoding;
 
@@ -106,7 +106,8 @@ struct CsvWrite
 	char	   *hidden;			/* ... and its name for now; NULL: not made */
 	char	  **doomed;			/* ... and files to delete */
 	int			ndoomed;
-	CsvSink		sink;			/* a plain file; name NULL: not opened */
+	CsvSink		sink;			/* a plain file */
+	bool		is_opened;		/* ... to which rows are written */
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
 };
@@ -135,7 +136,7 @@ static void
 flush_waiting(CsvWrite *write)
 {
 	ResourceOwner owner = CurrentResourceOwner;
-	MemoryContext outer = MemoryContextSwitchTo(write->context);
+	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
 	Place	   *end = &write->state.end;
 	uint64		nbytes = write->waiting.length;
 
@@ -167,7 +168,7 @@ enter_nest_level(CsvWrite *write)
 	if (nest_level <= write->nest_level)
 		return;
 	flush_waiting(write);
-	saved = MemoryContextAlloc(write->context, sizeof(Saved));
+	saved = MemoryContextAlloc(TopTransactionContext, sizeof(Saved));
 	saved->nest_level = write->nest_level;
 	saved->state = write->state;
 	saved->outer = write->saved;
@@ -189,9 +190,9 @@ leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 	}
 	if (!is_commit)
 	{
+		write->is_stale |= write->state.is_truncated != saved->state.is_truncated;
 		write->state = saved->state;
 		write->waiting.length = 0;
-		write->is_stale = true;
 	}
 	write->nest_level = saved->nest_level;
 	write->saved = saved->outer;
@@ -236,19 +237,45 @@ check_access(const CsvTable *table, bool is_pattern)
 				(errcode_for_file_access(),
 				 errmsg("could not open file \"%s\" for writing: %m", table->filename),
 				 errhint("The file is written by the server process, as the operating system user that it runs as.")));
-	if (!is_pattern && !is_file)
-		(void) csv_file_lock_number(table->filename);
+}
+
+/* the form of the file for the next rows; the same as before, if they are equal */
+static Form *
+find_form(CsvWrite *write, const CsvTable *table)
+{
+	CsvFileForm file = write->is_pattern || write->state.is_truncated ?
+		csv_file_form_new(table) : csv_file_form_read(table);
+	MemoryContext outer;
+	Form	   *form = write->form;
+	size_t		nbytes = sizeof(int32) * (size_t) table->natts;
+
+	if (form != NULL && csv_file_forms_equal(table, &form->file, &file))
+	{
+		form->file.has_bytes = file.has_bytes;
+		return form;
+	}
+	/* states refer to it */
+	outer = MemoryContextSwitchTo(TopTransactionContext);
+	form = palloc0(sizeof(Form));
+	form->file = file;
+	form->file.fields = memcpy(palloc(nbytes + 1), file.fields, nbytes);
+	csv_output_begin(&form->header, CSV_FIRST_BYTES);
+	MemoryContextSwitchTo(outer);
+	return form;
 }
 
 /* the table, its form and its writer, as the table is now */
 static void
 renew(CsvWrite *write)
 {
-	MemoryContext outer = MemoryContextSwitchTo(write->context);
+	MemoryContext context = AllocSetContextCreate(TopTransactionContext,
+												  "csv_gpu_fdw writer",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
 	const CsvTable *table = csv_table_get(write->relid);
-	Form	   *form = palloc0(sizeof(Form));
-	CsvCompression compression;
+	CsvCompression compression = csv_compression_of(table->filename, table->compression);
 	CsvRowWriter *writer;
+	Form	   *form;
 
 	csv_table_check(table);
 	if (table->share >= 0)
@@ -257,20 +284,20 @@ renew(CsvWrite *write)
 				 errmsg("cannot write to foreign table \"%s\", which has a share of its files",
 						table->name)));
 	check_access(table, write->is_pattern);
-	form->file = write->is_pattern || write->state.is_truncated ?
-		csv_file_form_new(table) : csv_file_form_read(table);
-	if (has_rows(write) &&
-		!csv_file_forms_equal(table, &form->file, &write->state.form->file))
+	if (compression != CSV_COMPRESSION_NONE)
+		csv_compression_prepare(compression, table->filename, true);
+	form = find_form(write, table);
+	if (has_rows(write) && form != write->state.form)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot write rows of two forms to file \"%s\" in one transaction",
 						table->filename)));
-	compression = csv_compression_of(table->filename, table->compression);
-	if (compression != CSV_COMPRESSION_NONE)
-		csv_compression_prepare(compression, table->filename, true);
 	writer = csv_row_writer_create(table, &form->file);
-	csv_output_begin(&form->header, CSV_FIRST_BYTES);
+	form->header.length = 0;
 	csv_row_writer_header(writer, &form->header);
+	if (write->context != NULL)
+		MemoryContextDelete(write->context);
+	write->context = context;
 	write->table = table;
 	write->form = form;
 	write->writer = writer;
@@ -313,7 +340,6 @@ csv_write_begin(Oid foreigntableid)
 		write->relid = foreigntableid;
 		write->filename = pstrdup(table->filename);
 		write->is_pattern = csv_is_pattern(table);
-		write->context = TopTransactionContext;
 		write->is_stale = true;
 		write->nest_level = 1;
 		csv_output_begin(&write->waiting, CSV_FIRST_BYTES);
@@ -530,6 +556,7 @@ append_to_file(CsvWrite *write)
 	is_new = !form.has_bytes;
 	lacks_break = !is_new && csv_file_lacks_break(write->table, &form);
 	csv_sink_open(&write->sink, write->filename, O_CREAT | O_APPEND | O_NONBLOCK);
+	write->is_opened = true;
 	if (fstat(write->sink.fd, &write->before) != 0 || !S_ISREG(write->before.st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -580,14 +607,6 @@ write_all(void)
 		csv_file_lock(write->lock, ExclusiveLock);
 		append_to_file(write);
 	}
-	foreach(cell, writes)
-	{
-		CsvWrite   *write = lfirst(cell);
-
-		if (write->file != NULL)
-			BufFileClose(write->file);
-		write->file = NULL;
-	}
 	MemoryContextSwitchTo(outer);
 }
 
@@ -625,10 +644,10 @@ truncate_file(const CsvWrite *write)
 {
 	int			fd;
 
-	if (write->is_made && write->sink.name == NULL)
+	if (write->is_made)
 		return;
 	fd = open(write->filename, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || keep_bytes(fd, write->is_made ? 0 : write->before.st_size) != 0)
+	if (fd < 0 || keep_bytes(fd, write->before.st_size) != 0)
 		warn("could not truncate file \"%s\": %m", write->filename);
 	if (fd >= 0)
 		close(fd);
@@ -690,13 +709,28 @@ take_off(const CsvWrite *write)
 static void
 take_back(const CsvWrite *write)
 {
-	if (write->sink.name != NULL)
+	if (write->is_opened)
 		take_off(write);
 	if (write->hidden != NULL && unlink(write->hidden) != 0 && errno != ENOENT)
 		warn("could not remove file \"%s\": %m", write->hidden);
 }
 
 /* ---- callbacks ---- */
+
+static void
+close_temporary_files(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, writes)
+	{
+		CsvWrite   *write = lfirst(cell);
+
+		if (write->file != NULL)
+			BufFileClose(write->file);
+		write->file = NULL;
+	}
+}
 
 static void
 end_transaction(XactEvent event, void *arg)
@@ -707,6 +741,7 @@ end_transaction(XactEvent event, void *arg)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 			write_all();
+			close_temporary_files();
 			return;
 		case XACT_EVENT_PRE_PREPARE:
 			foreach(cell, writes)
@@ -714,6 +749,7 @@ end_transaction(XactEvent event, void *arg)
 					ereport(ERROR,
 							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							 errmsg("cannot PREPARE a transaction that has written to csv_gpu_fdw foreign tables")));
+			close_temporary_files();
 			return;
 		case XACT_EVENT_COMMIT:
 			foreach(cell, writes)

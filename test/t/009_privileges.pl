@@ -31,6 +31,7 @@ my $denied = sub {
 	return qr/^ERROR:  permission denied to set the "$_[0]" option of a csv_gpu_fdw foreign table\nDETAIL:  Only roles with privileges of the "$_[1]" role may set this option/m;
 };
 my $file_denied = $denied->('filename', 'pg_read_server_files');
+my $write_denied = $denied->('writable', 'pg_write_server_files');
 my $program_denied = $denied->('program', 'pg_execute_server_program');
 
 # ---- what is read ----
@@ -49,6 +50,9 @@ for (
 	[ "ALTER FOREIGN TABLE owned OPTIONS (ADD header 'true')", $file_denied ],
 	[ "IMPORT FOREIGN SCHEMA x FROM SERVER csv INTO public", qr/^ERROR:  permission denied for IMPORT FOREIGN SCHEMA from a directory/ ],
 	[ "SELECT * FROM csv_gpu_sniff('/etc/passwd')", qr/^ERROR:  permission denied for function csv_gpu_sniff/ ],
+	[ "CREATE FOREIGN TABLE mine (n int) SERVER csv OPTIONS (writable 'true', filename '/tmp/x')", $write_denied ],
+	[ "ALTER FOREIGN TABLE owned OPTIONS (ADD writable 'true')", qr/^ERROR:  permission denied to set the "(?:filename|writable)" option/ ],
+	[ "SELECT * FROM csv_gpu_leftovers('/tmp')", qr/^ERROR:  permission denied for function csv_gpu_leftovers/ ],
 	[ "SELECT * FROM csv_gpu_files('data')", qr/^ERROR:  permission denied for foreign table data/ ],
 	[ "ALTER FOREIGN TABLE data OPTIONS (SET filename '/etc/passwd')", qr/^ERROR:  must be owner of foreign table data/ ],
 	[ 'SELECT * FROM data', qr/^ERROR:  permission denied for foreign table data/ ],
@@ -134,6 +138,24 @@ $session = new_session($node, user => 'file_reader');
 is(($session->query("
 	CREATE FOREIGN TABLE of_reader (n int, t text) SERVER csv OPTIONS (filename '$directory/data.csv');
 	SELECT n FROM of_reader"))[0], "1\n2", 'a member of pg_read_server_files may name a file');
+
+# writing needs more: also for a table whose owner may only read, however it is changed
+like(($session->query("CREATE FOREIGN TABLE written (n int) SERVER csv OPTIONS (filename '$directory/written.csv', writable 'true')"))[1],
+	$write_denied, 'a reader may not make a table writable');
+like(($session->query("ALTER FOREIGN TABLE of_reader OPTIONS (ADD writable 'true')"))[1], $write_denied, 'nor later');
+$super->value("CREATE FOREIGN TABLE given (n int) SERVER csv OPTIONS (filename '$directory/given.csv', writable 'true'); ALTER FOREIGN TABLE given OWNER TO file_reader;
+	GRANT INSERT ON given TO nobody_special");
+like(($session->query("ALTER FOREIGN TABLE given OPTIONS (SET filename '$directory/other.csv')"))[1], $write_denied, 'nor name another file of a writable table');
+is(($session->query("ALTER FOREIGN TABLE given OPTIONS (DROP writable); ALTER FOREIGN TABLE given OPTIONS (SET filename '$directory/other.csv')"))[1], '', 'but may let it be read only');
+$super->value("ALTER FOREIGN TABLE given OPTIONS (SET filename '$directory/given.csv', ADD writable 'true')");
+{
+	my $inserter = new_session($node, user => 'nobody_special');
+
+	is(($inserter->query('INSERT INTO given VALUES (1)'))[1], '', 'the privilege INSERT suffices for rows');
+	like(($inserter->query('TRUNCATE given'))[1], qr/^ERROR:  permission denied/, 'and not for TRUNCATE');
+	$inserter->quit;
+}
+is($session->value('INSERT INTO given VALUES (2) RETURNING n; SELECT count(*) FROM given'), "2\n2", 'nor does the owner need another one');
 ($out, $err) = $session->query("ALTER FOREIGN TABLE of_reader OPTIONS (DROP filename, ADD program 'id')");
 like($err, $program_denied, 'but no program');
 $session->quit;

@@ -44,41 +44,6 @@ my $look_at_keyed = "SELECT count(*) IN (0, $nload), count(*) = count(DISTINCT a
 	SELECT count(*) FROM verify_heapam('keyed'); SELECT count(*) FROM verify_heapam('indexed')";
 my $keyed_is_right = "t|t\n|\n0\n0";
 
-# start after a crash: those who were left alone may take a moment to go
-sub start_again
-{
-	my ($node) = @_;
-
-	for (1 .. 100)
-	{
-		$node->{_pid} = undef;
-		return 1 if $node->start(fail_ok => 1);
-		sleep(0.2);
-	}
-	die 'the server does not start';
-}
-
-# all of it at once: a checkpointer alone might wait for a backend that is gone
-sub kill_server
-{
-	my ($node) = @_;
-	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
-	my @children = grep { slurp_stat($_) =~ /\) \S $postmaster / } map { m{(\d+)$} } glob('/proc/[0-9]*');
-
-	kill 'KILL', $postmaster, @children;
-	return;
-}
-
-sub slurp_stat
-{
-	my ($pid) = @_;
-
-	open my $file, '<', "/proc/$pid/stat" or return '';
-	my $stat = <$file>;
-	close $file;
-	return $stat // '';
-}
-
 sub checksums_are_right
 {
 	my ($node, $name) = @_;

@@ -12,7 +12,7 @@ use lib $FindBin::RealBin;
 use CsvServer;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
+use Time::HiRes qw(sleep time);
 
 random_seed();
 my $seconds = seconds_to_run(12);
@@ -232,5 +232,181 @@ for (my ($number, $end) = (0, time + $seconds); time < $end; $number++)
 note("$ntables tables, $nrows rows, $nrefused refused");
 note("$refusals{$_} $_") foreach sort { $refusals{$b} <=> $refusals{$a} } keys %refusals;
 ok($nrows > 0, 'rows were written');
+$_->value("SET client_min_messages = warning; DROP FOREIGN TABLE IF EXISTS f") foreach values %sessions;
+
+# ---- two sessions ----
+
+my ($one, $two) = map { new_session($node) } 1 .. 2;
+
+sub lines
+{
+	my ($file) = @_;
+
+	return split /(?<=\n)/, slurp_file("$directory/$file");
+}
+
+# the SQLSTATE or message of an error
+sub fails
+{
+	my ($session, $sql, $error, $what) = @_;
+	my ($out, $err) = $session->query($sql);
+
+	like($err, $error, $what);
+	return;
+}
+
+$one->value("CREATE FOREIGN TABLE plain (i int, t text) SERVER csv OPTIONS (filename '$directory/plain.csv', header 'true', writable 'true');
+	CREATE FOREIGN TABLE other (i int, t text) SERVER csv OPTIONS (filename '$directory/plain.csv', header 'true', writable 'true');
+	CREATE FOREIGN TABLE files (i int, t text) SERVER csv OPTIONS (filename '$directory/files-*.csv', writable 'true');
+	CREATE PROCEDURE write_some(first int, n int) LANGUAGE plpgsql AS \$\$
+	BEGIN
+		FOR i IN first .. first + n - 1 LOOP
+			INSERT INTO plain SELECT i, repeat('x', j) FROM generate_series(1, 50) j;
+			INSERT INTO other VALUES (i, 'other');
+			INSERT INTO files VALUES (i, 'file');
+			IF i % 5 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
+		END LOOP;
+	END \$\$");
+$one->send('CALL write_some(1, 100)');
+$two->send('CALL write_some(101, 100)');
+my $reader = new_session($node);
+my $torn = 0;
+while (!$one->ended || !$two->ended)
+{
+	my ($out, $err) = $reader->query("SELECT i FROM plain GROUP BY i HAVING count(*) <> 51 UNION ALL SELECT count(*) - count(DISTINCT i) FROM files HAVING count(*) <> count(DISTINCT i)");
+
+	# the file is not there yet
+	$torn++ if "$out$err" ne '' && $err !~ /No such file/;
+}
+is(join('', $one->await, $two->await), '', 'both have written');
+is($torn, 0, 'readers see whole transactions');
+is($one->value('SELECT count(*), count(DISTINCT i) FROM plain'), '8160|160', 'all committed rows are there');
+is($one->value('SELECT count(*), count(DISTINCT i) FROM files'), '160|160', 'and those of the pattern');
+is(scalar(grep { !/\n\z/ } lines('plain.csv')), 0, 'each line is whole');
+
+# a cursor sees the files of its beginning
+$one->value('TRUNCATE files; TRUNCATE plain; INSERT INTO plain VALUES (1); INSERT INTO files VALUES (1)');
+$one->value('BEGIN; DECLARE p CURSOR FOR SELECT i FROM plain; DECLARE f CURSOR FOR SELECT i FROM files');
+$two->value('INSERT INTO plain VALUES (2); INSERT INTO files VALUES (2)');
+is($one->value('FETCH ALL FROM p; FETCH ALL FROM f; SELECT count(*) FROM plain; COMMIT'), "1\n1\n2", 'a cursor sees sizes and names of its beginning');
+
+# kept columns, and plans
+$one->value("SET csv_gpu_fdw.resident = on; PREPARE q AS SELECT count(*) FROM plain");
+for my $n (3 .. 8)
+{
+	$two->value("INSERT INTO plain VALUES ($n)");
+	is($one->value('EXECUTE q'), $n, "a prepared statement sees row $n");
+}
+
+# ---- other programs ----
+
+sub append
+{
+	my ($file, $bytes) = @_;
+
+	open my $handle, '>>:raw', "$directory/$file" or die "$file: $!";
+	print $handle $bytes;
+	close $handle;
+	return;
+}
+
+append('plain.csv', '9,no break');
+$one->value('BEGIN; INSERT INTO plain VALUES (10)');
+append('plain.csv', ' at all');
+$one->value('COMMIT');
+is(join('', (lines('plain.csv'))[ -2, -1 ]), "9,no break at all\n10,\n", 'a line that another program has not ended is ended');
+$one->value('BEGIN; INSERT INTO plain VALUES (11)');
+write_file("$directory/plain.csv", "t;i\nx;1\n");
+$one->value("CREATE FOREIGN TABLE named (i int OPTIONS (header_name 'i'), t text OPTIONS (header_name 't')) SERVER csv
+	OPTIONS (filename '$directory/named.csv', header 'true', writable 'true')");
+$one->value("INSERT INTO named VALUES (1, 'x')");
+$one->value("COMMIT; BEGIN; INSERT INTO named VALUES (2, 'y')");
+write_file("$directory/named.csv", "t,i\nx,1\n");
+fails($one, 'COMMIT', qr/^ERROR:  file ".*named.csv" was replaced in the meantime/, 'another header');
+$one->value("INSERT INTO named VALUES (3, 'z')");
+is(join('', lines('named.csv')), "t,i\nx,1\nz,3\n", 'columns are where the header has them');
+
+# lone CRs, and the end of the data
+write_file("$directory/cr.csv", "1,a\r2,b\r");
+write_file("$directory/end.txt", "1\ta\n\\.\n");
+$one->value("CREATE FOREIGN TABLE cr (i int, t text) SERVER csv OPTIONS (filename '$directory/cr.csv', writable 'true');
+	CREATE FOREIGN TABLE ended (i int, t text) SERVER csv OPTIONS (filename '$directory/end.txt', format 'text', writable 'true')");
+$one->value("INSERT INTO cr VALUES (3, 'c')");
+is(slurp_file("$directory/cr.csv"), "1,a\r2,b\r3,c\r", 'lone CRs end records');
+fails($one, "INSERT INTO ended VALUES (3, 'c')", qr/^ERROR:  cannot append to file ".*end.txt"\nDETAIL:  Its last line marks the end of the data/m, 'behind \\.');
+is(slurp_file("$directory/end.txt"), "1\ta\n\\.\n", 'nothing was written');
+
+# ---- failures ----
+
+# at the last moment: a serialization failure comes after the rows were written
+$one->value("CREATE TABLE skew (i int); INSERT INTO skew VALUES (0);
+	CREATE FOREIGN TABLE late (i int) SERVER csv OPTIONS (filename '$directory/late.csv', writable 'true');
+	CREATE FOREIGN TABLE later (i int) SERVER csv OPTIONS (filename '$directory/later-*.csv', writable 'true')");
+for my $before (undef, "7\n")
+{
+	write_file("$directory/late.csv", $before) if defined $before;
+	$_->value('BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM skew; INSERT INTO skew VALUES (1)') foreach $one, $two;
+	$one->value('INSERT INTO late VALUES (1); INSERT INTO later VALUES (1)');
+	$two->value('COMMIT');
+	fails($one, 'COMMIT', qr/^ERROR:  could not serialize/, 'a failure when the transaction commits');
+	is(-e "$directory/late.csv" ? slurp_file("$directory/late.csv") : undef, $before, 'the file is as it was before');
+	is(join(' ', glob("$directory/{later,.later}*")), '', 'the new file is gone');
+}
+mkdir "$directory/closed" or die;
+$one->value("CREATE FOREIGN TABLE closed (i int) SERVER csv OPTIONS (filename '$directory/closed/*.csv', writable 'true')");
+chmod 0555, "$directory/closed";
+SKIP:
+{
+	skip 'everything may be written', 1 if -w "$directory/closed";
+	fails($one, 'INSERT INTO closed VALUES (1)', qr/^ERROR:  could not open file .* for writing: Permission denied/, 'a directory that may not be written');
+}
+chmod 0755, "$directory/closed";
+$one->value('INSERT INTO closed VALUES (1)');
+fails($one, 'BEGIN; INSERT INTO closed VALUES (1); PREPARE TRANSACTION \'x\'', qr/^ERROR:  cannot PREPARE a transaction that has written/, 'PREPARE TRANSACTION');
+$one->value('BEGIN; SAVEPOINT s; INSERT INTO closed VALUES (1); ROLLBACK TO s; PREPARE TRANSACTION \'x\'');
+$one->value('ROLLBACK PREPARED \'x\'');
+SKIP:
+{
+	skip 'no prlimit', 4 if system('prlimit', '--pid=' . $one->pid, '--fsize=1000000:unlimited') != 0;
+	my $plain = slurp_file("$directory/cr.csv");
+
+	for my $table ('cr', 'closed')
+	{
+		fails($one, "INSERT INTO $table (i) SELECT generate_series(1, 1000000)", qr/^ERROR:  could not write to file .*: File too large/m, "a full disk: $table");
+	}
+	is(slurp_file("$directory/cr.csv"), $plain, 'the file is as it was before');
+	is(join(' ', map { s{.*/}{}r =~ s/csvgpu-[-\d]+/tag/r } glob("$directory/closed/{*,.*csvgpu}")), 'tag.csv', 'no file is left');
+	system('prlimit', '--pid=' . $one->pid, '--fsize=unlimited:unlimited') == 0 or die;
+}
+
+# ---- crashes ----
+
+$one->value("CREATE TABLE log (i int); TRUNCATE files");
+my ($nkilled, $nfound) = (0, 0);
+for my $round (1 .. ($ENV{CSV_GPU_FDW_CRASHES} || 4))
+{
+	my $writer = new_session($node);
+
+	$writer->send("DO \$\$ BEGIN FOR i IN 1 .. 100000 LOOP
+		INSERT INTO log VALUES ($round * 1000000 + i);
+		INSERT INTO files SELECT $round * 1000000 + i, repeat('x', 100) FROM generate_series(1, 1 + i % 3 * 300);
+		COMMIT; END LOOP; END \$\$");
+	sleep(0.05 + rand(0.3));
+	kill_server($node);
+	undef $writer;
+	start_again($node);
+	$nfound += () = glob("$directory/.files*");
+
+	my $session = new_session($node);
+
+	# settled by the next write, or by the function
+	$session->value($round % 2 ? 'INSERT INTO files VALUES (0)' : "SELECT * FROM csv_gpu_leftovers('$directory', true)");
+	is(join(' ', glob("$directory/.files*")), '', "round $round: nothing is left");
+	is($session->value('SELECT count(*) FROM (SELECT i FROM files WHERE i > 0 GROUP BY i HAVING count(*) <> 1 + i % 1000000 % 3 * 300) x'), 0,
+		"round $round: each file is whole");
+	is($session->value('SELECT count(*) FROM (SELECT DISTINCT i FROM files WHERE i > 0) f FULL JOIN log USING (i) WHERE f.i IS NULL OR log.i IS NULL'), 0,
+		"round $round: rows of committed transactions are there, and no others");
+}
+note("$nfound files were found under hidden names");
 
 done_testing();

@@ -41,7 +41,7 @@ use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(csv_server engine engines use_gpu has_stand_in new_session literal write_file resident_memory
   gpu_memory_limit has_program
-  random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle
+  random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle start_again kill_server
   QUICK_FILES CHEAP_WORKERS);
 
 my $file_age = 0;
@@ -226,6 +226,41 @@ sub descriptors
 
 	return scalar grep { !m{/base/|/global/|/pg_wal/|/pg_xact/} }
 	  map { readlink($_) // '' } glob("/proc/$pid/fd/*");
+}
+
+# start after a crash: those who were left alone may take a moment to go
+sub start_again
+{
+	my ($node) = @_;
+
+	for (1 .. 100)
+	{
+		$node->{_pid} = undef;
+		return 1 if $node->start(fail_ok => 1);
+		Time::HiRes::sleep(0.2);
+	}
+	die 'the server does not start';
+}
+
+# all of it at once: a checkpointer alone might wait for a backend that is gone
+sub kill_server
+{
+	my ($node) = @_;
+	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+	my @children = grep { slurp_stat($_) =~ /\) \S $postmaster / } map { m{(\d+)$} } glob('/proc/[0-9]*');
+
+	kill 'KILL', $postmaster, @children;
+	return;
+}
+
+sub slurp_stat
+{
+	my ($pid) = @_;
+
+	open my $file, '<', "/proc/$pid/stat" or return '';
+	my $stat = <$file>;
+	close $file;
+	return $stat // '';
 }
 
 sub new_session
