@@ -1043,16 +1043,14 @@ AS $$ SELECT * FROM @extschema@.csv_gpu_distribute_citus_as($1,
 COMMENT ON FUNCTION csv_gpu_distribute_citus(regclass, text)
 IS 'makes a table of Citus with a foreign table like this one on each node; returns the statements that it has run';
 
--- May be called again after it has failed.
-CREATE FUNCTION csv_gpu_undistribute(target regclass)
-RETURNS SETOF text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+-- Is it a table of Citus with foreign tables?  ERROR if it is no table over servers.
+CREATE FUNCTION csv_gpu_is_of_citus(target regclass)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	of_citus boolean := false;
-	statement text;
-	shard record;
 BEGIN
 	IF to_regclass('pg_dist_partition') IS NOT NULL THEN
 		of_citus := EXISTS (
@@ -1067,10 +1065,26 @@ BEGIN
 					LEFT JOIN pg_proc p ON p.oid = w.fdwhandler
 				WHERE t.partrelid = target), false) THEN
 		RAISE wrong_object_type USING
-			MESSAGE = format('%s is no table that csv_gpu_distribute() has made', target),
+			MESSAGE = format('%s is no table that csv_gpu_distribute() has made', coalesce(target::text, 'NULL')),
 			DETAIL = 'Such a table has only partitions of postgres_fdw, or is a table of Citus whose shards are foreign tables.';
 	END IF;
-	IF of_citus THEN
+	RETURN of_citus;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_is_of_citus(regclass)
+IS 'internal: is a table over servers of Citus?';
+
+-- May be called again after it has failed.
+CREATE FUNCTION csv_gpu_undistribute(target regclass)
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	statement text;
+	shard record;
+BEGIN
+	IF @extschema@.csv_gpu_is_of_citus(target) THEN
 		IF NOT pg_has_role((SELECT c.relowner FROM pg_class c WHERE c.oid = target), 'USAGE') THEN
 			RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', target);
 		END IF;
@@ -1118,7 +1132,10 @@ DECLARE
 	query text;
 	node record;
 BEGIN
-	IF EXISTS (SELECT FROM pg_partitioned_table t WHERE t.partrelid = target) THEN
+	IF @extschema@.csv_gpu_is_of_citus(target) THEN
+		query := format('SELECT p.nodename || '':'' || p.nodeport AS server, p.success, p.result
+				FROM run_command_on_placements($1, %L) p', format(command, '$name$%s$name$'));
+	ELSE
 		query := (
 			SELECT format('SELECT s.srvname AS server, true AS success, d.result
 					FROM pg_inherits i JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid
@@ -1135,13 +1152,6 @@ BEGIN
 				MESSAGE = 'csv_gpu_server_errors() needs the extension dblink, which is not in this database',
 				HINT = 'Run CREATE EXTENSION dblink.';
 		END IF;
-	ELSE
-		IF to_regclass('pg_dist_partition') IS NULL THEN
-			RAISE wrong_object_type
-				USING MESSAGE = format('%s is no table that csv_gpu_distribute() has made', target);
-		END IF;
-		query := format('SELECT p.nodename || '':'' || p.nodeport AS server, p.success, p.result
-				FROM run_command_on_placements($1, %L) p', format(command, '$name$%s$name$'));
 	END IF;
 	FOR node IN EXECUTE query USING target LOOP
 		IF NOT node.success THEN

@@ -24,6 +24,13 @@ my %functions = (
 	csv_gpu_cron_fields => {},
 	csv_gpu_delete => { nobody => qr/permission denied for function csv_gpu_delete/ },
 	csv_gpu_devices => {},
+	csv_gpu_distribute => { nobody => qr/foreign table public.good has no column virtual 'path:KEY'/ },
+	csv_gpu_distribute_as => {
+		nobody => qr/foreign table public.good has no column virtual 'path:KEY'/,
+		arguments => [ ':source', q('{public,t}'), q('{n}'), q('{v}') ]
+	},
+	csv_gpu_distribute_citus => { nobody => qr/needs the extension citus/ },
+	csv_gpu_distribute_citus_as => { nobody => qr/needs the extension citus/, arguments => [ ':source', q('{public,t}') ] },
 	csv_gpu_errors => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_fdw_handler => { nobody => qr/cannot display a value of type fdw_handler/ },
 	csv_gpu_fdw_validator => { arguments => [ q('{on_error=skip}'), q('pg_foreign_server'::regclass) ] },
@@ -31,21 +38,27 @@ my %functions = (
 	csv_gpu_forget => {},
 	csv_gpu_forget_files => {},
 	csv_gpu_forget_runs => {},
+	csv_gpu_is_of_citus => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_load => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_load_file => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_resident => {},
 	csv_gpu_stat => {},
 	csv_gpu_run_all => { nobody => qr/job "j" does not exist/ },
 	csv_gpu_run_job => { nobody => qr/job "j" does not exist/ },
+	csv_gpu_run_on_node => { nobody => qr/function master_run_on_worker\(.*\) does not exist/ },
 	csv_gpu_run_load => { nobody => qr/job "j" failed: permission denied for foreign table good/ },
 	csv_gpu_schedule => { nobody => qr/permission denied for foreign table public.good/ },
+	csv_gpu_server_column => {},
+	csv_gpu_server_errors => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_sniff => { nobody => qr/permission denied for function csv_gpu_sniff/ },
+	csv_gpu_undistribute => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_unschedule => { nobody => qr/job "j" does not exist/ });
 
 # Arguments as they should be: a foreign table for :source, its file for :file.
 my %arguments = (
 	before => q('2020-01-01'),
 	columns => q('{a,b}'),
+	commands => q('NULL'),
 	description => q('description'),
 	filename => ':file',
 	freeze => 'false',
@@ -53,10 +66,15 @@ my %arguments = (
 	job => q('j'),
 	max_records => '1000',
 	mode => q('append'),
+	node => q('localhost'),
+	of_path => 'true',
+	partition_values => q('{v}'),
 	path => q('public'),
+	port => '1',
 	quartz => q('0 0 12 * * ?'),
 	rejects => q('rejects'),
 	schedule => q('* * * * *'),
+	servers => q('{n}'),
 	source => ':source',
 	target => q('target'),
 	this => q(jsonb_populate_record(NULL::csv_gpu_job, '{"job": "j", "source": "good", "target": "target", "mode": "append"}')));
@@ -77,6 +95,7 @@ my %hostile = (
 		'NULL', '0', '4294967295', '1', map { "'$_'" }
 		  qw(plain plain_pkey view matview sequence composite partitioned file_table pg_class pg_toast.pg_toast_1255
 		  csv_gpu_job rejects self) ],
+	integer => [ 'NULL', '0', '-1', '2147483647', '-2147483648' ],
 	bigint => [ 'NULL', '0', '-1', '9223372036854775807', '-9223372036854775808' ],
 	oid => [ 'NULL', '0', '1', '4294967295', map { "'$_'::regclass" } qw(pg_foreign_table pg_attribute plain) ],
 	boolean => [qw(NULL true)],
