@@ -127,6 +127,8 @@ CREATE FUNCTION csv_gpu_load(
 	columns text[] DEFAULT NULL,
 	rejects regclass DEFAULT NULL,
 	freeze boolean DEFAULT false,
+	mode text DEFAULT 'all',
+	on_rewrite text DEFAULT 'error',
 	OUT records_loaded bigint,
 	OUT records_skipped bigint,
 	OUT bytes_read bigint,
@@ -136,8 +138,97 @@ AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 COST 1000;
 
-COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean)
+COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean, text, text)
 IS 'loads the records of a foreign table into a table';
+
+-- How far files were loaded by csv_gpu_load(..., mode => 'new_records').  Users have no
+-- rights here: the functions check theirs, and then work as the owner of this table.
+-- A file is known by its first bytes (first_hash, last_hash, crc), up to bytes_read;
+-- the other columns about it only save reading it.
+CREATE TABLE csv_gpu_position (
+	source regclass NOT NULL,
+	target regclass NOT NULL,
+	filename text NOT NULL,
+	bytes_read bigint NOT NULL,
+	records_read bigint NOT NULL,
+	lines_read bigint NOT NULL,
+	place bigint NOT NULL,		-- of decompressed and converted bytes
+	alone_until bigint NOT NULL,
+	skip_line boolean NOT NULL,
+	inode bigint NOT NULL,
+	size bigint NOT NULL,
+	changed bigint NOT NULL,
+	born bigint NOT NULL,
+	first_hash bytea NOT NULL,
+	last_hash bytea NOT NULL,
+	crc bigint NOT NULL,
+	loaded_at timestamptz NOT NULL
+);
+
+CREATE INDEX csv_gpu_position_tables ON csv_gpu_position (source, target);
+
+COMMENT ON TABLE csv_gpu_position
+IS 'internal: see the view csv_gpu_positions';
+
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_position',
+	'WHERE source IN (SELECT oid FROM pg_catalog.pg_class)
+		AND target IN (SELECT oid FROM pg_catalog.pg_class)');
+
+-- The numbers of dropped tables may become those of others.
+CREATE FUNCTION csv_gpu_drop_positions()
+RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	DELETE FROM @extschema@.csv_gpu_position p
+		USING pg_event_trigger_dropped_objects() d
+		WHERE d.classid = 'pg_class'::regclass AND d.objsubid = 0
+			AND d.objid IN (p.source, p.target);
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_drop_positions()
+IS 'internal: the event trigger of that name';
+REVOKE EXECUTE ON FUNCTION csv_gpu_drop_positions() FROM PUBLIC;
+CREATE EVENT TRIGGER csv_gpu_drop_positions ON sql_drop
+	EXECUTE FUNCTION csv_gpu_drop_positions();
+
+CREATE FUNCTION csv_gpu_positions(
+	OUT source regclass,
+	OUT target regclass,
+	OUT filename text,
+	OUT bytes_read bigint,
+	OUT bytes_behind bigint,
+	OUT records_read bigint,
+	OUT loaded_at timestamptz,
+	OUT state text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_positions()
+IS 'how far files were loaded: see the view of that name';
+
+CREATE VIEW csv_gpu_positions AS
+	SELECT * FROM csv_gpu_positions();
+
+COMMENT ON VIEW csv_gpu_positions
+IS 'how far files were loaded by csv_gpu_load(..., mode => ''new_records''), into the user''s own tables';
+
+GRANT SELECT ON csv_gpu_positions TO PUBLIC;
+
+-- Not strict: without a name, all files.
+CREATE FUNCTION csv_gpu_forget_positions(
+	source regclass,
+	target regclass,
+	filename text DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION csv_gpu_forget_positions(regclass, regclass, text)
+IS 'has csv_gpu_load() load files again from their beginnings, all of them or those of a name; returns how many';
 
 CREATE FUNCTION csv_gpu_sniff(
 	filename text,
@@ -277,6 +368,7 @@ CREATE FUNCTION csv_gpu_load_file(
 	source regclass,
 	target regclass,
 	filename text,
+	mode text DEFAULT 'all',
 	OUT records_loaded bigint,
 	OUT records_skipped bigint,
 	OUT bytes_read bigint,
@@ -286,7 +378,7 @@ AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 COST 1000000;
 
-COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text)
+COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text, text)
 IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of them; without a name all, as jobs do';
 
 -- Importer jobs.  Users see and change their own jobs only.  Every function that
@@ -305,7 +397,7 @@ CREATE TABLE csv_gpu_job (
 	schedule text NOT NULL,
 	source regclass NOT NULL,
 	target regclass NOT NULL,
-	mode text NOT NULL CHECK (mode IN ('append', 'replace', 'new_files')),
+	mode text NOT NULL CHECK (mode IN ('append', 'replace', 'new_files', 'new_records')),
 	created timestamptz NOT NULL DEFAULT now(),
 	PRIMARY KEY (owner, job)
 );
@@ -481,10 +573,10 @@ BEGIN
 		RAISE null_value_not_allowed
 			USING MESSAGE = 'job, schedule, source, target and mode of csv_gpu_schedule() must not be null';
 	END IF;
-	IF mode NOT IN ('append', 'replace', 'new_files') THEN
+	IF mode NOT IN ('append', 'replace', 'new_files', 'new_records') THEN
 		RAISE invalid_parameter_value
 			USING MESSAGE = format('mode "%s" not recognized', mode),
-				HINT = 'Valid values are: "append", "replace", "new_files".';
+				HINT = 'Valid values are: "append", "replace", "new_files", "new_records".';
 	END IF;
 	-- pg_cron cuts longer names
 	IF octet_length('csv_gpu_fdw: ' || job) > 63 THEN
@@ -509,7 +601,7 @@ BEGIN
 	END IF;
 
 	-- what would fail in every run, or load files twice, is told here
-	IF mode = 'new_files' THEN
+	IF mode IN ('new_files', 'new_records') THEN
 		PERFORM @extschema@.csv_gpu_files(source);
 		IF EXISTS (
 			SELECT FROM pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver,
@@ -663,7 +755,8 @@ BEGIN
 			EXECUTE truncation;
 		END IF;
 		SELECT l.* INTO STRICT loaded
-			FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename) l;
+			FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename,
+				CASE WHEN this.mode = 'new_records' THEN 'new_records' ELSE 'all' END) l;
 
 		-- deferred, they would fail when nothing can be recorded any more
 		SET CONSTRAINTS ALL IMMEDIATE;
@@ -745,7 +838,7 @@ BEGIN
 				WHERE NOT EXISTS (
 					SELECT FROM @extschema@.csv_gpu_job_file l
 						WHERE l.owner = me AND l.job = this.job AND l.identity = f.identity);
-		ELSIF EXISTS (
+		ELSIF this.mode <> 'new_records' AND EXISTS (
 			SELECT FROM pg_foreign_table t, pg_options_to_table(t.ftoptions) o
 				WHERE t.ftrelid = this.source AND o.option_name = 'filename') THEN
 			-- the files are loaded together, so all wait for one

@@ -106,4 +106,176 @@ SELECT a FROM growing_all;
 ALTER FOREIGN TABLE growing OPTIONS (ADD footer_rows '1');
 CREATE FOREIGN TABLE wrong (a int) SERVER csv OPTIONS (program 'cat /dev/null', growing 'true');
 CREATE FOREIGN TABLE wrong (a int) SERVER csv OPTIONS (filename 'f', growing 'maybe');
+
+-- csv_gpu_load() of new records
+CREATE FOREIGN TABLE log (a int, b text, n bigint OPTIONS (virtual 'record'), l int OPTIONS (virtual 'line'))
+	SERVER csv OPTIONS (filename 'regress_csv/log', header 'true');
+CREATE TABLE target (i bigint GENERATED ALWAYS AS IDENTITY, a int, b text, n bigint, l int);
+CREATE TABLE rejects (record bigint, line bigint, byte_offset bigint, error text, raw text);
+CREATE FUNCTION load_log(on_rewrite text DEFAULT 'error', OUT records_loaded bigint, OUT records_skipped bigint, OUT bytes_read bigint)
+LANGUAGE sql AS $$
+  SELECT records_loaded, records_skipped, bytes_read FROM csv_gpu_load('log', 'target', rejects => 'rejects', mode => 'new_records', on_rewrite => $1)
+$$;
+CREATE FUNCTION shell(command text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('COPY (SELECT) TO PROGRAM %L', 'cd regress_csv && ' || command);
+END $$;
+CREATE VIEW positions AS
+  SELECT source, target, filename, bytes_read, bytes_behind, records_read, state FROM csv_gpu_positions ORDER BY source::text, filename, state;
+SET client_min_messages = warning;
+CALL write_file('log', E'a,b\n1,one\n2,"two\n2"\n3,th');
+SELECT * FROM load_log();
+SELECT * FROM load_log();
+SELECT * FROM positions;
+SELECT shell($$printf 'ree\n4,"fo' >>log$$);
+SELECT * FROM load_log();
+SELECT shell($$printf 'ur\n4",x\nbad\n5,five\n' >>log$$);
+SELECT * FROM positions;
+SELECT * FROM load_log();
+TABLE target ORDER BY i;
+TABLE rejects;
+-- a transaction that fails leaves nothing
+BEGIN;
+SELECT shell($$printf '6,six\n' >>log$$);
+SELECT * FROM load_log();
+SELECT bytes_read, records_read FROM positions;
+ROLLBACK;
+SELECT bytes_read, records_read FROM positions;
+SELECT * FROM load_log();
+-- rewritten
+SELECT shell($$printf 'a,b\n1,one\n' >log$$);
+SELECT * FROM load_log();
+SELECT state FROM positions;
+SELECT * FROM load_log('restart');
+SELECT * FROM load_log();
+SELECT shell($$printf 'a,b\n7,x\n8,eight\n9,ni' >log$$);
+SELECT * FROM load_log();
+SELECT state FROM positions;
+SELECT * FROM load_log('skip');
+SELECT shell($$printf 'ne\n' >>log$$);
+SELECT * FROM load_log();
+SELECT a, b, n, l FROM target ORDER BY i OFFSET 5;
+-- rotation: renamed, copied and truncated, dated names, removed
+ALTER FOREIGN TABLE log OPTIONS (SET filename 'regress_csv/log*');
+TRUNCATE target;
+SELECT shell($$printf '10,ten\n' >>log && mv log log.1 && printf 'a,b\n11,eleven\n' >log$$);
+SELECT * FROM load_log();
+SELECT * FROM positions;
+SELECT shell($$printf '12,twelve\n' >>log && mv log.1 log.2 && cp log log.1 && printf 'a,b\n13,thirteen\n' >log$$);
+SELECT * FROM load_log();
+SELECT shell($$printf '14,fourteen\n' >>log && cp log log.9$$);
+SELECT * FROM load_log();
+SELECT shell($$rm log && printf 'a,b\n15,fifteen\n' >log-2026-11-28 && ln log-2026-11-28 log-link$$);
+SELECT * FROM load_log();
+SELECT shell($$rm log.*$$);
+SELECT * FROM load_log();
+SELECT filename, bytes_behind, records_read, state FROM positions;
+SELECT shell($$mv log-2026-11-28 other && mv log-link log-30 && printf '16,sixteen\n' >>log-30 && mv other log-31$$);
+SELECT * FROM load_log();
+SELECT a, b, n, l FROM target ORDER BY i;
+-- a copy that is being made
+SELECT shell($$rm log*; printf 'a,b\n17,seventeen\n18,eighteen\n' >log.a && printf 'a,b\n17,seven' >log.b$$);
+SELECT * FROM load_log();
+SELECT filename FROM positions WHERE state = 'open';
+SELECT shell($$cp log.a log.b && printf '' >log.a$$);
+SELECT * FROM load_log();
+SELECT filename, records_read FROM positions WHERE state = 'open';
+-- the last record of a file that has rested, and is not the newest
+SELECT shell($$printf '19,nineteen' >>log.b && touch -d '1 hour ago' log.b$$);
+SELECT * FROM load_log();
+SELECT shell('touch log.a');
+SELECT a FROM target ORDER BY i DESC LIMIT 1;
+-- names: of the table and its target, and what is dropped
+ALTER TABLE target RENAME TO goal;
+ALTER FOREIGN TABLE log RENAME TO journal;
+SELECT source, target FROM positions WHERE filename = 'regress_csv/log.b';
+SELECT csv_gpu_forget_positions('journal', 'goal', 'regress_csv/log.b');
+SELECT count(*) FROM positions WHERE filename = 'regress_csv/log.b';
+SELECT count(*) > 0 FROM positions;
+DROP TABLE goal CASCADE;
+SELECT count(*) FROM csv_gpu_position;
+CREATE TABLE target (a int, b text, n bigint, l int);
+SELECT records_loaded FROM csv_gpu_load('journal', 'target', mode => 'new_records');
+SELECT csv_gpu_forget_positions('journal', 'target');
+SELECT records_loaded FROM csv_gpu_load('journal', 'target', mode => 'new_records');
+SELECT count(*) FROM csv_gpu_position;
+DROP FOREIGN TABLE journal;
+SELECT count(*) FROM csv_gpu_position;
+-- compressed and converted files
+CREATE FOREIGN TABLE log (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/growing.csv.gz');
+ALTER TABLE target DROP n, DROP l;
+TRUNCATE target;
+CALL write_file('growing.csv.gz', decode(:'gz1', 'hex'));
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records');
+CALL write_file('growing.csv.gz', decode(:'gz1' || :'gz2' || left(:'gz3', 16), 'hex'));
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records');
+CALL write_file('growing.csv.gz', decode(:'gz1' || :'gz2' || :'gz3', 'hex'));
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records');
+TABLE target;
+ALTER FOREIGN TABLE log OPTIONS (SET filename 'regress_csv/wide.csv');
+TRUNCATE target;
+CALL write_file('wide.csv', '\xfffe31002c0062000a0032002c0064000a'::bytea);
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records');
+CALL write_file('wide.csv', '\xfffe31002c0062000a0032002c0064000a0033002c0064000a00'::bytea);
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records');
+TABLE target;
+SELECT shell('rm log*');
+-- a record that is too long, or badly quoted, across the end
+ALTER FOREIGN TABLE log OPTIONS (SET filename 'regress_csv/log', ADD max_record_size '20');
+TRUNCATE target;
+SELECT shell($$printf '1|one\n"2|two\n3|three\n4,fo' | tr '|' ',' >log$$);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('log', 'target', mode => 'new_records');
+SELECT shell($$printf 'ur\n555555555555555555555555555555' >>log$$);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('log', 'target', mode => 'new_records');
+SELECT shell($$printf '5555\n6,six\n' >>log$$);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('log', 'target', mode => 'new_records');
+TABLE target;
+-- jobs
+CREATE VIEW runs AS SELECT job, filename, records_loaded, records_skipped, bytes_read, error, files_waiting FROM csv_gpu_job_run ORDER BY run;
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('j', '* * * * *', 'log', 'target', 'new_records');
+SELECT shell($$printf '7,seven\n8,ei' >>log$$);
+SELECT job, filename, records_loaded, bytes_read, error FROM csv_gpu_run_job('j');
+SELECT records_loaded, error FROM csv_gpu_run_job('j');
+SELECT shell($$printf 'ght\n' >>log$$);
+SELECT records_loaded, error FROM csv_gpu_run_job('j');
+SELECT shell($$printf 'new\n' >log$$);
+SELECT records_loaded, error FROM csv_gpu_run_job('j');
+TABLE runs;
+SELECT a FROM target OFFSET 4;
+SELECT csv_gpu_forget_positions('log', 'target');
+SELECT csv_gpu_schedule('k', '* * * * *', 'log', 'target', 'newest');
+SELECT shell($$printf '6,six\n' >log$$);
+-- what is refused
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'newest');
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records', on_rewrite => 'ignore');
+CREATE FOREIGN TABLE no_log (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/log', footer_rows '1');
+SELECT records_loaded FROM csv_gpu_load('no_log', 'target', mode => 'new_records');
+ALTER FOREIGN TABLE no_log OPTIONS (DROP footer_rows, DROP filename, ADD program 'cat /dev/null');
+SELECT records_loaded FROM csv_gpu_load('no_log', 'target', mode => 'new_records');
+ALTER FOREIGN TABLE no_log OPTIONS (DROP program, ADD filename 'regress_csv/nothing*');
+SELECT records_loaded FROM csv_gpu_load('no_log', 'target', mode => 'new_records');
+SELECT csv_gpu_forget_positions(NULL, 'target');
+-- privileges
+CREATE ROLE regress_growing;
+GRANT USAGE ON SCHEMA csv_test TO regress_growing;
+GRANT SELECT ON log TO regress_growing;
+GRANT INSERT ON target TO regress_growing;
+SET ROLE regress_growing;
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records');
+SELECT count(*) FROM csv_gpu_positions;
+SELECT csv_gpu_forget_positions('log', 'target');
+TABLE csv_gpu_position;
+DELETE FROM csv_gpu_position;
+SELECT csv_gpu_drop_positions();
+RESET ROLE;
+REVOKE INSERT ON target FROM regress_growing;
+SET ROLE regress_growing;
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records');
+RESET ROLE;
+GRANT pg_monitor TO regress_growing;
+SET ROLE regress_growing;
+SELECT count(*) FROM csv_gpu_positions;
+RESET ROLE;
+DROP OWNED BY regress_growing;
+DROP ROLE regress_growing;
 \i :teardown

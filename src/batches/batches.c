@@ -63,6 +63,9 @@ find_size(CsvBatches *batches)
 	size = csv_source_listed_size(batches->source);
 	batches->nbytes = size.data_bytes;
 	batches->size_is_exact = size.is_exact;
+	for (int i = 0; batches->table->resume != NULL && i < batches->table->nfiles; i++)
+		if (size.is_exact && !csv_source_is_left_out(batches->source, i))
+			batches->nbytes -= (int64) batches->table->resume->starts[i].offset;
 	batches->is_sized = true;
 }
 
@@ -124,6 +127,21 @@ next_kept(CsvBatches *batches)
 	return csv_kept_next(batches->kept, &batches->at.batch);
 }
 
+/* tells how far the open file, which grows, was read */
+static void
+tell_end(CsvBatches *batches)
+{
+	const CsvResume *resume = batches->table->resume;
+	CsvSource  *source = batches->source;
+	const CsvFilePlace *place = csv_reading_place(batches);
+	CsvReadAhead ahead;
+
+	resume->ended(resume->arg, csv_source_number(source), csv_source_file(source), place,
+				  csv_source_read_ahead(source, &ahead) ? place->offset :
+				  csv_source_known_bytes(source));
+	csv_source_check_same(source);
+}
+
 /* the next batch that an engine makes; it is kept, if it may be */
 static bool
 next_read(CsvBatches *batches)
@@ -137,6 +155,8 @@ next_read(CsvBatches *batches)
 	if (batches->is_lost)
 		return false;
 	csv_reading_tell_change(batches, csv_source_change(batches->source));
+	if (batches->table->resume != NULL)
+		tell_end(batches);
 	if (batches->kept != NULL && csv_reading_has_all(batches))
 		csv_kept_finish(batches->kept, batches->source);
 	return false;

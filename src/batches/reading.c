@@ -24,6 +24,9 @@
 #include "table/messages.h"
 #include "table/threads.h"
 
+/* bytes of a stream to pass over at a time */
+#define PASSED_BYTES	(64 * 1024)
+
 /* ---- the engine ---- */
 
 void
@@ -212,25 +215,56 @@ set_layout(CsvBatches *batches)
 		csv_reading_fail(batches, status);
 }
 
-/* the reader continues behind the GPU's last batch */
+/* the reader continues at a place; read: the bytes of a stream from there on */
 static void
-fall_back(CsvBatches *batches)
+read_from(CsvBatches *batches, const CsvFilePlace *place, CsvReadFn read, void *arg)
 {
-	CsvFilePlace place = batches->remote->place;
 	CsvDialect	dialect = *csv_reader_dialect(batches->reader);
 	CsvReadAhead ahead;
 
 	if (csv_source_read_ahead(batches->source, &ahead))
 	{
-		ahead.seek(ahead.arg, place.offset);
+		ahead.seek(ahead.arg, place->offset);
 		csv_reader_open_at(batches->reader, csv_source_read, batches->source,
-						   &place, &dialect);
+						   place, &dialect);
 		csv_reader_read_ahead(batches->reader, &ahead);
 	}
 	else
-		csv_reader_open_at(batches->reader, csv_remote_read, batches->remote,
-						   &place, &dialect);
+		csv_reader_open_at(batches->reader, read, arg, place, &dialect);
 	set_layout(batches);
+}
+
+/* the reader continues behind the GPU's last batch */
+static void
+fall_back(CsvBatches *batches)
+{
+	CsvFilePlace place = batches->remote->place;
+
+	read_from(batches, &place, csv_remote_read, batches->remote);
+}
+
+/* the reader, which has read the header, goes on at a place that an earlier scan reached */
+static void
+resume(CsvBatches *batches, const CsvFilePlace *place)
+{
+	CsvSource  *source = batches->source;
+	uint8_t    *passed;
+	uint64		left = place->offset;
+	size_t		nread = 1;
+	CsvReadAhead ahead;
+
+	batches->file_bytes = (int64) place->offset;
+	if (!csv_source_read_ahead(source, &ahead))
+	{
+		/* the bytes of a stream before the place come once more */
+		csv_reader_leave(batches->reader);
+		(void) csv_source_open(source, csv_source_number(source), NULL);
+		passed = palloc(PASSED_BYTES);
+		for (; left > 0 && nread > 0; left -= nread)
+			nread = csv_source_read(source, passed, Min(left, PASSED_BYTES));
+		pfree(passed);
+	}
+	read_from(batches, place, csv_source_read, source);
 }
 
 void
@@ -269,6 +303,9 @@ void
 csv_reading_begin(CsvBatches *batches, bool grows)
 {
 	CsvReader  *reader = batches->reader;
+	const CsvResume *resumed = batches->table->resume;
+	const CsvFilePlace *start = resumed == NULL ? NULL :
+		&resumed->starts[csv_source_number(batches->source)];
 	CsvStatus	status;
 	CsvReadAhead ahead;
 
@@ -282,15 +319,23 @@ csv_reading_begin(CsvBatches *batches, bool grows)
 	csv_file_layout_read(batches->layout, reader,
 						 csv_source_name(batches->source));
 	set_layout(batches);
+	if (start != NULL && start->offset > csv_reader_place(reader)->offset)
+		resume(batches, start);
 	if (batches->remote != NULL || batches->gpu == CSV_GPU_READS)
 		begin_remote(batches);
+}
+
+const CsvFilePlace *
+csv_reading_place(const CsvBatches *batches)
+{
+	return batches->remote != NULL ? &batches->remote->place :
+		csv_reader_place(batches->reader);
 }
 
 bool
 csv_reading_has_all(const CsvBatches *batches)
 {
-	const CsvFilePlace *place = batches->remote != NULL ? &batches->remote->place :
-		csv_reader_place(batches->reader);
+	const CsvFilePlace *place = csv_reading_place(batches);
 	CsvReadAhead ahead;
 
 	return !csv_reader_dialect(batches->reader)->opt.growing ||

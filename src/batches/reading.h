@@ -9,6 +9,7 @@
 #define CSV_READING_H
 
 #include "batches/producer.h"
+#include "reader/place.h"
 
 /*
  * Opens the CPU engine with this number of threads, unless it is open, for a scan with
@@ -26,6 +27,9 @@ extern void csv_reading_leave(CsvBatches *batches);
 
 /* reads the beginning of the open file, which may grow, and lays out its columns */
 extern void csv_reading_begin(CsvBatches *batches, bool grows);
+
+/* where the records of the open file end that were read */
+extern const CsvFilePlace *csv_reading_place(const CsvBatches *batches);
 
 /*
  * Was all of the open file read?  False if a record at its end may not be there yet, or

@@ -262,9 +262,11 @@ check_whole(Oid source)
 PG_FUNCTION_INFO_V1(csv_gpu_load_file);
 
 /*
- * csv_gpu_load_file(source regclass, target regclass, filename text) loads one of the
- * source's files, and returns the identity by which a job remembers it.  ERROR if the
- * file changed meanwhile.  Without a file name, it loads all files, as a job does.
+ * csv_gpu_load_file(source regclass, target regclass, filename text,
+ *					 mode text DEFAULT 'all')
+ * loads one of the source's files, and returns the identity by which a job remembers it.
+ * ERROR if the file changed meanwhile.  Without a file name, it loads all files, or what
+ * is new in them, as a job does.
  */
 Datum
 csv_gpu_load_file(PG_FUNCTION_ARGS)
@@ -295,6 +297,9 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	request.target = PG_GETARG_OID(1);
 	request.filename = filename;
 	request.of_job = true;
+	request.schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	csv_load_set_mode(&request,
+					  PG_ARGISNULL(3) ? "all" : text_to_cstring(PG_GETARG_TEXT_PP(3)), NULL);
 
 	/* the user must learn nothing about files that are not the table's */
 	table = get_source(request.source);
@@ -305,9 +310,9 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 		identity = file_identity(filename);
 	}
 	csv_load(&request, &result);
-	if (filename == NULL)
+	if (filename == NULL && !request.is_new_records)
 		check_whole(request.source);
-	else if (strcmp(identity, file_identity(filename)) != 0)
+	else if (filename != NULL) if (strcmp(identity, file_identity(filename)) != 0)
 		fail_as_changed(filename);
 	values[0] = Int64GetDatum(result.loaded);
 	values[1] = Int64GetDatum(result.skipped);

@@ -791,6 +791,48 @@ load_all(CsvLoad *load, bool freeze)
 	}
 }
 
+/* load what is new, and store how far that is */
+static void
+load_new(CsvLoad *load, const CsvLoadRequest *request)
+{
+	CsvGrowth  *growth =
+		csv_growth_begin(load->table, request->schema,
+						 RelationGetRelid(csv_insert_relation(load->target)),
+						 request->on_rewrite);
+
+	if (csv_growth_is_any(growth))
+		load_all(load, request->freeze);
+	else
+	{
+		csv_insert_close(load->target);
+		if (load->rejects != NULL)
+			csv_insert_close(load->rejects);
+	}
+	csv_growth_finish(growth);
+}
+
+void
+csv_load_set_mode(CsvLoadRequest *request, const char *mode, const char *on_rewrite)
+{
+	request->is_new_records = strcmp(mode, "new_records") == 0;
+	if (!request->is_new_records && strcmp(mode, "all") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("mode \"%s\" not recognized", mode),
+				 errhint("Valid values are: \"all\", \"new_records\".")));
+	if (on_rewrite == NULL || strcmp(on_rewrite, "error") == 0)
+		request->on_rewrite = CSV_REWRITE_ERROR;
+	else if (strcmp(on_rewrite, "restart") == 0)
+		request->on_rewrite = CSV_REWRITE_RESTART;
+	else if (strcmp(on_rewrite, "skip") == 0)
+		request->on_rewrite = CSV_REWRITE_SKIP;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_rewrite \"%s\" not recognized", on_rewrite),
+				 errhint("Valid values are: \"error\", \"restart\", \"skip\".")));
+}
+
 void
 csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 {
@@ -828,7 +870,10 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
 										 &TTSOpsVirtual);
 	load->econtext = CreateStandaloneExprContext();
-	load_all(load, request->freeze);
+	if (request->is_new_records)
+		load_new(load, request);
+	else
+		load_all(load, request->freeze);
 	ExecDropSingleTupleTableSlot(load->row);
 	table_close(load->source, NoLock);
 
@@ -874,7 +919,8 @@ PG_FUNCTION_INFO_V1(csv_gpu_load);
 
 /*
  * csv_gpu_load(source regclass, target regclass, columns text[] DEFAULT NULL,
- *				rejects regclass DEFAULT NULL, freeze boolean DEFAULT false)
+ *				rejects regclass DEFAULT NULL, freeze boolean DEFAULT false,
+ *				mode text DEFAULT 'all', on_rewrite text DEFAULT 'error')
  */
 Datum
 csv_gpu_load(PG_FUNCTION_ARGS)
@@ -900,6 +946,10 @@ csv_gpu_load(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(3))
 		request.rejects = PG_GETARG_OID(3);
 	request.freeze = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+	request.schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	csv_load_set_mode(&request,
+					  PG_ARGISNULL(5) ? "all" : text_to_cstring(PG_GETARG_TEXT_PP(5)),
+					  PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6)));
 	csv_load(&request, &result);
 
 	values[0] = Int64GetDatum(result.loaded);

@@ -8,6 +8,7 @@
 #include "datatype/timestamp.h"
 #include "utils/array.h"
 
+#include "load/growth.h"
 #include "table/option.h"
 
 typedef struct CsvLoadRequest
@@ -19,7 +20,14 @@ typedef struct CsvLoadRequest
 	bool		freeze;
 	const char *filename;		/* the only file to read; NULL: all files */
 	bool		of_job;			/* it is a pattern even if a file has that name */
+	bool		is_new_records; /* only what has come since the last such load */
+	CsvOnRewrite on_rewrite;	/* then */
+	Oid			schema;			/* of the extension */
 } CsvLoadRequest;
+
+/* set the members about the mode, by its name; on_rewrite: NULL for "error" */
+extern void csv_load_set_mode(CsvLoadRequest *request, const char *mode,
+							  const char *on_rewrite);
 
 typedef struct CsvLoadResult
 {

@@ -822,6 +822,12 @@ csv_source_change(const CsvSource *source)
 }
 
 uint64
+csv_source_known_bytes(const CsvSource *source)
+{
+	return source->nbytes;
+}
+
+uint64
 csv_source_expected_bytes(const CsvSource *source)
 {
 	return source->is_regular && !source->is_compressed ? source->nbytes : 0;

@@ -86,6 +86,25 @@ typedef struct CsvTableColumn
 	List	   *options;		/* DefElems, as declared */
 } CsvTableColumn;
 
+/*
+ * A scan that reads what is new in files that grow, and tells how far it has come.  No
+ * process shares it.
+ */
+typedef struct CsvResume
+{
+	/* for each file: where to begin; offset 0: at the beginning */
+	const struct CsvFilePlace *starts;
+
+	/*
+	 * The open file (by its number, and descriptor) was read up to this place, after its
+	 * last batch.  nbytes: of the file; more than the place's offset if the bytes are
+	 * converted, and the last record is not complete.
+	 */
+	void		(*ended) (void *arg, int number, int file,
+						  const struct CsvFilePlace *place, uint64 nbytes);
+	void	   *arg;
+} CsvResume;
+
 typedef struct CsvTable
 {
 	Oid			relid;
@@ -108,6 +127,7 @@ typedef struct CsvTable
 	bool	   *left_out;		/* for each file: it is not read.  NULL: all are
 								 * read */
 	bool		left_out_varies;	/* may change at a rewind */
+	const CsvResume *resume;	/* NULL: files are read from their beginnings */
 	CsvCompression compression;
 	bool		writable;		/* INSERT and TRUNCATE are allowed */
 

@@ -1,0 +1,152 @@
+/*
+ * fingerprint.c
+ *		Knows a file by its first bytes, under any name.
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "common/cryptohash.h"
+#include "port/pg_crc32c.h"
+
+#include "load/fingerprint.h"
+#include "table/interrupts.h"
+
+#define READ_BYTES	(256 * 1024)
+
+/* reads exactly nbytes bytes; false: the file ends before */
+static bool
+read_exactly(int file, const char *name, uint8 *bytes, size_t nbytes, uint64 offset)
+{
+	while (nbytes > 0)
+	{
+		ssize_t		nread = pread(file, bytes, nbytes, (off_t) offset);
+
+		if (nread == 0)
+			return false;
+		if (nread < 0 && errno == EINTR)
+			continue;
+		if (nread < 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read from file \"%s\": %m", name)));
+		bytes += nread;
+		nbytes -= (size_t) nread;
+		offset += (uint64) nread;
+	}
+	return true;
+}
+
+/* SHA-256 of at most CSV_END_BYTES bytes; false: the file ends before */
+static bool
+hash_end(int file, const char *name, size_t nbytes, uint64 offset, uint8 *hash)
+{
+	uint8		bytes[CSV_END_BYTES];
+	pg_cryptohash_ctx *context;
+
+	csv_check_interrupts();
+	if (!read_exactly(file, name, bytes, nbytes, offset))
+		return false;
+	context = pg_cryptohash_create(PG_SHA256);
+	if (context == NULL || pg_cryptohash_init(context) < 0 ||
+		pg_cryptohash_update(context, bytes, nbytes) < 0 ||
+		pg_cryptohash_final(context, hash, PG_SHA256_DIGEST_LENGTH) < 0)
+		elog(ERROR, "could not hash bytes of a file");
+	pg_cryptohash_free(context);
+	return true;
+}
+
+bool
+csv_fingerprint_first(int file, const char *name, uint64 nbytes, uint8 *hash)
+{
+	return hash_end(file, name, Min(nbytes, CSV_END_BYTES), 0, hash);
+}
+
+static bool
+hash_last(int file, const char *name, uint64 nbytes, uint8 *hash)
+{
+	size_t		n = Min(nbytes, CSV_END_BYTES);
+
+	return hash_end(file, name, n, nbytes - n, hash);
+}
+
+/* adds the bytes [from, to) to the checksum; false: the file ends before */
+static bool
+add_to_crc(int file, const char *name, uint64 from, uint64 to, uint32 *crc)
+{
+	uint8	   *bytes = palloc(READ_BYTES);
+	bool		is_there = true;
+
+	while (is_there && from < to)
+	{
+		size_t		nbytes = Min(to - from, READ_BYTES);
+
+		csv_check_interrupts();
+		is_there = read_exactly(file, name, bytes, nbytes, from);
+		if (is_there)
+			COMP_CRC32C(*crc, bytes, nbytes);
+		from += nbytes;
+	}
+	pfree(bytes);
+	return is_there;
+}
+
+bool
+csv_fingerprint_make(int file, const char *name, uint64 nbytes,
+					 const CsvFingerprint *before, CsvFingerprint *fingerprint)
+{
+	uint64		from = 0;
+
+	fingerprint->nbytes = nbytes;
+	INIT_CRC32C(fingerprint->crc);
+	if (before != NULL && before->nbytes <= nbytes)
+	{
+		from = before->nbytes;
+		fingerprint->crc = before->crc;
+	}
+	return add_to_crc(file, name, from, nbytes, &fingerprint->crc) &&
+		csv_fingerprint_first(file, name, nbytes, fingerprint->first) &&
+		hash_last(file, name, nbytes, fingerprint->last);
+}
+
+bool
+csv_fingerprint_fits_ends(int file, const char *name, const CsvFingerprint *fingerprint)
+{
+	uint8		hash[PG_SHA256_DIGEST_LENGTH];
+
+	return csv_fingerprint_first(file, name, fingerprint->nbytes, hash) &&
+		memcmp(hash, fingerprint->first, sizeof(hash)) == 0 &&
+		hash_last(file, name, fingerprint->nbytes, hash) &&
+		memcmp(hash, fingerprint->last, sizeof(hash)) == 0;
+}
+
+bool
+csv_fingerprint_fits(int file, const char *name, const CsvFingerprint *fingerprint)
+{
+	uint32		crc;
+
+	INIT_CRC32C(crc);
+	return csv_fingerprint_fits_ends(file, name, fingerprint) &&
+		add_to_crc(file, name, 0, fingerprint->nbytes, &crc) &&
+		EQ_CRC32C(crc, fingerprint->crc);
+}
+
+bool
+csv_fingerprint_is_prefix(int file, const char *name, uint64 nbytes,
+						  int other, const char *other_name)
+{
+	uint8	   *bytes = palloc(2 * CSV_END_BYTES);
+	bool		is_same = true;
+
+	for (uint64 from = 0; is_same && from < nbytes; from += CSV_END_BYTES)
+	{
+		size_t		n = Min(nbytes - from, CSV_END_BYTES);
+
+		csv_check_interrupts();
+		is_same = read_exactly(file, name, bytes, n, from) &&
+			read_exactly(other, other_name, bytes + CSV_END_BYTES, n, from) &&
+			memcmp(bytes, bytes + CSV_END_BYTES, n) == 0;
+	}
+	pfree(bytes);
+	return is_same;
+}

@@ -1,0 +1,551 @@
+/*
+ * growth.c
+ *		What is new in the files of a foreign table since they were loaded last.
+ *
+ * A position (positions.h) says how far a file was loaded.  Which of the table's files is
+ * it now?
+ *
+ *	1. The file of the same name and inode, if it fits both ends of the position's
+ *	   fingerprint.  If its size and times are as they were, it is not even opened.
+ *	2. Otherwise any file that fits the whole fingerprint: it was renamed, copied or
+ *	   restored.
+ *	3. If no file does, and the file of the same name is the same file by its inode, or
+ *	   by its first bytes, it was rewritten.
+ *	4. All other files are new.
+ *
+ * A position without records fits only by name: reading the file from its beginning gives
+ * the same rows.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "load/growth.h"
+#include "load/positions.h"
+#include "scan/scan.h"
+#include "table/listing.h"
+#include "table/source.h"
+#include "table/text.h"
+
+typedef struct GrowingFile
+{
+	char	   *name;
+	int			number;			/* in the order of the names */
+	CsvFileIdentity identity;	/* when it was listed */
+	int64		born;
+	bool		grows;			/* its last record may not be complete */
+	bool		is_left_out;	/* another name of a file, or a copy in the making */
+	bool		has_news;		/* it must be read */
+	const CsvPosition *position;	/* NULL: not loaded before */
+	bool		is_rewritten;	/* since then */
+	CsvPosition now;			/* after the scan */
+	bool		was_read;
+} GrowingFile;
+
+struct CsvGrowth
+{
+	CsvTable   *table;
+	Oid			schema;
+	Oid			target;
+	CsvOnRewrite on_rewrite;
+	CsvPosition *positions;		/* sorted by name */
+	GrowingFile **owners;		/* for each position: its file */
+	int			npositions;
+	GrowingFile *files;
+	int			nfiles;
+	CsvFilePlace *starts;
+	CsvResume	resume;
+	int			fd;				/* of the file that is looked at */
+};
+
+/* ---- files ---- */
+
+static void
+open_for_look(CsvGrowth *growth, const GrowingFile *file)
+{
+	struct stat st;
+
+	growth->fd = OpenTransientFile(file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (growth->fd < 0 || fstat(growth->fd, &st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for reading: %m", file->name)));
+	if ((uint64) st.st_ino != file->identity.inode)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" was replaced after it was listed", file->name)));
+}
+
+static void
+close_after_look(CsvGrowth *growth)
+{
+	CloseTransientFile(growth->fd);
+	growth->fd = -1;
+}
+
+/* by file, and the name that was loaded first */
+static int
+compare_inodes(const void *a, const void *b)
+{
+	const GrowingFile *one = *(GrowingFile *const *) a;
+	const GrowingFile *two = *(GrowingFile *const *) b;
+
+	if (one->identity.device != two->identity.device)
+		return one->identity.device < two->identity.device ? -1 : 1;
+	if (one->identity.inode != two->identity.inode)
+		return one->identity.inode < two->identity.inode ? -1 : 1;
+	if ((one->position != NULL) != (two->position != NULL))
+		return one->position != NULL ? -1 : 1;
+	return one->number - two->number;
+}
+
+/* leaves out further names of a file */
+static void
+leave_out_links(CsvGrowth *growth)
+{
+	GrowingFile **sorted = palloc(sizeof(GrowingFile *) * Max(growth->nfiles, 1));
+
+	for (int i = 0; i < growth->nfiles; i++)
+		sorted[i] = &growth->files[i];
+	qsort(sorted, growth->nfiles, sizeof(GrowingFile *), compare_inodes);
+	for (int i = 1; i < growth->nfiles; i++)
+		sorted[i]->is_left_out =
+			sorted[i]->identity.device == sorted[i - 1]->identity.device &&
+			sorted[i]->identity.inode == sorted[i - 1]->identity.inode;
+	pfree(sorted);
+}
+
+/* lists the files; one that vanishes meanwhile is not there */
+static void
+list_files(CsvGrowth *growth)
+{
+	char	  **names;
+	int			nnames;
+	int64		newest = 0;
+
+	csv_source_files(growth->table, &names, &nnames);
+	growth->files = palloc_extended(sizeof(GrowingFile) * Max(nnames, 1),
+									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < nnames; i++)
+	{
+		GrowingFile *file = &growth->files[growth->nfiles];
+		struct stat st;
+
+		CHECK_FOR_INTERRUPTS();
+		(void) csv_check_filename(ERROR, names[i]);
+		if (stat(names[i], &st) != 0 && errno == ENOENT)
+			continue;
+		else if (!S_ISREG(st.st_mode))
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not a regular file", names[i])));
+		file->name = names[i];
+		file->number = growth->nfiles++;
+		file->identity = csv_file_identity(&st);
+		newest = Max(newest, file->identity.modified);
+	}
+	for (int i = 0; i < growth->nfiles; i++)
+		growth->files[i].grows = growth->files[i].identity.modified == newest ||
+			!csv_has_rested(growth->files[i].identity.modified);
+}
+
+/* ---- which file is it? ---- */
+
+/* the file has this position; ERROR if another file has it */
+static void
+take_position(CsvGrowth *growth, GrowingFile *file, const CsvPosition *position)
+{
+	GrowingFile **owner = &growth->owners[position - growth->positions];
+
+	if (*owner != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("files \"%s\" and \"%s\" both begin with what was loaded of \"%s\"",
+						(*owner)->name, file->name, position->filename),
+				 errhint("Remove the copy, or have the table's pattern leave it out.")));
+	*owner = file;
+	file->position = position;
+}
+
+/* the first position of a file's name; NULL: there is none */
+static const CsvPosition *
+first_of_name(const CsvGrowth *growth, const char *name)
+{
+	int			low = 0;
+	int			high = growth->npositions;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (strcmp(growth->positions[middle].filename, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < growth->npositions &&
+		strcmp(growth->positions[low].filename, name) == 0 ?
+		&growth->positions[low] : NULL;
+}
+
+static const CsvPosition *
+next_of_name(const CsvGrowth *growth, const CsvPosition *position)
+{
+	const CsvPosition *next = position + 1;
+
+	return next < growth->positions + growth->npositions &&
+		strcmp(next->filename, position->filename) == 0 ? next : NULL;
+}
+
+static bool
+is_same_inode(const GrowingFile *file, const CsvPosition *position)
+{
+	return file->identity.inode == position->identity.inode &&
+		file->born == position->born;
+}
+
+/* is the file as it was when it was loaded, with nothing behind the position? */
+static bool
+is_unchanged(const GrowingFile *file, const CsvPosition *position)
+{
+	return file->identity.size == position->identity.size &&
+		file->identity.changed == position->identity.changed &&
+		(file->grows || file->identity.size == (int64) position->bytes.nbytes);
+}
+
+/* step 1 */
+static void
+find_by_name(CsvGrowth *growth, GrowingFile *file)
+{
+	const CsvPosition *position = first_of_name(growth, file->name);
+
+	if (position == NULL)
+		return;
+	file->born = csv_time_of_birth(file->name);
+	while (position != NULL && !is_same_inode(file, position))
+		position = next_of_name(growth, position);
+	if (position == NULL || file->identity.size < (int64) position->bytes.nbytes)
+		return;
+	if (is_unchanged(file, position))
+	{
+		take_position(growth, file, position);
+		return;
+	}
+	open_for_look(growth, file);
+	if (csv_fingerprint_fits_ends(growth->fd, file->name, &position->bytes))
+	{
+		take_position(growth, file, position);
+		file->has_news = true;
+	}
+	close_after_look(growth);
+}
+
+/* step 2: the longest fingerprint that fits the file, which is open */
+static const CsvPosition *
+find_by_bytes(CsvGrowth *growth, const GrowingFile *file)
+{
+	const CsvPosition *best = NULL;
+	uint8		first[PG_SHA256_DIGEST_LENGTH];
+	uint64		nfirst = 0;
+
+	for (int i = 0; i < growth->npositions; i++)
+	{
+		const CsvPosition *position = &growth->positions[i];
+		const CsvFingerprint *bytes = &position->bytes;
+		uint64		nbytes = Min(bytes->nbytes, CSV_END_BYTES);
+
+		if (position->place.records == 0 || (int64) bytes->nbytes > file->identity.size ||
+			(best != NULL && bytes->nbytes <= best->bytes.nbytes))
+			continue;
+		if (nbytes != nfirst &&
+			!csv_fingerprint_first(growth->fd, file->name, nbytes, first))
+			break;
+		nfirst = nbytes;
+		if (memcmp(first, bytes->first, sizeof(first)) == 0 &&
+			csv_fingerprint_fits(growth->fd, file->name, bytes))
+			best = position;
+	}
+	return best;
+}
+
+/*
+ * Is the file, which is open, a part of another file?  Then it is a copy that is being
+ * made.
+ */
+static bool
+is_part_of_copy(CsvGrowth *growth, const GrowingFile *file)
+{
+	bool		is_part = false;
+
+	if (csv_has_rested(file->identity.modified))
+		return false;
+	for (int i = 0; !is_part && i < growth->nfiles; i++)
+	{
+		const GrowingFile *other = &growth->files[i];
+		int			fd;
+
+		if (other->identity.size <= file->identity.size || other->is_left_out)
+			continue;
+		fd = OpenTransientFile(other->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+		if (fd < 0)
+			continue;
+		is_part = csv_fingerprint_is_prefix(growth->fd, file->name, file->identity.size,
+											fd, other->name);
+		CloseTransientFile(fd);
+	}
+	return is_part;
+}
+
+/*
+ * Step 3: the position of the file, which is open, if it was rewritten since.  The first
+ * bytes tell only if there are as many as the position has a hash of.
+ */
+static const CsvPosition *
+find_rewritten(CsvGrowth *growth, GrowingFile *file)
+{
+	uint8		first[PG_SHA256_DIGEST_LENGTH];
+	bool		has_first = file->identity.size >= CSV_END_BYTES &&
+		csv_fingerprint_first(growth->fd, file->name, CSV_END_BYTES, first);
+
+	for (const CsvPosition *position = first_of_name(growth, file->name);
+		 position != NULL; position = next_of_name(growth, position))
+		if (growth->owners[position - growth->positions] == NULL &&
+			(is_same_inode(file, position) ||
+			 (has_first && position->bytes.nbytes >= CSV_END_BYTES &&
+			  memcmp(first, position->bytes.first, sizeof(first)) == 0)))
+			return position;
+	return NULL;
+}
+
+static void
+report_rewritten(const GrowingFile *file)
+{
+	const CsvPosition *position = file->position;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 file->identity.size < (int64) position->bytes.nbytes ?
+			 errmsg("file \"%s\" is shorter than what was loaded of it", file->name) :
+			 errmsg("file \"%s\" has changed before the end of what was loaded of it",
+					file->name),
+			 errdetail("It was loaded up to byte %llu, behind record %llu.",
+					   (unsigned long long) position->bytes.nbytes,
+					   (unsigned long long) position->place.records),
+			 errhint("With on_rewrite => 'restart' it is loaded from its beginning, with 'skip' from its end.")));
+}
+
+/* decides about files that have no position by step 1 */
+static void
+find_others(CsvGrowth *growth)
+{
+	for (int i = 0; i < growth->nfiles; i++)
+	{
+		GrowingFile *file = &growth->files[i];
+		const CsvPosition *position;
+
+		if (file->position != NULL || file->is_left_out)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		file->born = csv_time_of_birth(file->name);
+		file->has_news = true;
+		open_for_look(growth, file);
+		position = find_by_bytes(growth, file);
+		if (position != NULL)
+			take_position(growth, file, position);
+		close_after_look(growth);
+	}
+	for (int i = 0; i < growth->nfiles; i++)
+	{
+		GrowingFile *file = &growth->files[i];
+		const CsvPosition *position;
+
+		if (file->position != NULL || file->is_left_out)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		open_for_look(growth, file);
+		position = find_rewritten(growth, file);
+		if (position != NULL)
+		{
+			take_position(growth, file, position);
+			file->is_rewritten = true;
+			if (growth->on_rewrite == CSV_REWRITE_ERROR)
+				report_rewritten(file);
+		}
+		else
+			file->is_left_out = is_part_of_copy(growth, file);
+		close_after_look(growth);
+	}
+}
+
+/* ---- the scan ---- */
+
+/* CsvResume.ended */
+static void
+note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes)
+{
+	CsvGrowth  *growth = arg;
+	GrowingFile *file = &growth->files[number];
+	const CsvFingerprint *before = file->position != NULL && !file->is_rewritten ?
+		&file->position->bytes : NULL;
+	struct stat st;
+
+	/* the name may have become another file's after the files were looked at */
+	if (fstat(fd, &st) != 0 || (uint64) st.st_ino != file->identity.inode ||
+		(before != NULL && !csv_fingerprint_fits_ends(fd, file->name, before)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" was replaced while it was read", file->name)));
+	if (!csv_fingerprint_make(fd, file->name, nbytes, before, &file->now.bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" became shorter while it was read", file->name)));
+	file->now.place = *place;
+	file->was_read = true;
+}
+
+/* files under a new name come first: before the new file of the old name */
+static int
+compare_turns(const void *a, const void *b)
+{
+	const GrowingFile *one = a;
+	const GrowingFile *two = b;
+	bool		one_moved = one->position != NULL &&
+		strcmp(one->position->filename, one->name) != 0;
+	bool		two_moved = two->position != NULL &&
+		strcmp(two->position->filename, two->name) != 0;
+
+	if (one_moved != two_moved)
+		return one_moved ? -1 : 1;
+	return one->number - two->number;
+}
+
+/* has the next scan of the table read the files that have news */
+static void
+set_files(CsvGrowth *growth)
+{
+	CsvTable   *table = growth->table;
+
+	qsort(growth->files, growth->nfiles, sizeof(GrowingFile), compare_turns);
+	table->files = palloc_extended(sizeof(char *) * Max(growth->nfiles, 1),
+								   MCXT_ALLOC_HUGE);
+	table->nfiles = growth->nfiles;
+	table->left_out = palloc_extended(Max(growth->nfiles, 1),
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	growth->starts = palloc_extended(sizeof(CsvFilePlace) * Max(growth->nfiles, 1),
+									 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < growth->nfiles; i++)
+	{
+		const GrowingFile *file = &growth->files[i];
+
+		table->files[i] = file->name;
+		table->left_out[i] = file->is_left_out || !file->has_news;
+		if (file->position != NULL && !file->is_rewritten)
+			growth->starts[i] = file->position->place;
+	}
+	growth->resume = (CsvResume) {growth->starts, note_end, growth};
+	table->resume = &growth->resume;
+}
+
+/* reads the rewritten files to their ends, for nothing but their ends */
+static void
+pass_rewritten(CsvGrowth *growth)
+{
+	CsvTable	table = *growth->table;
+	CsvTableScan *scan;
+	Datum	   *values = palloc0(sizeof(Datum) * Max(table.natts, 1));
+	bool	   *isnull = palloc0(sizeof(bool) * Max(table.natts, 1));
+	bool		any = false;
+
+	table.left_out = palloc_extended(Max(growth->nfiles, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < growth->nfiles; i++)
+	{
+		table.left_out[i] = !growth->files[i].is_rewritten;
+		any |= growth->files[i].is_rewritten;
+		if (growth->files[i].is_rewritten)
+			growth->table->left_out[i] = true;
+	}
+	if (!any)
+		return;
+	table.verbosity = CSV_VERBOSITY_SILENT;
+	table.stop = false;
+	table.reject_count = -1;
+	table.reject_percent = -1;
+	scan = csv_table_scan_begin(&table, NULL, NULL, 0, NULL, NULL);
+	while (csv_table_scan_next(scan, values, isnull))
+		CHECK_FOR_INTERRUPTS();
+	csv_table_scan_end(scan);
+}
+
+CsvGrowth *
+csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrite)
+{
+	CsvGrowth  *growth = palloc0(sizeof(CsvGrowth));
+
+	if (table->reader.dialect.footer_rows > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("new records of foreign table \"%s\" cannot be loaded, because it has the option \"footer_rows\"",
+						table->name)));
+	growth->table = table;
+	growth->schema = schema;
+	growth->target = target;
+	growth->on_rewrite = on_rewrite;
+	growth->fd = -1;
+	csv_positions_lock(table->relid, target);
+	growth->positions = csv_positions_read(schema, table->relid, target,
+										   &growth->npositions);
+	growth->owners = palloc0(sizeof(GrowingFile *) * Max(growth->npositions, 1));
+	table->reader.dialect.growing = true;
+	table->settings.resident = false;
+	list_files(growth);
+	for (int i = 0; i < growth->nfiles; i++)
+		find_by_name(growth, &growth->files[i]);
+	leave_out_links(growth);
+	find_others(growth);
+	set_files(growth);
+	if (on_rewrite == CSV_REWRITE_SKIP)
+		pass_rewritten(growth);
+	return growth;
+}
+
+bool
+csv_growth_is_any(const CsvGrowth *growth)
+{
+	for (int i = 0; i < growth->nfiles; i++)
+		if (!growth->table->left_out[i])
+			return true;
+	return false;
+}
+
+void
+csv_growth_finish(CsvGrowth *growth)
+{
+	for (int i = 0; i < growth->nfiles; i++)
+	{
+		GrowingFile *file = &growth->files[i];
+		const CsvPosition *before = file->position;
+		CsvPosition *now = &file->now;
+
+		/* a file without records is read from its beginning next time */
+		if (!file->was_read || (before == NULL && now->place.records == 0))
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		now->source = growth->table->relid;
+		now->target = growth->target;
+		now->filename = file->name;
+		now->identity = file->identity;
+		if (!csv_has_settled(file->identity.changed))
+			now->identity.changed = 0;
+		now->born = file->born;
+		now->loaded_at = before != NULL && before->place.records == now->place.records &&
+			!file->is_rewritten ? before->loaded_at : GetCurrentTransactionStartTimestamp();
+		csv_positions_write(growth->schema, before, now);
+	}
+}
