@@ -165,6 +165,7 @@ CREATE TABLE csv_gpu_position (
 	loaded_at timestamptz NOT NULL
 );
 
+ALTER TABLE csv_gpu_position ENABLE ROW LEVEL SECURITY;
 CREATE INDEX csv_gpu_position_tables ON csv_gpu_position (source, target);
 
 COMMENT ON TABLE csv_gpu_position

@@ -31,16 +31,23 @@ my %functions = (
 	},
 	csv_gpu_distribute_citus => { nobody => qr/needs the extension citus/ },
 	csv_gpu_distribute_citus_as => { nobody => qr/needs the extension citus/, arguments => [ ':source', q('{public,t}') ] },
+	csv_gpu_drop_positions => { nobody => qr/permission denied for function csv_gpu_drop_positions/ },
 	csv_gpu_errors => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_fdw_handler => { nobody => qr/cannot display a value of type fdw_handler/ },
 	csv_gpu_fdw_validator => { arguments => [ q('{on_error=skip}'), q('pg_foreign_server'::regclass) ] },
 	csv_gpu_files => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_forget => {},
 	csv_gpu_forget_files => {},
+	csv_gpu_forget_positions => { nobody => qr/must be owner of table target/ },
 	csv_gpu_forget_runs => {},
 	csv_gpu_is_of_citus => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
-	csv_gpu_load => { nobody => qr/permission denied for foreign table good/ },
-	csv_gpu_load_file => { nobody => qr/permission denied for foreign table good/ },
+	csv_gpu_load => {
+		nobody => qr/permission denied for foreign table good/,
+		arguments => [ ':source', q('target'), q('{a,b}'), q('rejects'), 'false', q('new_records'), q('restart') ] },
+	csv_gpu_load_file => {
+		nobody => qr/permission denied for foreign table good/,
+		arguments => [ ':source', q('target'), ':file', q('all') ] },
+	csv_gpu_positions => {},
 	csv_gpu_resident => {},
 	csv_gpu_stat => {},
 	csv_gpu_run_all => { nobody => qr/job "j" does not exist/ },
@@ -87,6 +94,8 @@ my %relations = (
 	csv_gpu_job_run => 'INSERT of all but owner, run, SELECT',
 	csv_gpu_job_run_run_seq => 'SELECT',
 	csv_gpu_job_file => 'INSERT, SELECT',
+	csv_gpu_position => '',
+	csv_gpu_positions => 'SELECT',
 	csv_gpu_stat => 'SELECT');
 
 # Values of each type of argument that are not.

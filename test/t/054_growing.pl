@@ -3,6 +3,9 @@
 # 1. Whatever reads a file that was cut anywhere, it has the records that end before the
 #    cut.
 # 2. A file that is replaced under a scan: an ERROR, or a prefix of the first file.
+# 3. A writer appends records in pieces, and rotates its files, while they are loaded and
+#    queried, loads are cancelled, and the server is killed: at the end each record is
+#    there once, in the order of its file.  CSV_GPU_FDW_SECONDS=N lets it write N seconds.
 use strict;
 use warnings;
 
@@ -11,7 +14,9 @@ use lib $FindBin::RealBin;
 
 use CsvServer;
 use PostgreSQL::Test::Utils;
+use POSIX ();
 use Test::More;
+use Time::HiRes ();
 
 random_seed();
 my $directory = PostgreSQL::Test::Utils::tempdir;
@@ -155,5 +160,208 @@ foreach my $engine (@engines)
 }
 
 $session->quit;
+$session = undef;
+
+# ---- a writer, and what is loaded meanwhile ----
+
+my $nwritten = 0;	# files that were begun
+
+# appends random records, in random pieces; returns the handle of a file that was begun
+sub begin_log
+{
+	my ($name) = @_;
+
+	open my $file, '>>:raw', $name or die "$name: $!";
+	$nwritten++;
+	return { name => $name, file => $file, stream => $nwritten, n => 0 };
+}
+
+sub write_pieces
+{
+	my ($log, $bytes) = @_;
+
+	while (length $bytes)
+	{
+		my $n = chance(0.5) ? length $bytes : 1 + int rand length $bytes;
+
+		syswrite($log->{file}, substr($bytes, 0, $n)) == $n or die "$log->{name}: $!";
+		substr($bytes, 0, $n) = '';
+		select undef, undef, undef, rand(0.004) if chance(0.3);
+	}
+}
+
+sub append_records
+{
+	my ($log) = @_;
+	my $bytes = '';
+
+	foreach (1 .. pick(1, 1, 3, 200))
+	{
+		$log->{n}++;
+		$bytes .= "$log->{stream}," . record($log->{n});
+	}
+	write_pieces($log, $bytes);
+}
+
+# to the next names
+sub shift_names
+{
+	my ($name) = @_;
+	my $n = 1;
+
+	$n++ while -e "$name.$n";
+	while (--$n > 0)
+	{
+		rename "$name.$n", "$name." . ($n + 1) or die $!;
+	}
+}
+
+# by one of four ways; the file to go on with
+sub rotate
+{
+	my ($log, $dir) = @_;
+	my $how = pick('rename', 'copy', 'dated', 'restore');
+	my $name = "$dir/app.log";
+
+	if ($how eq 'rename')
+	{
+		shift_names($name);
+		rename $name, "$name.1" or die $!;
+		# it goes on for a while under its new name
+		append_records($log) if chance(0.5);
+		return begin_log($name);
+	}
+	if ($how eq 'copy')
+	{
+		shift_names($name);
+		system('cp', $name, "$name.1") == 0 or die;
+		truncate $log->{file}, 0 or die $!;
+		$log->{stream} = ++$nwritten;
+		$log->{n} = 0;
+		return $log;
+	}
+	if ($how eq 'dated')
+	{
+		rename $name, "$dir/app-$nwritten.log" or die $!;
+		return begin_log($name);
+	}
+	# a backup takes its place, as it was before, with another inode
+	system('cp', $name, "$dir/backup") == 0 or die;
+	rename "$dir/backup", $name or die $!;
+	open $log->{file}, '>>:raw', $name or die $!;
+	return $log;
+}
+
+# writes to the directory for some seconds; the last numbers of all files
+sub run_writer
+{
+	my ($dir, $seconds) = @_;
+	my $end = Time::HiRes::time() + $seconds;
+	my $log = begin_log("$dir/app.log");
+	my %last;
+
+	while (Time::HiRes::time() < $end)
+	{
+		append_records($log);
+		$last{ $log->{stream} } = $log->{n};
+		next if !chance(0.02);
+		my $old = $log->{stream};
+		my $rotated = rotate($log, $dir);
+
+		$last{$old} = $log->{n} if $rotated->{stream} == $old || $rotated != $log;
+		$log = $rotated;
+	}
+	append_records($log);
+	$last{ $log->{stream} } = $log->{n};
+	write_file("$dir/last", map { "$_,$last{$_}\n" } sort { $a <=> $b } keys %last);
+	return;
+}
+
+my $load = q{SELECT records_loaded FROM csv_gpu_load('app', 'loaded', mode => 'new_records')};
+my $dir = "$directory/app";
+my $seconds = seconds_to_run(8);
+my %allowed = map { $_ => 0 } 'both begin with', 'was replaced', 'became shorter', 'canceling statement', 'could not open',
+  'could not stat', 'is shorter than what was loaded', 'has changed before the end', 'terminating connection|server closed|connection to server|recovery mode|starting up';
+
+mkdir $dir;
+$node->append_conf('postgresql.conf', "restart_after_crash = on\nlog_min_messages = panic");
+$node->restart;
+$node->safe_psql('postgres', qq{
+	CREATE FOREIGN TABLE app (stream int, n int, t text) SERVER csv OPTIONS (filename '$dir/app*', growing 'true', on_error 'stop');
+	CREATE TABLE loaded (i bigint GENERATED ALWAYS AS IDENTITY, stream int, n int, t text);
+	CREATE INDEX ON loaded (stream, n);});
+
+# of a query: is all as it should be, or an ERROR that may be?
+sub try_query
+{
+	my ($sql, $expected) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', $sql, timeout => 60);
+	my ($reason) = grep { ($err // '') =~ /$_/ } keys %allowed;
+
+	return $out if $status == 0 && (!defined $expected || $out eq $expected);
+	if ($status != 0 && defined $reason)
+	{
+		$allowed{$reason}++;
+		return;
+	}
+	fail("$sql: $out $err");
+	return;
+}
+
+my $writer = fork // die $!;
+
+if ($writer == 0)
+{
+	srand;
+	eval { run_writer($dir, $seconds); 1 } or warn $@;
+	POSIX::_exit(0);
+}
+my $nloads = 0;
+my $nkilled = 0;
+
+while (waitpid($writer, POSIX::WNOHANG()) == 0)
+{
+	my $what = rand;
+
+	if ($what < 0.6)
+	{
+		$nloads++ if defined try_query($load);
+	}
+	elsif ($what < 0.8)
+	{
+		# each file's records from the first on
+		try_query('SELECT stream, count(DISTINCT n), max(n) FROM app GROUP BY stream HAVING count(DISTINCT n) <> max(n)', '');
+	}
+	elsif ($what < 0.9)
+	{
+		try_query('SET statement_timeout = ' . (1 + int rand 30) . "; $load");
+	}
+	elsif ($what < 0.97)
+	{
+		# two at once, of which one fails at the end
+		try_query("BEGIN; $load; ROLLBACK");
+	}
+	elsif (chance(0.3))
+	{
+		$node->kill9;
+		$node->start;
+		$nkilled++;
+	}
+	else
+	{
+		kill 'KILL', $node->safe_psql('postgres', 'SELECT pg_backend_pid()') || 1;
+	}
+}
+my $last;
+do { $last = try_query($load) } while (defined $last && $last > 0);
+is($last, 0, "all is loaded: $nloads loads, the server was killed $nkilled times");
+note(join ', ', map { "$_: $allowed{$_}" } grep { $allowed{$_} } sort keys %allowed);
+is($node->safe_psql('postgres', 'SELECT stream, max(n) FROM loaded GROUP BY stream ORDER BY stream') =~ s/\|/,/gr,
+	slurp_file("$dir/last") =~ s/\n$//r, 'all records');
+is($node->safe_psql('postgres', 'SELECT stream, n, count(*) FROM loaded GROUP BY stream, n HAVING count(*) > 1 LIMIT 5'), '', 'each once');
+is($node->safe_psql('postgres',
+		'SELECT stream, n FROM (SELECT stream, n, lag(n, 1, 0) OVER (PARTITION BY stream ORDER BY i) + 1 AS due FROM loaded) l WHERE n <> due LIMIT 5'),
+	'', 'in the order of each file');
+
 $node->stop;
 done_testing();
