@@ -1,6 +1,6 @@
 /*
  * growth.c
- *		What is new in the files of a foreign table since they were loaded last.
+ *		Finds the records that came into a foreign table's files since the last load.
  *
  * A position (positions.h) says how far a file was loaded.  Which of the table's files is
  * it now?
@@ -122,7 +122,7 @@ leave_out_links(CsvGrowth *growth)
 	pfree(sorted);
 }
 
-/* lists the files; one that vanishes meanwhile is not there */
+/* lists the files; a file that vanishes meanwhile is left out */
 static void
 list_files(CsvGrowth *growth)
 {
@@ -167,7 +167,7 @@ take_position(CsvGrowth *growth, GrowingFile *file, const CsvPosition *position)
 	if (*owner != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("files \"%s\" and \"%s\" both begin with what was loaded of \"%s\"",
+				 errmsg("files \"%s\" and \"%s\" both begin with the bytes that were loaded of \"%s\"",
 						(*owner)->name, file->name, position->filename),
 				 errhint("Remove the copy, or have the table's pattern leave it out.")));
 	*owner = file;
@@ -332,13 +332,13 @@ report_rewritten(const GrowingFile *file)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 file->identity.size < (int64) position->bytes.nbytes ?
-			 errmsg("file \"%s\" is shorter than what was loaded of it", file->name) :
-			 errmsg("file \"%s\" has changed before the end of what was loaded of it",
+			 errmsg("file \"%s\" is shorter than when it was loaded", file->name) :
+			 errmsg("file \"%s\" has changed before the place up to which it was loaded",
 					file->name),
 			 errdetail("It was loaded up to byte %llu, behind record %llu.",
 					   (unsigned long long) position->bytes.nbytes,
 					   (unsigned long long) position->place.records),
-			 errhint("With on_rewrite => 'restart' it is loaded from its beginning, with 'skip' from its end.")));
+			 errhint("on_rewrite => 'restart' loads it from its beginning, and 'skip' from its end.")));
 }
 
 /* decides about files that have no position by step 1 */
@@ -426,7 +426,7 @@ compare_turns(const void *a, const void *b)
 	return one->number - two->number;
 }
 
-/* has the next scan of the table read the files that have news */
+/* the next scan of the table reads the files that have news */
 static void
 set_files(CsvGrowth *growth)
 {

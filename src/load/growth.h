@@ -1,6 +1,6 @@
 /*
  * growth.h
- *		What is new in the files of a foreign table since they were loaded last.
+ *		Finds the records that came into a foreign table's files since the last load.
  */
 #ifndef CSV_GROWTH_H
 #define CSV_GROWTH_H
@@ -18,12 +18,12 @@ typedef enum CsvOnRewrite
 } CsvOnRewrite;
 
 /*
- * Has the next scan of the table read only what is new: finds the table's files, and
- * those that were loaded into the target before.  Waits for other transactions that do
- * so, and keeps later ones waiting.  `schema` is the extension's.  In the current memory
- * context, which must live until the scan has ended.  ERROR for a table without files or
- * with a footer, for a file that is not as it was loaded, and if two files may be the
- * one that was loaded.
+ * Finds the table's files, and which of them were loaded into the target before, so that
+ * the next scan of the table reads only new records.  Waits for other transactions that
+ * do so, and later transactions wait for this transaction.  `schema` is the extension's.
+ * In the current memory context, which must live until the scan has ended.  ERROR for a
+ * program, a table with a footer, a file that is not as it was loaded, and two files
+ * that both begin with the bytes that were loaded.
  */
 extern CsvGrowth *csv_growth_begin(CsvTable *table, Oid schema, Oid target,
 								   CsvOnRewrite on_rewrite);

@@ -265,8 +265,8 @@ PG_FUNCTION_INFO_V1(csv_gpu_load_file);
  * csv_gpu_load_file(source regclass, target regclass, filename text,
  *					 mode text DEFAULT 'all')
  * loads one of the source's files, and returns the identity by which a job remembers it.
- * ERROR if the file changed meanwhile.  Without a file name, it loads all files, or what
- * is new in them, as a job does.
+ * ERROR if the file changed meanwhile.  Without a file name, it loads all files, or their
+ * new records, as a job does.
  */
 Datum
 csv_gpu_load_file(PG_FUNCTION_ARGS)

@@ -791,7 +791,7 @@ load_all(CsvLoad *load, bool freeze)
 	}
 }
 
-/* load what is new, and store how far that is */
+/* load the new records, and store how far the files were read */
 static void
 load_new(CsvLoad *load, const CsvLoadRequest *request)
 {

@@ -20,7 +20,7 @@ typedef struct CsvLoadRequest
 	bool		freeze;
 	const char *filename;		/* the only file to read; NULL: all files */
 	bool		of_job;			/* it is a pattern even if a file has that name */
-	bool		is_new_records; /* only what has come since the last such load */
+	bool		is_new_records; /* only records that came since the last such load */
 	CsvOnRewrite on_rewrite;	/* then */
 	Oid			schema;			/* of the extension */
 } CsvLoadRequest;

@@ -34,8 +34,8 @@ typedef struct CsvPosition
 extern int64 csv_time_of_birth(const char *filename);
 
 /*
- * Wait for other transactions that load this source into this target, and have later
- * ones wait for this transaction.
+ * Wait for other transactions that load this source into this target.  Later
+ * transactions wait for this transaction.
  */
 extern void csv_positions_lock(Oid source, Oid target);
 

@@ -89,7 +89,10 @@ extern void csv_source_check_same(const CsvSource *source);
 /* the number of the file opened last */
 extern int	csv_source_number(const CsvSource *source);
 
-/* the size of the open file when the scan began; of one that grows, its complete part */
+/*
+ * The size of the open file when the scan began.  Of a compressed file that grows, only
+ * complete members and frames count.
+ */
 extern uint64 csv_source_known_bytes(const CsvSource *source);
 
 /* the bytes that the open file will deliver, if it is not converted; 0: not known */

@@ -87,8 +87,8 @@ typedef struct CsvTableColumn
 } CsvTableColumn;
 
 /*
- * A scan that reads what is new in files that grow, and tells how far it has come.  No
- * process shares it.
+ * A scan that reads the new records of files that grow, and tells how far it has come.
+ * No process shares it.
  */
 typedef struct CsvResume
 {

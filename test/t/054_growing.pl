@@ -281,7 +281,7 @@ my $load = q{SELECT records_loaded FROM csv_gpu_load('app', 'loaded', mode => 'n
 my $dir = "$directory/app";
 my $seconds = seconds_to_run(8);
 my %allowed = map { $_ => 0 } 'both begin with', 'was replaced', 'became shorter', 'canceling statement', 'could not open',
-  'could not stat', 'is shorter than what was loaded', 'has changed before the end', 'terminating connection|server closed|connection to server|recovery mode|starting up';
+  'could not stat', 'is shorter than when it was loaded', 'has changed before the place', 'terminating connection|server closed|connection to server|recovery mode|starting up';
 
 mkdir $dir;
 $node->append_conf('postgresql.conf', "restart_after_crash = on\nlog_min_messages = panic");
