@@ -13,6 +13,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use CsvServer;
+use IPC::Run;
 use PostgreSQL::Test::Utils;
 use POSIX ();
 use Test::More;
@@ -343,13 +344,23 @@ while (waitpid($writer, POSIX::WNOHANG()) == 0)
 	}
 	elsif (chance(0.3))
 	{
-		$node->kill9;
+		# as after a crash of the machine
+		$node->stop('immediate');
 		$node->start;
 		$nkilled++;
 	}
 	else
 	{
-		kill 'KILL', $node->safe_psql('postgres', 'SELECT pg_backend_pid()') || 1;
+		# a process is killed in the middle of a load, which ends all others
+		my $sleeping = IPC::Run::start([ 'psql', '-XAtqc', "BEGIN; $load; SELECT pg_sleep(60)", $node->connstr('postgres') ], '<', \'', '>', '/dev/null', '2>', '/dev/null');
+
+		Time::HiRes::sleep(0.1);
+		my $pid = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE query ~ 'pg_sleep' AND pid <> pg_backend_pid()});
+
+		kill 'KILL', $pid if $pid =~ /^\d+$/;
+		eval { IPC::Run::finish($sleeping) };
+		$nkilled++;
+		$node->poll_query_until('postgres', 'SELECT true');
 	}
 }
 my $last;
