@@ -98,9 +98,9 @@ CREATE FOREIGN TABLE growing_all (a int, b text) SERVER csv OPTIONS (filename 'r
 CALL write_file('grow-1.csv', E'1,one\n2,two');
 CALL write_file('grow-2.csv', E'3,three\n4');
 SELECT a FROM growing_all;
-COPY (SELECT) TO PROGRAM 'touch -d "1 hour ago" regress_csv/grow-1.csv';
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "1 hour ago" regress_csv/grow-1.csv';
 SELECT a FROM growing_all;
-COPY (SELECT) TO PROGRAM 'touch -d "2 hours ago" regress_csv/grow-2.csv';
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "2 hours ago" regress_csv/grow-2.csv';
 SELECT a FROM growing_all;
 -- what does not go together
 ALTER FOREIGN TABLE growing OPTIONS (ADD footer_rows '1');
@@ -118,7 +118,7 @@ LANGUAGE sql AS $$
 $$;
 CREATE FUNCTION shell(command text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  EXECUTE format('COPY (SELECT) TO PROGRAM %L', 'cd regress_csv && ' || command);
+  EXECUTE format('COPY (SELECT 1 WHERE false) TO PROGRAM %L', 'cd regress_csv && ' || command);
 END $$;
 CREATE VIEW positions AS
   SELECT source, target, filename, bytes_read, bytes_behind, records_read, state FROM csv_gpu_positions ORDER BY source::text, filename, state;
