@@ -26,10 +26,9 @@
 #include "compat.h"
 #include "output/format.h"
 #include "output/row_writer.h"
-#include "reader/field.h"
+#include "scan/report.h"
 #include "scan/value.h"
 #include "table/memory.h"
-#include "table/text.h"
 
 /* microseconds from 1970 to 2000 */
 #define CSV_EPOCH_MICROSECONDS \
@@ -43,13 +42,9 @@ typedef struct WrittenColumn
 {
 	const CsvTableColumn *column;
 	CsvFormatted formatted;
-	CsvColumn	spec;
+	CsvValueInput input;		/* which reads it */
 	bool		is_direct;		/* its text needs no look */
-	bool		is_read_again;	/* by the type's input function */
-	bool		has_comma;		/* as the decimal separator */
 	bool		is_grouped;		/* by the thousands separator */
-	FmgrInfo	input;
-	Oid			ioparam;
 	struct WrittenColumn *next; /* of the same field */
 } WrittenColumn;
 
@@ -70,8 +65,9 @@ struct CsvRowWriter
 	CsvOutputFormat format;
 	const char *delimiter;		/* in the file's encoding */
 	size_t		ndelimiter;
-	WrittenField	   *fields;
+	WrittenField *fields;
 	bool		is_checked;		/* every record is read again */
+	bool		quotes;			/* all values */
 	bool		may_begin_file; /* there is no header */
 	CsvOutputBytes texts;
 	CsvScan		scan;
@@ -120,7 +116,8 @@ is_odd(const CsvRowWriter *writer)
 {
 	const CsvTable *table = writer->table;
 	const CsvDialectOptions *dialect = &writer->dialect.opt;
-	bool		is_odd = writer->format.is_text || writer->format.is_bare ||
+	bool		is_odd = writer->format.is_bare ||
+		(writer->format.is_text && strcmp(table->null_string, "\\N") != 0) ||
 		writer->format.converts || dialect->trim || dialect->comment_length > 0 ||
 		dialect->delimiter_rest_length > 0 || !dialect->multiline ||
 		table->default_string != NULL || table->null_values != NIL ||
@@ -131,7 +128,8 @@ is_odd(const CsvRowWriter *writer)
 		const CsvTableColumn *column = &table->columns[i];
 
 		is_odd |= column->force_null || column->force_not_null ||
-			column->null_values != NIL;
+			column->null_values != NIL || column->max_chars >= 0 ||
+			column->byte_width >= 0;
 	}
 	return is_odd;
 }
@@ -141,24 +139,15 @@ make_column(const CsvRowWriter *writer, const CsvTableColumn *column)
 {
 	const CsvTable *table = writer->table;
 	WrittenColumn *made = palloc0(sizeof(WrittenColumn));
-	bool		is_number = csv_table_is_number(column->type);
-	Oid			function;
 
 	made->column = column;
 	made->formatted.att = column->attnum - 1;
 	csv_format_begin(&made->formatted, column->type);
-	csv_table_kind(column, &made->spec);
-	/* as CsvValueInput has it */
-	made->has_comma = table->decimal_separator == ',' &&
-		(column->type == NUMERICOID || column->type == FLOAT4OID ||
-		 column->type == FLOAT8OID);
-	made->is_grouped = is_number && table->thousands_separator != NULL &&
+	csv_value_init(&made->input, table, column, writer->context);
+	made->is_grouped = made->input.has_thousands &&
 		!(writer->format.is_bare && strchr(table->delimiter, *table->thousands_separator));
-	made->is_read_again = made->formatted.way == CSV_FORMAT_BY_FUNCTION;
-	getTypeInputInfo(column->type, &function, &made->ioparam);
-	fmgr_info(function, &made->input);
-	made->is_direct = !made->has_comma && !made->is_grouped && !made->is_read_again &&
-		column->pattern == NULL && made->spec.max_chars < 0 && made->spec.byte_width < 0;
+	made->is_direct = !made->input.comma_decimal && !made->is_grouped &&
+		column->pattern == NULL && made->formatted.way != CSV_FORMAT_BY_FUNCTION;
 	return made;
 }
 
@@ -185,8 +174,8 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 	writer->fields = palloc0(sizeof(WrittenField) * form->nfields);
 	for (int i = table->natts - 1; i >= 0; i--)
 	{
-		WrittenField	   *field = form->fields[i] >= 0 ? &writer->fields[form->fields[i]] : NULL;
-		WrittenColumn	   *column;
+		WrittenField *field = form->fields[i] >= 0 ? &writer->fields[form->fields[i]] : NULL;
+		WrittenColumn *column;
 
 		if (field == NULL)
 			continue;
@@ -200,20 +189,30 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 
 /* ---- ERRORs ---- */
 
+/* why a record is not read as the row; column NULL: it is the whole record */
+typedef struct Reason
+{
+	const char *column;
+	int			sqlstate;
+	const char *text;
+} Reason;
+
 static void __attribute__((noreturn))
-refuse(const CsvRowWriter *writer, const char *column, int code, const char *detail)
+refuse(const CsvRowWriter *writer, const Reason *reason)
 {
 	ereport(ERROR,
-			(errcode(code),
-			 errmsg("cannot write column \"%s\" of foreign table \"%s\"", column,
+			(errcode(reason->sqlstate),
+			 reason->column == NULL ?
+			 errmsg("cannot write a row of foreign table \"%s\"", writer->table->name) :
+			 errmsg("cannot write column \"%s\" of foreign table \"%s\"", reason->column,
 					writer->table->name),
-			 errdetail_internal("%s", detail)));
+			 errdetail_internal("%s", reason->text)));
 }
 
 static void __attribute__((noreturn))
-refuse_value(const CsvRowWriter *writer, const WrittenColumn *column, const char *detail)
+refuse_value(const CsvRowWriter *writer, const CsvTableColumn *column, const char *text)
 {
-	refuse(writer, column->column->name, ERRCODE_DATA_EXCEPTION, detail);
+	refuse(writer, &(Reason) {column->name, ERRCODE_DATA_EXCEPTION, text});
 }
 
 /* ---- texts of values ---- */
@@ -230,7 +229,7 @@ add_epoch(const CsvRowWriter *writer, const WrittenColumn *column, Timestamp tim
 	char	   *text;
 
 	if (pg_add_s64_overflow(timestamp, CSV_EPOCH_MICROSECONDS, &since))
-		refuse_value(writer, column, "The time is out of range.");
+		refuse_value(writer, column->column, "The time is out of range.");
 	positive = since < 0 ? 0 - (uint64) since : (uint64) since;
 	text = psprintf("%s" UINT64_FORMAT, since < 0 ? "-" : "", positive / (uint64) unit);
 	csv_output_bytes(output, text, strlen(text));
@@ -254,7 +253,7 @@ add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum va
 
 	if (type == DATEOID ? DATE_NOT_FINITE(DatumGetDateADT(value)) :
 		TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)))
-		refuse_value(writer, column, "Infinity has no form by the pattern.");
+		refuse_value(writer, column->column, "Infinity has no form by the pattern.");
 	if (type == DATEOID)
 		timestamp = DirectFunctionCall1(date_timestamp, value);
 	if (pattern->epoch != 0)
@@ -279,7 +278,7 @@ add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum va
 	again = csv_date_by_pattern(pattern, type, column->column->typmod, shown);
 	if (type == DATEOID ? DatumGetDateADT(again) != DatumGetDateADT(value) :
 		DatumGetTimestamp(again) != DatumGetTimestamp(value))
-		refuse_value(writer, column,
+		refuse_value(writer, column->column,
 					 psprintf("By the pattern \"%s\" it would be read from \"%s\" as another time.",
 							  pattern->text, shown));
 }
@@ -295,7 +294,7 @@ localize(const CsvRowWriter *writer, const WrittenColumn *column, CsvOutputBytes
 	size_t		ndigits = strspn(text + first, "0123456789");
 	const char *separator = writer->table->thousands_separator;
 
-	if (column->has_comma)
+	if (column->input.comma_decimal)
 		for (size_t i = 0; i < n; i++)
 			if (text[i] == '.')
 				text[i] = ',';
@@ -310,32 +309,22 @@ localize(const CsvRowWriter *writer, const WrittenColumn *column, CsvOutputBytes
 	csv_output_bytes(output, text + first + ndigits, n - first - ndigits);
 }
 
+static const char *
+other_text(const char *found, const char *wanted)
+{
+	return psprintf("It would be read as \"%s\", not as \"%s\".", found, wanted);
+}
+
 /* ERROR if the input function would make another value of the text */
 static void
 read_again(const CsvRowWriter *writer, WrittenColumn *column, char *text)
 {
-	Datum		value = InputFunctionCall(&column->input, text, column->ioparam,
-										  column->column->typmod);
+	Datum		value = InputFunctionCall(&column->input.function, text,
+										  column->input.ioparam, column->column->typmod);
 	char	   *again = OutputFunctionCall(&column->formatted.function, value);
 
 	if (strcmp(text, again) != 0)
-		refuse_value(writer, column,
-					 psprintf("It would be read as \"%s\", not as \"%s\".", again, text));
-}
-
-static void
-check_limits(const CsvRowWriter *writer, const WrittenColumn *column, const char *text, size_t n)
-{
-	int			nchars = pg_mbstrlen_with_len(text, (int) n);
-
-	if (column->spec.max_chars >= 0 && nchars > column->spec.max_chars)
-		refuse(writer, column->column->name, ERRCODE_STRING_DATA_RIGHT_TRUNCATION,
-			   psprintf("It has %d characters, and the limit is %d.", nchars,
-						column->spec.max_chars));
-	if (column->spec.byte_width >= 0 && n > (size_t) column->spec.byte_width)
-		refuse(writer, column->column->name, ERRCODE_STRING_DATA_RIGHT_TRUNCATION,
-			   psprintf("It has %zu bytes, and the limit is %d.", n,
-						column->spec.byte_width));
+		refuse_value(writer, column->column, other_text(again, text));
 }
 
 /* append the text of a value that is not NULL */
@@ -348,29 +337,18 @@ add_text(const CsvRowWriter *writer, WrittenColumn *column, Datum value, CsvOutp
 		add_by_pattern(writer, column, value, output);
 	else
 		csv_format_unquoted(&column->formatted, value, output);
-	if (column->is_read_again)
+	if (column->formatted.way == CSV_FORMAT_BY_FUNCTION && column->column->pattern == NULL)
 		read_again(writer, column,
 				   pnstrdup(output->bytes + start, output->length - start));
-	if (column->has_comma || column->is_grouped)
+	if (column->input.comma_decimal || column->is_grouped)
 		localize(writer, column, output, start);
-	check_limits(writer, column, output->bytes + start, output->length - start);
 }
 
-/* ---- quotes that COPY does not need ---- */
-
-/* text in the encoding of the reader's bytes */
-static bool
-is_marker(const CsvRowWriter *writer, const char *text, size_t n, const char *marker)
-{
-	const char *server = pg_any_to_server(marker, (int) strlen(marker),
-										  writer->table->encoding);
-
-	return strlen(server) == n && memcmp(server, text, n) == 0;
-}
+/* ---- records are read again ---- */
 
 /* is it read as a byte-order mark, or as the beginning of a compressed file? */
 static bool
-begins_badly(const char *text, size_t n)
+begins_badly(const char *bytes, size_t n)
 {
 	static const char *const marks[] = {
 		"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\x1f\x8b", "\x28\xb5\x2f\xfd",
@@ -378,165 +356,94 @@ begins_badly(const char *text, size_t n)
 	};
 
 	for (size_t i = 0; i < lengthof(marks); i++)
-		if (n >= strlen(marks[i]) && memcmp(text, marks[i], strlen(marks[i])) == 0)
+		if (n >= strlen(marks[i]) && memcmp(bytes, marks[i], strlen(marks[i])) == 0)
 			return true;
 	return false;
 }
 
-static bool
-needs_quotes(const CsvRowWriter *writer, uint32_t field, const char *text, size_t n)
-{
-	const CsvTable *table = writer->table;
-	const CsvDialectOptions *dialect = &writer->dialect.opt;
-	const WrittenColumn *column = writer->fields[field].column;
-	ListCell   *cell;
-
-	if (dialect->trim && n > 0 &&
-		(csv_is_blank((uint8_t) text[0]) || csv_is_blank((uint8_t) text[n - 1])))
-		return true;
-	if (field == 0 && dialect->comment_length > 0 &&
-		(n == 0 || (uint8_t) text[0] == dialect->comment[0] || IS_HIGHBIT_SET(text[0])))
-		return true;
-	if (field == 0 && writer->may_begin_file && n > 0 && begins_badly(text, n))
-		return true;
-	if (writer->format.is_alone && n == 1 && *text == CSV_CTRL_Z)
-		return true;
-	if (table->default_string != NULL && is_marker(writer, text, n, table->default_string))
-		return true;
-	foreach(cell, column != NULL ? column->column->null_values : NIL)
-		if (is_marker(writer, text, n, lfirst(cell)))
-			return true;
-	return false;
-}
-
-/* ---- records are read again ---- */
-
-/* what may end the field too early; NULL: nothing */
-static const char *
-find_end(const CsvRowWriter *writer, const WrittenField *field)
-{
-	const char *text = pnstrdup(writer->texts.bytes + field->start, field->length);
-
-	if (strpbrk(text, "\r\n") != NULL)
-		return "The value has a line break, which would end the record.";
-	if (strchr(text, writer->table->delimiter[0]) != NULL)
-		return "The value has the delimiter, or a part of it, which would end the field.";
-	return NULL;
-}
-
-/* ERROR: a field is not read as its text */
-static void __attribute__((noreturn))
-refuse_field(const CsvRowWriter *writer, const WrittenField *field)
-{
-	const char *text = writer->texts.bytes + field->start;
-	const char *reason = find_end(writer, field);
-
-	if (reason == NULL && writer->dialect.opt.trim && field->length > 0 &&
-		(csv_is_blank((uint8_t) text[0]) ||
-		 csv_is_blank((uint8_t) text[field->length - 1])))
-		reason = "Blanks at the ends of the value would not be read.";
-	refuse_value(writer, field->column,
-				 reason != NULL ? reason : "The value would be read as another one.");
-}
-
-/* ERROR: the line is not read as a record with these fields */
-static void __attribute__((noreturn))
-refuse_record(const CsvRowWriter *writer)
+/* the line is not a record with these fields */
+static Reason
+find_culprit(const CsvRowWriter *writer)
 {
 	for (uint32_t i = 0; i < writer->form->nfields; i++)
 	{
 		const WrittenField *field = &writer->fields[i];
+		const char *text;
 
-		if (field->column != NULL && !field->is_null && find_end(writer, field) != NULL)
-			refuse_field(writer, field);
+		if (field->column == NULL || field->is_null)
+			continue;
+		text = pnstrdup(writer->texts.bytes + field->start, field->length);
+		if (strpbrk(text, "\r\n") != NULL || strchr(text, writer->table->delimiter[0]) != NULL)
+			return (Reason) {
+				field->column->column->name, ERRCODE_DATA_EXCEPTION,
+				"It has a line break, or a part of the delimiter, which cannot be quoted."
+			};
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_EXCEPTION),
-			 errmsg("cannot write a row of foreign table \"%s\"", writer->table->name),
-			 errdetail("Its line would not be read as a record.")));
+	return (Reason) {
+		NULL, ERRCODE_DATA_EXCEPTION, "Its line would not be read as a record."
+	};
 }
 
-/* bytes as the reader gets them */
-static bool
-is_null_field(const CsvTable *table, const CsvTableColumn *column, const uint8_t *bytes,
-			  uint64_t n)
+/* as the header's names are read */
+static char *
+read_name(const CsvRowWriter *writer, const uint8_t *bytes, uint64_t length, uint64_t *n)
 {
-	ListCell   *cell;
+	char	   *name = palloc(length + 1);
+	bool		is_quoted;
 
-	if (csv_bytes_equal(bytes, n, (const uint8_t *) table->null_string,
-						strlen(table->null_string)))
-		return true;
-	foreach(cell, column->null_values)
-		if (csv_bytes_equal(bytes, n, lfirst(cell), strlen(lfirst(cell))))
-			return true;
-	return false;
+	*n = csv_field_value(&writer->dialect, bytes, length, (uint8_t *) name, length,
+						 &is_quoted);
+	name[*n] = '\0';
+	name = pg_any_to_server(name, (int) *n, writer->table->encoding);
+	*n = strlen(name);
+	return name;
 }
 
-/* ERROR if the bytes of a field are not read as its text; as csv_value_from_field() */
-static void
+/* text NULL: the bytes of the field are read as its value, or as a name in the header */
+static Reason
 check_field(const CsvRowWriter *writer, const WrittenField *field, const uint8_t *bytes,
 			uint64_t length, bool is_header)
 {
-	const CsvTable *table = writer->table;
-	const CsvTableColumn *column = field->column->column;
-	const char *text = writer->texts.bytes + field->start;
-	const char *raw = (const char *) bytes;
-	char	   *value;
+	CsvValueInput *input = &field->column->input;
+	Reason		reason = {input->column->name, ERRCODE_DATA_EXCEPTION, NULL};
+	char	   *text;
 	uint64_t	n;
-	bool		is_quoted;
-	bool		is_null = false;
+	bool		is_default = false;
+	CsvValueError error;
 
-	/* the text format's escapes are replaced in the server's encoding */
-	if (writer->format.is_text)
+	if (is_header)
+		text = read_name(writer, bytes, length, &n);
+	else if (!csv_value_text(input, &writer->dialect, bytes, length, &text, &n, &is_default,
+							 &error))
 	{
-		raw = pg_any_to_server(raw, (int) length, table->encoding);
-		value = palloc(raw == (const char *) bytes ? length + 1 : strlen(raw) + 1);
-		n = csv_field_value(&writer->dialect, (const uint8_t *) raw,
-							raw == (const char *) bytes ? length : strlen(raw),
-							(uint8_t *) value, length, &is_quoted);
-		value[n] = '\0';
+		reason.sqlstate = csv_error_sqlstate(error.code, error.sqlerrcode);
+		reason.text = psprintf("It would be refused: %s.",
+							   csv_error_message(writer->table, error.code, 0, 0,
+												 input->column->name, &error));
+		return reason;
 	}
-	else
-	{
-		value = palloc(length + 1);
-		n = csv_field_value(&writer->dialect, bytes, length, (uint8_t *) value, length,
-							&is_quoted);
-		value[n] = '\0';
-	}
-	if (!is_header)
-		is_null = is_quoted ? column->force_null &&
-			is_null_field(table, column, (uint8_t *) value, n) :
-			!column->force_not_null && is_null_field(table, column, bytes, length);
-	if (!writer->format.is_text)
-	{
-		char	   *server = pg_any_to_server(value, (int) n, table->encoding);
-
-		if (server != value)
-			n = strlen(server);
-		value = server;
-	}
-	if (is_null && field->is_null)
-		return;
-	if (is_null)
-		refuse_value(writer, field->column, "The value would be read as NULL.");
-	if (field->is_null)
-		refuse_value(writer, field->column, "NULL would be read as a value.");
-	if (!is_header && !is_quoted && table->default_string != NULL &&
-		csv_bytes_equal(bytes, length, (const uint8_t *) table->default_string,
-						strlen(table->default_string)))
-		refuse_value(writer, field->column, "The value would be read as the default.");
-	if (n != field->length || memcmp(value, text, n) != 0)
-		refuse_field(writer, field);
+	if (is_default)
+		reason.text = "It would be read as the default.";
+	else if (text == NULL && !field->is_null)
+		reason.text = "It would be read as NULL.";
+	else if (text != NULL && field->is_null)
+		reason.text = psprintf("NULL would be read as \"%s\".", text);
+	else if (text != NULL && (n != field->length ||
+							  memcmp(text, writer->texts.bytes + field->start, n) != 0))
+		reason.text = other_text(text, pnstrdup(writer->texts.bytes + field->start,
+												field->length));
+	return reason;
 }
 
-/* ERROR if the bytes, a record with its break, are not read as the fields' texts */
-static void
+/* text NULL: the bytes, a record with its break, are read as the fields' values */
+static Reason
 check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 {
 	const CsvTable *table = writer->table;
 	CsvMemory	memory = csv_context_memory(writer->context);
 	const uint8_t *bytes = (const uint8_t *) record;
 	CsvScan    *scan = &writer->scan;
+	Reason		reason = {NULL};
 
 	if (table->encoding != table->file_encoding)
 	{
@@ -544,31 +451,30 @@ check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 		if (bytes != (const uint8_t *) record)
 			n = strlen((const char *) bytes);
 	}
-	if (!is_header && writer->may_begin_file && begins_badly((const char *) bytes, n))
-		refuse_record(writer);
+	if (writer->may_begin_file &&
+		(begins_badly(record, n) || begins_badly((const char *) bytes, n)))
+		return (Reason) {
+			NULL, ERRCODE_DATA_EXCEPTION,
+			"At the beginning of a file it would be taken for a mark."
+		};
 	if (csv_scan_record(scan, &memory, &writer->dialect, CSV_NORMAL, bytes, 0, n,
 						true) != CSV_OK ||
 		!scan->is_record || scan->bad || scan->start != 0 || scan->next != n ||
 		scan->nfields != writer->form->nfields ||
 		csv_says_end_of_data(&writer->dialect, bytes, scan->end))
-		refuse_record(writer);
-	for (uint32_t i = 0; i < scan->nfields; i++)
+		return find_culprit(writer);
+	for (uint32_t i = 0; i < scan->nfields && reason.text == NULL; i++)
 	{
 		CsvSpan		span = csv_scan_field(scan, &writer->dialect, bytes, n, i);
 
 		if (writer->fields[i].column != NULL)
-			check_field(writer, &writer->fields[i], bytes + span.offset, span.length,
-						is_header);
+			reason = check_field(writer, &writer->fields[i], bytes + span.offset,
+								 span.length, is_header);
 	}
+	return reason;
 }
 
 /* ---- records ---- */
-
-static void
-add_delimiter(const CsvRowWriter *writer, CsvOutputBytes *output)
-{
-	csv_output_bytes(output, writer->delimiter, writer->ndelimiter);
-}
 
 void
 csv_row_writer_break(const CsvRowWriter *writer, CsvOutputBytes *output)
@@ -582,14 +488,14 @@ csv_row_writer_break(const CsvRowWriter *writer, CsvOutputBytes *output)
 static void
 add_field(CsvRowWriter *writer, uint32_t number, size_t start, CsvOutputBytes *output)
 {
-	WrittenField	   *field = &writer->fields[number];
+	WrittenField *field = &writer->fields[number];
 	const char *text = writer->texts.bytes + start;
 
 	field->is_null = false;
 	field->start = start;
 	field->length = writer->texts.length - start;
 	csv_output_field(output, &writer->format, text, field->length,
-					 needs_quotes(writer, number, text, field->length));
+					 writer->quotes);
 }
 
 /* ERROR if a further column of the field has another value */
@@ -610,7 +516,7 @@ check_same(CsvRowWriter *writer, const WrittenField *field, WrittenColumn *colum
 		writer->texts.length = start;
 	}
 	if (!is_same)
-		refuse_value(writer, column,
+		refuse_value(writer, column->column,
 					 psprintf("It is read from the same field as column \"%s\", which has another value.",
 							  field->column->column->name));
 }
@@ -619,7 +525,7 @@ static void
 add_column(CsvRowWriter *writer, uint32_t number, const TupleTableSlot *slot,
 		   CsvOutputBytes *output)
 {
-	WrittenField	   *field = &writer->fields[number];
+	WrittenField *field = &writer->fields[number];
 	WrittenColumn *column = field->column;
 	int			att = column->formatted.att;
 	size_t		start = writer->texts.length;
@@ -629,8 +535,7 @@ add_column(CsvRowWriter *writer, uint32_t number, const TupleTableSlot *slot,
 		field->is_null = true;
 		csv_output_null(output, &writer->format);
 	}
-	else if (column->is_direct && !writer->is_checked &&
-			 !(number == 0 && writer->may_begin_file))
+	else if (column->is_direct && !writer->is_checked && !writer->quotes)
 	{
 		csv_format_value(&column->formatted, slot->tts_values[att], output,
 						 &writer->format);
@@ -657,7 +562,7 @@ check_without_field(const CsvRowWriter *writer, const TupleTableSlot *slot)
 
 		if (writer->form->fields[i] >= 0 || column->dropped || slot->tts_isnull[i])
 			continue;
-		refuse(writer, column->name, ERRCODE_DATA_EXCEPTION,
+		refuse_value(writer, column,
 			   column->virtual_kind != CSV_VIRTUAL_NONE ?
 			   "A virtual column is not written, and must be NULL." :
 			   column->generated ?
@@ -685,37 +590,80 @@ begin_settings(void)
 	return level;
 }
 
+static void
+add_name(CsvRowWriter *writer, uint32_t number, CsvOutputBytes *output)
+{
+	const CsvTableColumn *column = writer->fields[number].column->column;
+	const char *name = column->header_name != NULL ? column->header_name : column->name;
+	size_t		start = writer->texts.length;
+
+	csv_output_bytes(&writer->texts, name, strlen(name));
+	add_field(writer, number, start, output);
+}
+
+/* append a record, or the header if slot is NULL; returns why it is not read so */
+static Reason
+add_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *output)
+{
+	size_t		start = output->length;
+
+	writer->texts.length = 0;
+	for (uint32_t i = 0; i < writer->form->nfields; i++)
+	{
+		if (i > 0)
+			csv_output_bytes(output, writer->delimiter, writer->ndelimiter);
+		if (writer->fields[i].column == NULL)
+			continue;
+		if (slot != NULL)
+			add_column(writer, i, slot, output);
+		else
+			add_name(writer, i, output);
+	}
+	if (output->length - start > writer->table->reader.max_record_bytes)
+		return (Reason) {
+			NULL, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+			psprintf("Its record has %zu bytes, more than max_record_size.",
+					 output->length - start)
+		};
+	csv_row_writer_break(writer, output);
+	if (slot == NULL || writer->is_checked || writer->quotes ||
+		(writer->may_begin_file &&
+		 begins_badly(output->bytes + start, output->length - start)))
+		return check_record(writer, output->bytes + start, output->length - start,
+							slot == NULL);
+	return (Reason) {NULL};
+}
+
+static void
+write_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *output)
+{
+	size_t		start = output->length;
+	Reason		reason;
+
+	/* an ERROR may have left it */
+	writer->quotes = false;
+	reason = add_record(writer, slot, output);
+	if (reason.text != NULL && !writer->format.is_text && !writer->format.is_bare)
+	{
+		/* values in quotes are not trimmed, nor NULL, nor a comment */
+		output->length = start;
+		writer->quotes = true;
+		reason = add_record(writer, slot, output);
+	}
+	if (reason.text != NULL)
+		refuse(writer, &reason);
+}
+
 void
 csv_row_writer_add(CsvRowWriter *writer, TupleTableSlot *slot, CsvOutputBytes *output)
 {
 	MemoryContext outer = MemoryContextSwitchTo(writer->row_context);
 	int			level = begin_settings();
-	size_t		start = output->length;
 
 	MemoryContextReset(writer->row_context);
 	slot_getallattrs(slot);
 	check_without_field(writer, slot);
-	writer->texts.length = 0;
-	for (uint32_t i = 0; i < writer->form->nfields; i++)
-	{
-		if (i > 0)
-			add_delimiter(writer, output);
-		if (writer->fields[i].column != NULL)
-			add_column(writer, i, slot, output);
-	}
-	if (output->length - start > writer->table->reader.max_record_bytes)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("cannot write a row of foreign table \"%s\"", writer->table->name),
-				 errdetail("Its record is longer than " UINT64_FORMAT " bytes, the table's max_record_size.",
-						   (uint64) writer->table->reader.max_record_bytes)));
-	csv_row_writer_break(writer, output);
-	if (writer->may_begin_file && writer->fields[0].column != NULL &&
-		begins_badly(output->bytes + start, output->length - start))
-		refuse_value(writer, writer->fields[0].column,
-					 "At the beginning of a file it would be taken for a mark.");
-	if (writer->is_checked)
-		check_record(writer, output->bytes + start, output->length - start, false);
+	write_record(writer, slot, output);
 	if (level > 0)
 		AtEOXact_GUC(true, level);
 	MemoryContextSwitchTo(outer);
@@ -725,26 +673,9 @@ void
 csv_row_writer_header(CsvRowWriter *writer, CsvOutputBytes *output)
 {
 	uint32_t	nrows = writer->table->reader.header_rows;
-	size_t		start;
 
 	for (uint32_t i = 1; i < nrows; i++)
 		csv_row_writer_break(writer, output);
-	if (nrows == 0)
-		return;
-	writer->texts.length = 0;
-	start = output->length;
-	for (uint32_t i = 0; i < writer->form->nfields; i++)
-	{
-		const WrittenColumn *column = writer->fields[i].column;
-		const char *name = column == NULL ? "" : column->column->header_name != NULL ?
-			column->column->header_name : column->column->name;
-		size_t		from = writer->texts.length;
-
-		if (i > 0)
-			add_delimiter(writer, output);
-		csv_output_bytes(&writer->texts, name, strlen(name));
-		add_field(writer, i, from, output);
-	}
-	csv_row_writer_break(writer, output);
-	check_record(writer, output->bytes + start, output->length - start, true);
+	if (nrows > 0)
+		write_record(writer, NULL, output);
 }

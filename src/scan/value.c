@@ -585,46 +585,64 @@ is_null(const CsvValueInput *input, const uint8_t *bytes, uint64_t length)
 }
 
 bool
-csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
-					 const uint8_t *field, uint64_t length, Datum *value,
-					 bool *isnull, CsvValueError *error)
+csv_value_text(CsvValueInput *input, const CsvDialect *dialect, const uint8_t *field,
+			   uint64_t length, char **text, uint64_t *nbytes, bool *is_default,
+			   CsvValueError *error)
 {
-	uint64_t	nbytes;
 	bool		quoted;
-	char	   *text = field_text(dialect, field, length, &nbytes, &quoted);
 
+	*text = field_text(dialect, field, length, nbytes, &quoted);
+	*is_default = false;
 	memset(error, 0, sizeof(*error));
-	*isnull = false;
-	*value = (Datum) 0;
-
-	if (quoted ? input->spec.force_null && is_null(input, (uint8_t *) text, nbytes) :
+	if (quoted ? input->spec.force_null && is_null(input, (uint8_t *) *text, *nbytes) :
 		!input->spec.force_not_null && is_null(input, field, length))
 	{
-		*isnull = true;
-		return csv_value_null(input, value, error);
+		*text = NULL;
+		return true;
 	}
-
-#if PG_VERSION_NUM >= 160000
 	if (input->table->default_string != NULL && !quoted &&
 		is_marker(field, length, input->table->default_string))
-		return default_value(input, value, isnull, error);
-#endif
-
-	if (memchr(text, '\0', nbytes) != NULL)
+	{
+		*is_default = true;
+		return true;
+	}
+	if (memchr(*text, '\0', *nbytes) != NULL)
 	{
 		error->code = CSV_ERROR_NUL_BYTE;
 		return false;
 	}
-	if (nbytes >= MaxAllocSize)
+	if (*nbytes >= MaxAllocSize)
 		return csv_value_beyond(error, CSV_TOO_LONG_FOR_DATUM);
 	if (dialect->opt.quoting == CSV_QUOTING_TEXT ?
-		!unescaped_text(input, dialect, field, length, &text, &nbytes, error) :
-		!to_server_encoding(input, &text, &nbytes, error))
+		!unescaped_text(input, dialect, field, length, text, nbytes, error) :
+		!to_server_encoding(input, text, nbytes, error))
 		return false;
-	if (nbytes >= MaxAllocSize)
+	if (*nbytes >= MaxAllocSize)
 		return csv_value_beyond(error, CSV_TOO_LONG_FOR_DATUM);
-	if (!check_limits(input, text, nbytes, error))
+	return check_limits(input, *text, *nbytes, error);
+}
+
+bool
+csv_value_from_field(CsvValueInput *input, const CsvDialect *dialect,
+					 const uint8_t *field, uint64_t length, Datum *value,
+					 bool *isnull, CsvValueError *error)
+{
+	char	   *text;
+	uint64_t	nbytes;
+	bool		is_default;
+
+	*isnull = false;
+	*value = (Datum) 0;
+	if (!csv_value_text(input, dialect, field, length, &text, &nbytes, &is_default,
+						error))
 		return false;
+	*isnull = text == NULL;
+	if (*isnull)
+		return csv_value_null(input, value, error);
+#if PG_VERSION_NUM >= 160000
+	if (is_default)
+		return default_value(input, value, isnull, error);
+#endif
 	return csv_value_from_cstring(input, text, value, error);
 }
 

@@ -54,6 +54,14 @@ extern bool csv_value_from_field(CsvValueInput *input,
 								 CsvValueError *error);
 
 /*
+ * The same up to the input function: *text is the value in the database's encoding, of
+ * *nbytes bytes, or NULL if the field is NULL.  *is_default: it stands for the default.
+ */
+extern bool csv_value_text(CsvValueInput *input, const CsvDialect *dialect,
+						   const uint8_t *field, uint64_t length, char **text,
+						   uint64_t *nbytes, bool *is_default, CsvValueError *error);
+
+/*
  * Call the input function for a C string, and catch its refusal.  The string is NULL
  * for a null value, for which only non-strict functions are called.
  */
