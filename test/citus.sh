@@ -128,5 +128,10 @@ for table in loaded reference; do
 	check "shell of $table" "SELECT pg_relation_size('$table')" 0
 done
 
+ask 'CREATE TABLE plain (LIKE files.own)'
+seq 1 40000 | awk '{print $1 ",1,red,1"}' >"$work/files/many.txt"
+check 'COPY' "SET csv_gpu_fdw.copy = on; COPY plain FROM '$work/files/many.txt' (FORMAT csv); SELECT count(*) FROM plain" \
+	'*left to PostgreSQL, because library "citus" would not see it*Citus must be the first library;*40000'
+
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -176,6 +176,9 @@ find_obstacle_in_hooks(const CopyStmt *stmt)
 		ereport(NOTICE,
 				(errmsg("%s is left to PostgreSQL, because library \"%s\" would not see it otherwise",
 						name_of(stmt), library),
+				 /* with another library before Citus, the server does not start */
+				 strcmp(library, "citus") == 0 ?
+				 errhint("Citus must be the first library; have a superuser set csv_gpu_fdw.copy_past_hooks.") :
 				 errhint("Put csv_gpu_fdw before \"%s\" in shared_preload_libraries, or have a superuser set csv_gpu_fdw.copy_past_hooks.",
 						 library)));
 	}
