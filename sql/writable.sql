@@ -65,6 +65,7 @@ CREATE FUNCTION content(pattern text) RETURNS SETOF text LANGUAGE sql AS $$
 $$;
 CREATE FOREIGN TABLE plain (a int NOT NULL, b text, c numeric CHECK (c < 100)) SERVER csv
   OPTIONS (filename 'regress_csv/plain.csv', header 'true', writable 'true');
+SELECT count(*) FROM plain;
 INSERT INTO plain VALUES (1, 'x', 1.50), (2, 'with, comma', NULL), (3, 'a "quote"', 3) RETURNING a, b, tableoid::regclass;
 SELECT content('^plain');
 SELECT * FROM plain;
@@ -105,6 +106,50 @@ COPY readonly FROM stdin;
 1
 \.
 TRUNCATE readonly;
+
+-- ---- options ----
+
+\set make 'CREATE FOREIGN TABLE x (a int) SERVER csv OPTIONS (writable ''true'', '
+:make program 'cat');
+:make footer_rows '1', filename 'regress_csv/x.csv');
+:make filename 'regress_csv/*/x.csv');
+:make filename 'regress_csv/x*y*.csv');
+:make filename 'regress_csv/x-?.csv');
+:make filename 'regress_csv/x-[0-9].csv');
+:make filename 'regress_csv/.*');
+:make filename 'regress_csv/');
+:make filename 'regress_csv/x-*.csv', share '0', shares '2');
+INSERT INTO x VALUES (1);
+DROP FOREIGN TABLE x;
+:make filename 'regress_csv/missing/x.csv');
+INSERT INTO x VALUES (1);
+DROP FOREIGN TABLE x;
+:make filename 'regress_csv');
+INSERT INTO x VALUES (1);
+DROP FOREIGN TABLE x;
+
+-- ---- rows that would not be read back ----
+
+CREATE FOREIGN TABLE bare (a int, b text, c text OPTIONS (max_chars '3'), d date) SERVER csv
+  OPTIONS (filename 'regress_csv/bare.csv', quote '', null 'NULL', delimiter '||', date_format 'DD.MM.YY', writable 'true');
+INSERT INTO bare VALUES (1, 'x', 'abc', '2001-02-03'), (2, 'x|y', '"', NULL);
+INSERT INTO bare VALUES (1, 'a||b');
+INSERT INTO bare VALUES (1, 'a|');
+INSERT INTO bare VALUES (1, E'a\nb');
+INSERT INTO bare VALUES (1, 'NULL');
+INSERT INTO bare VALUES (1, 'x', 'abcd');
+INSERT INTO bare VALUES (1, 'x', 'abc', '1901-02-03');
+INSERT INTO bare VALUES (1, 'x', 'abc', 'infinity');
+SELECT content('^bare');
+SELECT * FROM bare;
+CREATE FOREIGN TABLE odd (a text, b numeric, c text OPTIONS (force_not_null 'true')) SERVER csv
+  OPTIONS (filename 'regress_csv/odd.csv', trim 'true', comment '#', null_values '{n/a,-}', decimal_separator ',',
+           thousands_separator '.', delimiter ';', quote '''', writable 'true');
+INSERT INTO odd VALUES ('#1', 1234567.5, ' x '), ('n/a', -1000, ''), ('it''s', 0.5, '-'), (' ', NULL, E'a\nb');
+INSERT INTO odd VALUES ('x', 1, NULL);
+SELECT content('^odd');
+SELECT * FROM odd;
+DROP FOREIGN TABLE bare, odd;
 
 -- ---- patterns ----
 

@@ -15,6 +15,7 @@
 #include "batches/layout.h"
 #include "output/fields.h"
 #include "output/file_form.h"
+#include "reader/place.h"
 #include "table/interrupts.h"
 #include "table/memory.h"
 #include "table/source.h"
@@ -88,9 +89,12 @@ csv_file_form_new(const CsvTable *table)
 	return form;
 }
 
-static void
+/* false: the file has neither records nor a header */
+static bool
 read_form(const CsvTable *table, CsvFileForm *form)
 {
+	CsvRecord	header;
+	uint64_t	nbytes;
 	CsvMemory	memory = csv_context_memory(CurrentMemoryContext);
 	CsvReaderOptions options = table->reader;
 	CsvFileLayout *layout = csv_file_layout_create(table, csv_table_attributes(table),
@@ -103,12 +107,23 @@ read_form(const CsvTable *table, CsvFileForm *form)
 	(void) csv_source_open_next(source, NULL);
 	if (csv_reader_open(reader, csv_source_read, source) != CSV_OK)
 		elog(ERROR, "could not read the beginning of file \"%s\"", csv_source_name(source));
+	form->utf16 = csv_source_found_utf16(source);
+	if (options.header_rows > 0 && !csv_reader_header(reader, &header))
+	{
+		(void) csv_reader_rest(reader, &nbytes);
+		if (csv_reader_place(reader)->lines > 0 || nbytes > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("the header of file \"%s\" is not complete",
+							csv_source_name(source))));
+		csv_source_close(source);
+		return false;
+	}
 	csv_file_layout_read(layout, reader, csv_source_name(source));
 	form->has_bytes = true;
 	form->boundary = csv_reader_dialect(reader)->opt.boundary;
 	if (form->boundary == CSV_BOUNDARY_AUTO)
 		form->boundary = CSV_BOUNDARY_LF;
-	form->utf16 = csv_source_found_utf16(source);
 	form->nfields = layout->layout.nfields;
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
@@ -118,6 +133,7 @@ read_form(const CsvTable *table, CsvFileForm *form)
 			field == CSV_ABSENT_FIELD ? -1 : (int32) field;
 	}
 	csv_source_close(source);
+	return true;
 }
 
 CsvFileForm
@@ -126,6 +142,7 @@ csv_file_form_read(const CsvTable *table)
 	CsvFileForm form;
 	MemoryContext context;
 	MemoryContext outer;
+	bool		has_form;
 	struct stat st;
 
 	if (stat(table->filename, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size == 0))
@@ -139,9 +156,16 @@ csv_file_form_read(const CsvTable *table)
 	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw form",
 									ALLOCSET_DEFAULT_SIZES);
 	outer = MemoryContextSwitchTo(context);
-	read_form(table, &form);
+	has_form = read_form(table, &form);
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);
+	if (!has_form)
+	{
+		CsvUtf16	utf16 = form.utf16;
+
+		form = csv_file_form_new(table);
+		form.utf16 = utf16 != CSV_UTF16_NO ? utf16 : form.utf16;
+	}
 	return form;
 }
 

@@ -56,6 +56,6 @@ csv_exec_truncate(List *relations, DropBehavior behavior, bool restart_sequences
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot truncate foreign table \"%s\"",
 							RelationGetRelationName(relation))));
-		csv_write_truncate(csv_write_begin(RelationGetRelid(relation)));
+		csv_write_truncate(RelationGetRelid(relation));
 	}
 }

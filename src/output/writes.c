@@ -107,13 +107,15 @@ struct CsvWrite
 	char	  **doomed;			/* ... and files to delete */
 	int			ndoomed;
 	CsvSink		sink;			/* a plain file */
-	bool		is_opened;		/* ... to which rows are written */
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
 };
 
 /* of this transaction */
 static List *writes = NIL;
+
+/* those that have written to a plain file, the last first */
+static List *appended = NIL;
 
 /* directories that this session has settled */
 static List *settled = NIL;
@@ -310,42 +312,47 @@ static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId outer_subid, void *arg);
 
-CsvWrite *
-csv_write_begin(Oid foreigntableid)
+/* what the transaction writes to the table's files; made if it is the first time */
+static CsvWrite *
+find_write(Oid relid)
 {
 	static bool is_registered = false;
-	CsvTable   *table = csv_table_get(foreigntableid);
-	CsvWrite   *write = NULL;
+	CsvTable   *table = csv_table_get(relid);
+	CsvWrite   *write;
 	MemoryContext outer;
 	ListCell   *cell;
 
 	foreach(cell, writes)
 	{
-		CsvWrite   *other = lfirst(cell);
-
-		if (other->relid == foreigntableid && strcmp(other->filename, table->filename) == 0)
-			write = other;
+		write = lfirst(cell);
+		if (write->relid == relid && strcmp(write->filename, table->filename) == 0)
+			return write;
 	}
-	if (write == NULL)
+	if (!is_registered)
 	{
-		if (!is_registered)
-		{
-			RegisterXactCallback(end_transaction, NULL);
-			RegisterSubXactCallback(end_subtransaction, NULL);
-			CacheRegisterRelcacheCallback(mark_stale, (Datum) 0);
-			is_registered = true;
-		}
-		outer = MemoryContextSwitchTo(TopTransactionContext);
-		write = palloc0(sizeof(CsvWrite));
-		write->relid = foreigntableid;
-		write->filename = pstrdup(table->filename);
-		write->is_pattern = csv_is_pattern(table);
-		write->is_stale = true;
-		write->nest_level = 1;
-		csv_output_begin(&write->waiting, CSV_FIRST_BYTES);
-		writes = lappend(writes, write);
-		MemoryContextSwitchTo(outer);
+		RegisterXactCallback(end_transaction, NULL);
+		RegisterSubXactCallback(end_subtransaction, NULL);
+		CacheRegisterRelcacheCallback(mark_stale, (Datum) 0);
+		is_registered = true;
 	}
+	outer = MemoryContextSwitchTo(TopTransactionContext);
+	write = palloc0(sizeof(CsvWrite));
+	write->relid = relid;
+	write->filename = pstrdup(table->filename);
+	write->is_pattern = csv_is_pattern(table);
+	write->is_stale = true;
+	write->nest_level = 1;
+	csv_output_begin(&write->waiting, CSV_FIRST_BYTES);
+	writes = lappend(writes, write);
+	MemoryContextSwitchTo(outer);
+	return write;
+}
+
+CsvWrite *
+csv_write_begin(Oid foreigntableid)
+{
+	CsvWrite   *write = find_write(foreigntableid);
+
 	if (write->is_stale || write->client_encoding != pg_get_client_encoding())
 		renew(write);
 	return write;
@@ -363,13 +370,15 @@ csv_write_row(CsvWrite *write, TupleTableSlot *slot)
 }
 
 void
-csv_write_truncate(CsvWrite *write)
+csv_write_truncate(Oid foreigntableid)
 {
+	CsvWrite   *write = find_write(foreigntableid);
+
 	enter_nest_level(write);
 	flush_waiting(write);
 	write->state.begin = write->state.end;
 	write->state.is_truncated = true;
-	write->is_stale = true;
+	renew(write);
 }
 
 /* ---- before the commit ---- */
@@ -447,7 +456,8 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 							  write->filename);
 	csv_output_begin(&outlet.gathered, CSV_WAITING_BYTES);
 	csv_output_begin(&outlet.output, CSV_WAITING_BYTES);
-	if (is_new && outlet.utf16 != CSV_UTF16_NO)
+	if (is_new && outlet.utf16 != CSV_UTF16_NO &&
+		(sink->nbytes == 0 || write->state.is_truncated))
 		csv_utf8_to_utf16("\xef\xbb\xbf", 3, outlet.utf16, &outlet.gathered);
 	if (is_new)
 		put(&outlet, form->header.bytes, form->header.length);
@@ -556,7 +566,7 @@ append_to_file(CsvWrite *write)
 	is_new = !form.has_bytes;
 	lacks_break = !is_new && csv_file_lacks_break(write->table, &form);
 	csv_sink_open(&write->sink, write->filename, O_CREAT | O_APPEND | O_NONBLOCK);
-	write->is_opened = true;
+	appended = lcons(write, appended);
 	if (fstat(write->sink.fd, &write->before) != 0 || !S_ISREG(write->before.st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -603,7 +613,15 @@ write_all(void)
 	foreach(cell, plain)
 	{
 		CsvWrite   *write = lfirst(cell);
+		const CsvWrite *next = lnext(plain, cell) != NULL ?
+			lfirst(lnext(plain, cell)) : NULL;
 
+		if (next != NULL && next->lock == write->lock &&
+			(next->state.is_truncated || write->state.is_truncated))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot truncate file \"%s\" and write to it by another table in one transaction",
+							write->filename)));
 		csv_file_lock(write->lock, ExclusiveLock);
 		append_to_file(write);
 	}
@@ -709,8 +727,6 @@ take_off(const CsvWrite *write)
 static void
 take_back(const CsvWrite *write)
 {
-	if (write->is_opened)
-		take_off(write);
 	if (write->hidden != NULL && unlink(write->hidden) != 0 && errno != ENOENT)
 		warn("could not remove file \"%s\": %m", write->hidden);
 }
@@ -757,6 +773,8 @@ end_transaction(XactEvent event, void *arg)
 					finish(lfirst(cell));
 			break;
 		case XACT_EVENT_ABORT:
+			foreach(cell, appended)
+				take_off(lfirst(cell));
 			foreach(cell, writes)
 				take_back(lfirst(cell));
 			break;
@@ -767,6 +785,7 @@ end_transaction(XactEvent event, void *arg)
 	}
 	/* the memory goes with the transaction */
 	writes = NIL;
+	appended = NIL;
 }
 
 static void

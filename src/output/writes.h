@@ -18,7 +18,7 @@ extern CsvWrite *csv_write_begin(Oid foreigntableid);
 /* write a row when the transaction commits */
 extern void csv_write_row(CsvWrite *write, TupleTableSlot *slot);
 
-/* remove all rows when the transaction commits */
-extern void csv_write_truncate(CsvWrite *write);
+/* remove all rows of a foreign table when the transaction commits */
+extern void csv_write_truncate(Oid foreigntableid);
 
 #endif							/* CSV_WRITES_H */

@@ -285,7 +285,10 @@ list_files(CsvSource *source)
 	}
 }
 
-/* finds out the size that a file has without rows of transactions that have not committed */
+/*
+ * Finds out the size that a file has without rows of transactions that have not
+ * committed.  Until the first row is written, there is no file.
+ */
 static void
 list_written_file(CsvSource *source)
 {
@@ -295,6 +298,8 @@ list_written_file(CsvSource *source)
 	csv_file_lock(lock, ShareLock);
 	if (stat(source->names[0], &st) == 0)
 		list_only_file(source, &st);
+	else if (errno == ENOENT)
+		source->nnames = 0;
 	csv_file_unlock(lock, ShareLock);
 }
 
