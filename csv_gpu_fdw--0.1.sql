@@ -321,6 +321,18 @@ CREATE AGGREGATE csv_gpu_write(bigint, VARIADIC "any") (
 COMMENT ON AGGREGATE csv_gpu_write(bigint, VARIADIC "any")
 IS 'for csv_gpu_unload() only';
 
+-- STABLE, so that it is evaluated below a sort
+CREATE FUNCTION csv_gpu_line(job bigint, VARIADIC "any")
+RETURNS bytea
+AS 'MODULE_PATHNAME'
+LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE
+COST 100;
+
+COMMENT ON FUNCTION csv_gpu_line(bigint, VARIADIC "any")
+IS 'for csv_gpu_unload() only';
+
+REVOKE EXECUTE ON FUNCTION csv_gpu_line(bigint, VARIADIC "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION csv_gpu_line(bigint, VARIADIC "any") TO pg_write_server_files;
 REVOKE EXECUTE ON FUNCTION csv_gpu_write(bigint, VARIADIC "any") FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION csv_gpu_write(bigint, VARIADIC "any") TO pg_write_server_files;
 

@@ -97,6 +97,7 @@ SELECT * FROM unload($$'SELECT id, repeat(''k'', 300) AS key FROM t', '@/x', par
 SELECT csv_gpu_unload('SELECT id, nothing FROM t', directory() || '/x.csv');
 -- the aggregate by itself
 SELECT csv_gpu_write(1, id) FROM t;
+SELECT csv_gpu_line(1, id) FROM t;
 SELECT * FROM files();
 
 -- ---- several files, in a parallel plan ----
@@ -127,6 +128,21 @@ SELECT filename, records FROM unload($$'SELECT repeat(''x'', 100 * i) AS x FROM 
 -- rows in the query's order
 SELECT * FROM unload($$'SELECT * FROM large ORDER BY text', '@/ordered.csv', ordered => true$$);
 SELECT md5(content('ordered.csv')) = md5(E'id,key,text\n' || string_agg(format(E'%s,%s,%s\n', id, key, text), '' ORDER BY text)) FROM large;
+-- sorted by a column, by an expression, and by what is not below the sort
+CREATE FUNCTION in_order(query text, ordering text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM csv_gpu_unload(query || ' ORDER BY ' || ordering, directory() || '/sorted.csv', ordered => true, overwrite => true, header => false);
+END $$;
+SELECT in_order('SELECT id, text FROM large', 'key, id DESC');
+SELECT md5(content('sorted.csv')) = md5(string_agg(format(E'%s,%s\n', id, text), '' ORDER BY key, id DESC)) FROM large;
+SELECT in_order('SELECT text AS t, id FROM large', 'right(text, 8), id');
+SELECT md5(content('sorted.csv')) = md5(string_agg(format(E'%s,%s\n', text, id), '' ORDER BY right(text, 8), id)) FROM large;
+SELECT in_order('SELECT DISTINCT key FROM large', 'key');
+SELECT content('sorted.csv');
+SELECT in_order('SELECT key, count(*), random() < 2 FROM large GROUP BY key', '1');
+SELECT content('sorted.csv');
+SELECT in_order('SELECT id FROM large WHERE id < 3 UNION ALL SELECT 7', '1 DESC');
+SELECT content('sorted.csv');
 -- a transaction that has written
 BEGIN;
 INSERT INTO large VALUES (0, 0, 'own row');

@@ -12,6 +12,7 @@
 #include "output/format.h"
 #include "output/job.h"
 #include "output/keys.h"
+#include "output/staging.h"
 
 #define CSV_JOB_MAGIC		UINT64CONST(0x637376756e6c6f64)
 
@@ -109,8 +110,10 @@ csv_job_create(const CsvUnloadPlan *plan)
 	shared->compression = plan->compression;
 	shared->most_bytes = plan->most_bytes;
 	shared->is_row = plan->is_row;
+	shared->nthreads = 1;
 	shared->null = share_text(job, plan->copy->null_print);
 	shared->directory = share_text(job, plan->directory);
+	shared->suffix = share_text(job, plan->suffix);
 	share_columns(job, plan);
 	shared->streams = dshash_get_hash_table_handle(job->streams);
 	pg_atomic_init_u32(&shared->nstreams, 0);
@@ -136,7 +139,7 @@ refuse(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("%s can be called by csv_gpu_unload() only", "csv_gpu_write()")));
+			 errmsg("this function is for %s only", "csv_gpu_unload()")));
 }
 
 CsvJob *
@@ -173,6 +176,22 @@ csv_job_attach(int64 handle)
 	return job;
 }
 
+char *
+csv_job_path(const CsvJob *job, const CsvUnloadFile *file)
+{
+	const CsvJobShared *shared = job->shared;
+	const char *directory = dsa_get_address(job->area, shared->directory);
+
+	if (!DsaPointerIsValid(file->directory))
+		return psprintf("%s/%u", directory, file->name);
+	/* most keys have one file */
+	return psprintf("%s/" CSV_STAGING_NEW "/%s", directory,
+					csv_staging_name(dsa_get_address(job->area, file->directory),
+									 CSV_STAGING_DATA,
+									 file->number == 1 ? 0 : file->number,
+									 dsa_get_address(job->area, shared->suffix)));
+}
+
 /* ---- for the leader ---- */
 
 bool
@@ -198,7 +217,6 @@ CsvWritten *
 csv_job_files(CsvJob *job, int *nfiles)
 {
 	CsvJobShared *shared = job->shared;
-	const char *directory = dsa_get_address(job->area, shared->directory);
 	int			nmost = (int) pg_atomic_read_u32(&shared->nfiles);
 	CsvWritten *files = palloc_extended(sizeof(CsvWritten) * (size_t) Max(nmost, 1),
 										MCXT_ALLOC_HUGE);
@@ -213,7 +231,7 @@ csv_job_files(CsvJob *job, int *nfiles)
 			.directory = DsaPointerIsValid(file->directory) ?
 			dsa_get_address(job->area, file->directory) : NULL,
 			.stream = file->stream, .number = file->number,
-			.path = psprintf("%s/%u", directory, file->name),
+			.path = csv_job_path(job, file),
 			.nrecords = file->nrecords, .nbytes = file->nbytes
 		};
 		at = file->next;

@@ -5,8 +5,7 @@
  * The leader makes a job in dynamic shared memory, and each process of its query has a
  * writer (writer.h).  A writer collects the records of a stream and appends them to
  * the stream's current file: with keys, all processes share a stream for each
- * combination of their values; otherwise each process has its own.  Files have
- * numbers as names, in a directory of the job, until the leader gives them others.
+ * combination of their values; otherwise each process has its own.
  */
 #ifndef CSV_JOB_H
 #define CSV_JOB_H
@@ -34,7 +33,7 @@ typedef struct CsvUnloadFile
 	dsa_pointer next;			/* in the list of the job */
 	dsa_pointer directory;		/* as in its stream */
 	uint32		stream;			/* its stream's number */
-	uint32		name;			/* in the job's directory, as a decimal number */
+	uint32		name;			/* without keys: in the job's directory, in decimal */
 	int			number;			/* among the files of its stream, from 1 */
 	int64		nrecords;
 	int64		nbytes;
@@ -53,10 +52,12 @@ typedef struct CsvJobShared
 	int			natts;			/* columns of the query */
 	int			nkeys;
 	bool		is_row;			/* rows come as records */
+	int			nthreads;		/* that may compress, in each process */
 	dsa_pointer keys;			/* of uint16: for each column, which key it is, or 0 */
 	dsa_pointer key_names;		/* NAME=, each with a zero byte */
 	dsa_pointer null;
-	dsa_pointer directory;
+	dsa_pointer directory;		/* hidden (staging.h) */
+	dsa_pointer suffix;			/* of files by key */
 	dsa_pointer header;			/* with its line break */
 	size_t		header_length;
 
@@ -87,6 +88,7 @@ typedef struct CsvUnloadPlan
 	TupleDesc	tupdesc;		/* of the query */
 	List	   *keys;			/* attribute numbers - 1 */
 	const char *directory;
+	const char *suffix;			/* of files by key */
 	bool		is_row;
 } CsvUnloadPlan;
 
@@ -116,6 +118,9 @@ extern int64 csv_job_handle(const CsvJob *job);
  * is a job of its leader.  ERROR otherwise.
  */
 extern CsvJob *csv_job_attach(int64 handle);
+
+/* the path of a file until it gets its name, in the current memory context */
+extern char *csv_job_path(const CsvJob *job, const CsvUnloadFile *file);
 
 /* no file has been written */
 extern bool csv_job_is_empty(const CsvJob *job);

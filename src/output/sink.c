@@ -14,10 +14,8 @@
 #include "utils/wait_event.h"
 
 #include "output/sink.h"
+#include "reader/crew.h"
 #include "table/library.h"
-
-/* zlib gets so many bytes between checks for interrupts */
-#define CSV_SLICE_BYTES		(1024 * 1024)
 
 /* ---- compression ---- */
 
@@ -36,11 +34,27 @@ typedef struct Encoder
 	Compress	compress;
 } Encoder;
 
+/* a member or frame */
+typedef struct Frame
+{
+	void	   *stream;			/* the library's */
+	size_t		nbytes;			/* compressed */
+	const char *failure;		/* NULL: none */
+} Frame;
+
 struct CsvCompressor
 {
 	const Encoder *encoder;
-	void	   *stream;
+	int			nframes;		/* that are made at a time, each by a thread */
+	Frame		frames[CSV_MAX_THREADS + 1];
+	CsvCrew		crew;
 	MemoryContextCallback callback;
+
+	/* while the threads work */
+	const char *bytes;
+	size_t		nbytes;
+	char	   *to;				/* with room_bytes for each frame */
+	size_t		room_bytes;
 };
 
 #ifdef CSV_WITH_GZIP
@@ -78,24 +92,14 @@ compress_zlib(void *stream, const char *bytes, size_t n, char *to, size_t room,
 			  const char **failure)
 {
 	z_stream   *gzip = stream;
-	size_t		given = 0;
-	int			result = Z_OK;
 
 	csv_library.deflateReset(gzip);
+	/* the declaration lacks const */
+	gzip->next_in = (Bytef *) (uintptr_t) bytes;
+	gzip->avail_in = (uInt) n;
 	gzip->next_out = (Bytef *) to;
 	gzip->avail_out = (uInt) room;
-	do
-	{
-		size_t		slice = Min(n - given, CSV_SLICE_BYTES);
-
-		CHECK_FOR_INTERRUPTS();
-		/* the declaration lacks const */
-		gzip->next_in = (Bytef *) (uintptr_t) (bytes + given);
-		gzip->avail_in = (uInt) slice;
-		given += slice;
-		result = csv_library.deflate(gzip, given == n ? Z_FINISH : Z_NO_FLUSH);
-	} while (result == Z_OK && given < n);
-	if (result != Z_STREAM_END)
+	if (csv_library.deflate(gzip, Z_FINISH) != Z_STREAM_END)
 		*failure = "no room for the result";
 	return room - gzip->avail_out;
 }
@@ -188,11 +192,13 @@ release_compressor(void *arg)
 {
 	CsvCompressor *compressor = arg;
 
-	compressor->encoder->close(compressor->stream);
+	csv_crew_close(&compressor->crew);
+	for (int i = 0; i < compressor->nframes; i++)
+		compressor->encoder->close(compressor->frames[i].stream);
 }
 
 CsvCompressor *
-csv_compressor_create(CsvCompression compression, const char *name)
+csv_compressor_create(CsvCompression compression, const char *name, int nthreads)
 {
 	CsvCompressor *compressor;
 
@@ -201,40 +207,105 @@ csv_compressor_create(CsvCompression compression, const char *name)
 	csv_compression_prepare(compression, name, true);
 	compressor = palloc0(sizeof(CsvCompressor));
 	compressor->encoder = &encoders[compression];
-	compressor->stream = compressor->encoder->open();
-	if (compressor->stream == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
+	csv_crew_init(&compressor->crew, (uint32_t) nthreads);
 	compressor->callback.func = release_compressor;
 	compressor->callback.arg = compressor;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &compressor->callback);
+	for (int i = 0; i < nthreads; i++)
+	{
+		compressor->frames[i].stream = compressor->encoder->open();
+		if (compressor->frames[i].stream == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("out of memory")));
+		compressor->nframes++;
+	}
 	return compressor;
+}
+
+/* the work of a thread */
+static void
+make_frame(void *arg, uint32_t part)
+{
+	CsvCompressor *compressor = arg;
+	Frame	   *frame = &compressor->frames[part];
+	size_t		start = part * (size_t) CSV_FRAME_BYTES;
+
+	frame->nbytes =
+		compressor->encoder->compress(frame->stream, compressor->bytes + start,
+									  Min(compressor->nbytes - start, CSV_FRAME_BYTES),
+									  compressor->to + part * compressor->room_bytes,
+									  compressor->room_bytes, &frame->failure);
+}
+
+/* make as many frames as there are threads, at most; returns the number of bytes used */
+static size_t
+make_frames(CsvCompressor *compressor, const char *bytes, size_t n,
+			CsvOutputBytes *output)
+{
+	size_t		nbytes = Min(n, (size_t) compressor->nframes * CSV_FRAME_BYTES);
+	uint32_t	nframes = (uint32_t) Max(1, (nbytes + CSV_FRAME_BYTES - 1) / CSV_FRAME_BYTES);
+
+	compressor->bytes = bytes;
+	compressor->nbytes = nbytes;
+	compressor->room_bytes = compressor->encoder->bound(Min(nbytes, CSV_FRAME_BYTES));
+	compressor->to = csv_output_room(output, nframes * compressor->room_bytes);
+	csv_crew_run(&compressor->crew, nframes, make_frame, compressor);
+	for (uint32_t i = 0; i < nframes; i++)
+	{
+		const Frame *frame = &compressor->frames[i];
+
+		if (frame->failure != NULL)
+			elog(ERROR, "could not compress: %s", frame->failure);
+		memmove(output->bytes + output->length,
+				compressor->to + i * compressor->room_bytes, frame->nbytes);
+		output->length += frame->nbytes;
+	}
+	return nbytes;
 }
 
 void
 csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
 			 CsvOutputBytes *output)
 {
-	const Encoder *encoder;
-	const char *failure = NULL;
-	size_t		room;
+	size_t		done = 0;
 
 	if (compressor == NULL)
 	{
 		csv_output_bytes(output, bytes, n);
 		return;
 	}
-	encoder = compressor->encoder;
-	room = encoder->bound(n);
-	output->length += encoder->compress(compressor->stream, bytes, n,
-										csv_output_room(output, room), room,
-										&failure);
-	if (failure != NULL)
-		elog(ERROR, "could not compress: %s", failure);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		done += make_frames(compressor, bytes + done, n - done, output);
+	} while (done < n);
 }
 
 /* ---- files ---- */
+
+bool
+csv_make_directory(const char *path, size_t nbase)
+{
+	mode_t		mask;
+	int			result;
+
+	for (const char *slash = path + nbase; (slash = strchr(slash, '/')) != NULL; slash++)
+	{
+		char	   *above = pnstrdup(path, (size_t) (slash - path));
+
+		(void) csv_make_directory(above, strlen(above));
+		pfree(above);
+	}
+	mask = umask(S_IWGRP | S_IWOTH);
+	result = mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO);
+	umask(mask);
+	if (result != 0 && errno != EEXIST)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create directory \"%s\": %m", path)));
+	return result == 0;
+}
 
 void
 csv_sink_open(CsvSink *sink, const char *name, int flags)

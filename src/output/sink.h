@@ -12,22 +12,33 @@
 #include "output/fields.h"
 #include "table/decompress.h"
 
-/* bytes that are worth a member or frame of their own */
+/* a member or frame has so many bytes, if there are as many */
 #define CSV_FRAME_BYTES		(1024 * 1024)
 
 typedef struct CsvCompressor CsvCompressor;
 
 /*
  * Creates a compressor, in the current memory context, whose deletion releases the
- * library's memory.  `name` is the file's, for messages: ERROR if the library is
- * missing.  compression: not AUTO; NULL is returned for NONE.
+ * library's memory and ends the threads.  `name` is the file's, for messages: ERROR if
+ * the library is missing.  compression: not AUTO; NULL is returned for NONE.
+ * nthreads: at most, with the calling thread.
  */
 extern CsvCompressor *csv_compressor_create(CsvCompression compression,
-											const char *name);
+											const char *name, int nthreads);
 
-/* append n bytes to the output, as a member or frame; as they are if it is NULL */
+/*
+ * Append n bytes to the output, as members or frames; as they are if it is NULL.  At
+ * least one is made, even if there are no bytes.
+ */
 extern void csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
 						 CsvOutputBytes *output);
+
+/*
+ * Make a directory, with the mode that goes with COPY's files, and those above it, if
+ * they begin behind the first nbase bytes of the path.  They may exist.  Returns
+ * whether it was made.
+ */
+extern bool csv_make_directory(const char *path, size_t nbase);
 
 /* an open file; closed at the end of the (sub)transaction, too */
 typedef struct CsvSink

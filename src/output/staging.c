@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "output/hidden.h"
+#include "output/sink.h"
 #include "output/staging.h"
 #include "table/decompress.h"
 
@@ -51,19 +52,6 @@ fail(const char *what, const char *path)
 	ereport(ERROR,
 			(errcode_for_file_access(),
 			 errmsg("could not %s \"%s\": %m", what, path)));
-}
-
-/* as COPY would make it; returns false if it exists */
-static bool
-make_directory(const char *path)
-{
-	mode_t		mask = umask(S_IWGRP | S_IWOTH);
-	int			result = mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO);
-
-	umask(mask);
-	if (result != 0 && errno != EEXIST)
-		fail("create directory", path);
-	return result == 0;
 }
 
 /*
@@ -189,7 +177,7 @@ undo(CsvStaging *staging)
 	{
 		char	   *name = lfirst(cell);
 		int			error = csv_hidden_move(psprintf("%s/%s", staging->directory, name),
-								 psprintf("%s/new/%s", staging->hidden, name));
+								 psprintf("%s/" CSV_STAGING_NEW "/%s", staging->hidden, name));
 
 		if (error == 0 || error == ENOENT)
 			continue;
@@ -238,7 +226,7 @@ move_up(CsvStaging *staging, const char *name)
 	outer = MemoryContextSwitchTo(TopTransactionContext);
 	staging->moved = lappend(staging->moved, pstrdup(name));
 	MemoryContextSwitchTo(outer);
-	error = csv_hidden_move(psprintf("%s/new/%s", staging->hidden, name), path);
+	error = csv_hidden_move(psprintf("%s/" CSV_STAGING_NEW "/%s", staging->hidden, name), path);
 	if (error == 0)
 		return;
 	staging->moved = list_delete_last(staging->moved);
@@ -250,7 +238,7 @@ static void
 show(CsvStaging *staging)
 {
 	walk(staging, staging->directory, set_aside);
-	walk(staging, psprintf("%s/new", staging->hidden), move_up);
+	walk(staging, psprintf("%s/" CSV_STAGING_NEW, staging->hidden), move_up);
 	fsync_fname(staging->directory, true);
 }
 
@@ -376,13 +364,22 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 	/* from now on, the end of the transaction removes it */
 	stagings = lappend(stagings, staging);
 	if (by_key)
-		staging->made_directory = make_directory(path);
+		staging->made_directory = csv_make_directory(path, strlen(path));
 	if (MakePGDirectory(staging->hidden) != 0)
 		fail("create directory", staging->hidden);
-	(void) make_directory(psprintf("%s/new", staging->hidden));
-	(void) make_directory(psprintf("%s/" CSV_HIDDEN_OLD, staging->hidden));
+	if (MakePGDirectory(psprintf("%s/" CSV_STAGING_NEW, staging->hidden)) != 0 ||
+		MakePGDirectory(psprintf("%s/" CSV_HIDDEN_OLD, staging->hidden)) != 0)
+		fail("create directory", staging->hidden);
 	MemoryContextSwitchTo(outer);
 	return staging;
+}
+
+char *
+csv_staging_name(const char *key_directory, const char *base, int number,
+				 const char *suffix)
+{
+	return number == 0 ? psprintf("%s%s%s", key_directory, base, suffix) :
+		psprintf("%s%s-%d%s", key_directory, base, number, suffix);
 }
 
 const char *
@@ -395,23 +392,12 @@ char *
 csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory,
 				int number, const char *suffix)
 {
-	char	   *numbered = number > 0 ? psprintf("-%d", number) : "";
-	char	   *name;
-	char	   *path;
+	char	   *name = key_directory == NULL ?
+		csv_staging_name("", staging->base, number, staging->suffix) :
+		csv_staging_name(key_directory, CSV_STAGING_DATA, number, suffix);
+	char	   *path = psprintf("%s/" CSV_STAGING_NEW "/%s", staging->hidden, name);
 
-	if (key_directory == NULL)
-		name = psprintf("%s%s%s", staging->base, numbered, staging->suffix);
-	else
-		name = psprintf("%s/data%s%s", key_directory, numbered, suffix);
-	path = psprintf("%s/new/%s", staging->hidden, name);
-	for (char *slash = path + strlen(path) - strlen(name);
-		 (slash = strchr(slash, '/')) != NULL; slash++)
-	{
-		*slash = '\0';
-		(void) make_directory(path);
-		*slash = '/';
-	}
-	if (rename(file, path) != 0)
+	if (strcmp(file, path) != 0 && rename(file, path) != 0)
 		fail("create", path);
 	staging->nfiles++;
 	return psprintf("%s/%s", staging->directory, name);
@@ -461,7 +447,7 @@ sync_file_system(const char *path)
 void
 csv_staging_end(CsvStaging *staging)
 {
-	char	   *path = psprintf("%s/new", staging->hidden);
+	char	   *path = psprintf("%s/" CSV_STAGING_NEW, staging->hidden);
 
 	if (enableFsync &&
 		(staging->nfiles < CSV_MOST_SYNCS || !sync_file_system(staging->hidden)))

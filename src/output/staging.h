@@ -5,7 +5,7 @@
  * They wait in a hidden directory (hidden.h) in the directory that they are for:
  *
  *	.csvgpu-TAG.csvgpu/		the hidden directory
- *		0, 1, ...			files that are being written
+ *		0, 1, ...			files that are being written, without keys
  *		new/				files and directories under their later names
  *		old/				what the new ones replace, from PRE_COMMIT to the end
  *
@@ -16,6 +16,11 @@
 #ifndef CSV_STAGING_H
 #define CSV_STAGING_H
 
+#define CSV_STAGING_NEW	"new"
+
+/* the base of files by key, behind their directory */
+#define CSV_STAGING_DATA	"/data"
+
 typedef struct CsvStaging CsvStaging;
 
 /*
@@ -25,6 +30,10 @@ typedef struct CsvStaging CsvStaging;
  */
 extern CsvStaging *csv_staging_begin(const char *path, bool by_key, bool overwrite);
 
+/* [KEY=VALUE/...]BASE[-NUMBER]SUFFIX; a number of 0 is left out */
+extern char *csv_staging_name(const char *key_directory, const char *base, int number,
+							  const char *suffix);
+
 /* the hidden directory */
 extern const char *csv_staging_directory(const CsvStaging *staging);
 
@@ -32,8 +41,8 @@ extern const char *csv_staging_directory(const CsvStaging *staging);
 extern bool csv_staging_replaces(const CsvStaging *staging, const char *filename);
 
 /*
- * Give a file of the hidden directory its name.  key_directory: KEY=VALUE/..., or
- * NULL; number: -1, -2, ... in its name, or 0.  Returns the path that it will have.
+ * Give a file in the hidden directory its name, of the parts of csv_staging_name().
+ * key_directory: NULL without keys.  Returns the path that it will have.
  */
 extern char *csv_staging_add(CsvStaging *staging, const char *file,
 							 const char *key_directory, int number,

@@ -6,7 +6,11 @@
  * PostgreSQL's parallel aggregation writes files in all processes of its plan
  * (write_rows.c).  Arguments cost nothing to pass, while a record must be formed
  * from the columns first; so a record is used only for columns that are more than a
- * function's arguments.  With "ordered", the leader writes what the query returns.
+ * function's arguments.
+ *
+ * With "ordered", the leader writes the rows that the query returns.  If the query sorts
+ * them, csv_gpu_line(job, its columns) takes the place of its columns, below the sort.
+ * So the workers of a parallel plan make the records.
  */
 #include "postgres.h"
 
@@ -20,6 +24,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_func.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
@@ -38,8 +43,10 @@
 #include "compat.h"
 #include "output/staging.h"
 #include "output/writer.h"
+#include "settings.h"
 #include "table/listing.h"
 #include "table/option_value.h"
+#include "table/threads.h"
 
 #define CSV_RESULT_COLUMNS	3
 
@@ -69,18 +76,19 @@ enum
 typedef struct Unload
 {
 	DestReceiver receiver;
+	char	   *schema;			/* of our functions */
 	const char *text;			/* of the query */
 	char	   *path;
 	bool		ordered;
 	bool		overwrite;
 	CopyFormatOptions copy;
 	CsvUnloadPlan plan;
-	char	   *suffix;			/* of files by key */
 
 	Query	   *query;			/* as the user wrote it */
 	CsvStaging *staging;
 	CsvJob	   *job;
 	CsvWriter  *writer;			/* ordered */
+	bool		gets_lines;		/* the query makes the records */
 	MemoryContext row_context;
 } Unload;
 
@@ -162,7 +170,7 @@ get_compression(Unload *unload, FunctionCallInfo fcinfo)
 	if (choice == CSV_COMPRESSION_AUTO && !PG_ARGISNULL(ARG_PARTITION_BY))
 		choice = CSV_COMPRESSION_NONE;
 	unload->plan.compression = csv_compression_of(unload->path, choice);
-	unload->suffix = psprintf(".csv%s",
+	unload->plan.suffix = psprintf(".csv%s",
 							  csv_compression_suffix(unload->plan.compression));
 }
 
@@ -286,42 +294,104 @@ analyze(const char *text)
 	return query;
 }
 
+/* the call of a function of ours: name(job, arguments) */
+static Expr *
+make_call(const Unload *unload, ParseState *pstate, const char *name, List *arguments)
+{
+	List	   *names = list_make2(makeString(unload->schema), makeString(pstrdup(name)));
+	Const	   *job = makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+								Int64GetDatum(csv_job_handle(unload->job)), false,
+								FLOAT8PASSBYVAL);
+
+	pstate->p_expr_kind = EXPR_KIND_SELECT_TARGET;
+	return (Expr *) ParseFuncOrColumn(pstate, names, lcons(job, arguments), NULL,
+									  makeFuncCall(names, NIL, COERCE_EXPLICIT_CALL, -1),
+									  false, -1);
+}
+
 /* SELECT csv_gpu_write(job, columns) FROM (query) */
 static Query *
-make_writing_query(const Unload *unload, const char *schema)
+make_writing_query(const Unload *unload)
 {
 	ParseState *pstate = make_parsestate(NULL);
-	List	   *name = list_make2(makeString(pstrdup(schema)), makeString("csv_gpu_write"));
-	FuncCall   *call = makeFuncCall(name, NIL, COERCE_EXPLICIT_CALL, -1);
 	Query	   *query = makeNode(Query);
 	RangeTblEntry *rte =
 		addRangeTableEntryForSubquery(pstate, unload->query, makeAlias("query", NIL),
 									  false, true)->p_rte;
 	RangeTblRef *reference = makeNode(RangeTblRef);
-	List	   *arguments =
-		list_make1(makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-							 Int64GetDatum(csv_job_handle(unload->job)), false,
-							 FLOAT8PASSBYVAL));
+	List	   *columns = NIL;
 	ListCell   *cell;
 
 	reference->rtindex = 1;
 	if (unload->plan.is_row)
-		arguments = lappend(arguments, makeWholeRowVar(rte, 1, 0, false));
+		columns = list_make1(makeWholeRowVar(rte, 1, 0, false));
 	else
 		foreach(cell, unload->query->targetList)
 			if (!lfirst_node(TargetEntry, cell)->resjunk)
-				arguments = lappend(arguments, makeVarFromTargetEntry(1, lfirst(cell)));
-	pstate->p_expr_kind = EXPR_KIND_SELECT_TARGET;
+				columns = lappend(columns, makeVarFromTargetEntry(1, lfirst(cell)));
 	query->commandType = CMD_SELECT;
 	query->canSetTag = true;
 	query->hasAggs = true;
 	query->targetList =
-		list_make1(makeTargetEntry((Expr *) ParseFuncOrColumn(pstate, name, arguments, NULL,
-															  call, false, -1),
+		list_make1(makeTargetEntry(make_call(unload, pstate, "csv_gpu_write", columns),
 								   1, "records", false));
 	query->rtable = pstate->p_rtable;
 	query->jointree = makeFromExpr(list_make1(reference), NULL);
 	return query;
+}
+
+/*
+ * Would the planner evaluate csv_gpu_line() below the sort, and would the query's
+ * columns not be evaluated twice?
+ */
+static bool
+can_make_lines(const Unload *unload)
+{
+	const Query *query = unload->query;
+	ListCell   *cell;
+
+	if (query->sortClause == NIL || query->setOperations != NULL ||
+		query->distinctClause != NIL || query->groupClause != NIL ||
+		query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs ||
+		query->limitCount != NULL || query->limitOffset != NULL ||
+		unload->plan.is_row || contain_volatile_functions((Node *) query->targetList))
+		return false;
+	foreach(cell, query->targetList)
+	{
+		const TargetEntry *target = lfirst_node(TargetEntry, cell);
+
+		if (target->ressortgroupref != 0 && !target->resjunk && !IsA(target->expr, Var))
+			return false;
+	}
+	return true;
+}
+
+/* the query's only column becomes csv_gpu_line(job, columns) */
+static void
+make_lines(Unload *unload)
+{
+	Query	   *query = unload->query;
+	List	   *columns = NIL;
+	List	   *targets = list_make1(NULL);
+	ListCell   *cell;
+
+	foreach(cell, query->targetList)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, cell);
+
+		if (!target->resjunk)
+			columns = lappend(columns, copyObject(target->expr));
+		if (target->ressortgroupref == 0)
+			continue;
+		target->resjunk = true;
+		target->resno = (AttrNumber) (list_length(targets) + 1);
+		targets = lappend(targets, target);
+	}
+	linitial(targets) = makeTargetEntry(make_call(unload, make_parsestate(NULL),
+												  "csv_gpu_line", columns),
+										1, "line", false);
+	query->targetList = targets;
+	unload->gets_lines = true;
 }
 
 /* the files that a foreign table reads */
@@ -384,7 +454,7 @@ start_rows(DestReceiver *self, int operation, TupleDesc tupdesc)
 
 	for (int i = 0; i < tupdesc->natts; i++)
 		types[i] = TupleDescAttr(tupdesc, i)->atttypid;
-	unload->writer = csv_writer_begin(unload->job, types);
+	unload->writer = csv_writer_begin(unload->job, unload->gets_lines ? NULL : types);
 	unload->row_context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload row",
 												ALLOCSET_DEFAULT_SIZES);
 }
@@ -396,7 +466,14 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	MemoryContext outer = MemoryContextSwitchTo(unload->row_context);
 
 	slot_getallattrs(slot);
-	csv_writer_add(unload->writer, slot->tts_values, slot->tts_isnull);
+	if (unload->gets_lines)
+	{
+		bytea	   *line = DatumGetByteaPP(slot->tts_values[0]);
+
+		csv_writer_add_line(unload->writer, VARDATA_ANY(line), VARSIZE_ANY_EXHDR(line));
+	}
+	else
+		csv_writer_add(unload->writer, slot->tts_values, slot->tts_isnull);
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(unload->row_context);
 	return true;
@@ -415,23 +492,22 @@ ignore(DestReceiver *self)
 
 /* ---- the function ---- */
 
-/* is the order of rows the same in a parallel plan? */
-static bool
-keeps_order(const Query *query)
-{
-	return query->sortClause != NIL;
-}
-
 static void
-run(Unload *unload, const char *schema)
+run(Unload *unload)
 {
-	Query	   *query = unload->ordered ? unload->query :
-		make_writing_query(unload, schema);
-	int			options = !unload->ordered || keeps_order(query) ?
-		CURSOR_OPT_PARALLEL_OK : 0;
-	PlannedStmt *plan = pg_plan_query(query, unload->text, options, NULL);
+	/* only a sort makes the order of rows in a parallel plan certain */
+	bool		is_serial = unload->ordered && unload->query->sortClause == NIL;
+	Query	   *query = unload->query;
+	PlannedStmt *plan;
 	QueryDesc  *desc;
 
+	if (!unload->ordered)
+		query = make_writing_query(unload);
+	else if (can_make_lines(unload))
+		make_lines(unload);
+	plan = pg_plan_query(query, unload->text, is_serial ? 0 : CURSOR_OPT_PARALLEL_OK, NULL);
+	if (unload->ordered || !plan->parallelModeNeeded)
+		unload->job->shared->nthreads = csv_thread_count(csv_settings.cpu_threads);
 	desc = CreateQueryDesc(plan, unload->text, GetActiveSnapshot(), InvalidSnapshot,
 						   unload->ordered ? &unload->receiver : None_Receiver,
 						   NULL, NULL, 0);
@@ -469,7 +545,7 @@ return_files(Unload *unload, ReturnSetInfo *set)
 
 		CHECK_FOR_INTERRUPTS();
 		path = csv_staging_add(unload->staging, file->path, file->directory, number,
-							   unload->suffix);
+							   unload->plan.suffix);
 		tuplestore_putvalues(set->setResult, set->setDesc,
 							 (Datum[CSV_RESULT_COLUMNS]) {
 								 CStringGetTextDatum(path), Int64GetDatum(file->nrecords),
@@ -492,13 +568,13 @@ start_progress(void)
 
 /* with the job; `before` is the current job otherwise */
 static void
-unload_rows(Unload *unload, const char *schema, CsvJob *before, ReturnSetInfo *set)
+unload_rows(Unload *unload, CsvJob *before, ReturnSetInfo *set)
 {
 	PG_TRY();
 	{
 		unload->job = csv_job_create(&unload->plan);
 		start_progress();
-		run(unload, schema);
+		run(unload);
 		if (unload->plan.keys == NIL && csv_job_is_empty(unload->job))
 			write_empty(unload);
 		return_files(unload, set);
@@ -519,9 +595,9 @@ Datum
 csv_gpu_unload(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *set = (ReturnSetInfo *) fcinfo->resultinfo;
-	const char *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
 	Unload		unload = {
-		.receiver = {receive_row, start_rows, end_rows, ignore, DestNone}
+		.receiver = {receive_row, start_rows, end_rows, ignore, DestNone},
+		.schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid))
 	};
 	ErrorContextCallback context = {.callback = show_query, .previous = error_context_stack};
 
@@ -542,7 +618,7 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 	unload.staging = csv_staging_begin(unload.path, unload.plan.keys != NIL,
 									   unload.overwrite);
 	unload.plan.directory = csv_staging_directory(unload.staging);
-	unload_rows(&unload, schema, csv_job_current(), set);
+	unload_rows(&unload, csv_job_current(), set);
 	PopActiveSnapshot();
 	error_context_stack = context.previous;
 	return (Datum) 0;

@@ -26,6 +26,7 @@
 
 #include "output/format.h"
 #include "output/keys.h"
+#include "output/staging.h"
 #include "output/writer.h"
 
 /* a buffer of so many bytes is full, if nothing is compressed */
@@ -74,11 +75,7 @@ typedef struct BufferSlot
 struct CsvWriter
 {
 	CsvJob	   *job;
-	CsvOutputFormat format;
-	CsvFormatted *columns;		/* of the files */
-	int			ncolumns;
-	CsvFormatted *keys;
-	int			nkeys;
+	CsvRowForm	form;
 	const char *header;
 	size_t		header_length;
 	const char *directory;
@@ -96,33 +93,29 @@ struct CsvWriter
 
 /* ---- begin ---- */
 
-static void
-begin_columns(CsvWriter *writer, const CsvJob *job, const Oid *types)
+void
+csv_row_form_begin(CsvRowForm *form, const CsvJob *job, const Oid *types)
 {
 	const CsvJobShared *shared = job->shared;
 	const uint16 *keys = dsa_get_address(job->area, shared->keys);
 	int			natts = types == NULL ? 0 : shared->natts;
 
-	writer->columns = palloc0(sizeof(CsvFormatted) * (size_t) Max(natts, 1));
-	writer->keys = palloc0(sizeof(CsvFormatted) * (size_t) Max(natts, 1));
-	writer->nkeys = shared->nkeys;
+	form->columns = palloc0(sizeof(CsvFormatted) * (size_t) Max(natts, 1));
+	form->keys = palloc0(sizeof(CsvFormatted) * (size_t) Max(natts, 1));
+	form->ncolumns = 0;
+	form->nkeys = shared->nkeys;
 	for (int i = 0; i < natts; i++)
 	{
-		CsvFormatted *column = keys[i] > 0 ? &writer->keys[keys[i] - 1] :
-			&writer->columns[writer->ncolumns++];
+		CsvFormatted *column = keys[i] > 0 ? &form->keys[keys[i] - 1] :
+			&form->columns[form->ncolumns++];
 
 		csv_format_begin(column, types[i]);
 		column->att = i;
 	}
-}
-
-static void
-begin_format(CsvWriter *writer, const CsvJob *job)
-{
-	writer->format = job->shared->format;
-	writer->format.null = dsa_get_address(job->area, job->shared->null);
-	csv_output_format_finish(&writer->format);
-	csv_output_format_null(&writer->format);
+	form->format = shared->format;
+	form->format.null = dsa_get_address(job->area, shared->null);
+	csv_output_format_finish(&form->format);
+	csv_output_format_null(&form->format);
 }
 
 /* no buffers */
@@ -142,13 +135,14 @@ csv_writer_begin(CsvJob *job, const Oid *types)
 	const CsvJobShared *shared = job->shared;
 
 	writer->job = job;
-	begin_columns(writer, job, types);
-	begin_format(writer, job);
+	csv_row_form_begin(&writer->form, job, types);
 	writer->header = dsa_get_address(job->area, shared->header);
 	writer->header_length = shared->header_length;
 	writer->directory = dsa_get_address(job->area, shared->directory);
-	writer->compressor = csv_compressor_create(shared->compression, writer->directory);
-	writer->full_bytes = writer->compressor != NULL ? CSV_FRAME_BYTES : CSV_FULL_BYTES;
+	writer->compressor = csv_compressor_create(shared->compression, writer->directory,
+											   shared->nthreads);
+	writer->full_bytes = writer->compressor == NULL ? CSV_FULL_BYTES :
+		(size_t) shared->nthreads * CSV_FRAME_BYTES;
 	if (shared->most_bytes > 0)
 		writer->full_bytes = (size_t) Max(1, Min((int64) writer->full_bytes,
 												 shared->most_bytes -
@@ -176,7 +170,7 @@ share_directory(CsvWriter *writer, const StreamBuffer *buffer)
 	dsa_pointer shared;
 
 	csv_output_begin(&path, 1024);
-	for (int i = 0; i < writer->nkeys; i++)
+	for (int i = 0; i < writer->form.nkeys; i++)
 	{
 		bool		isnull = *key++ == CSV_KEY_NULL;
 		size_t		start;
@@ -215,7 +209,7 @@ lock_stream(CsvWriter *writer, const StreamBuffer *buffer)
 	stream->nfiles = 0;
 	stream->file = InvalidDsaPointer;
 	stream->directory = InvalidDsaPointer;
-	if (writer->nkeys > 0)
+	if (writer->form.nkeys > 0)
 		stream->directory = share_directory(writer, buffer);
 	return stream;
 }
@@ -287,11 +281,14 @@ pack(CsvWriter *writer, const StreamBuffer *buffer, size_t nbytes, bool is_new,
 static void
 append(CsvWriter *writer, CsvUnloadFile *file, const char *bytes, size_t n)
 {
-	char		path[MAXPGPATH];
+	char	   *path = csv_job_path(writer->job, file);
+	bool		is_new = file->nbytes == 0;
 	CsvSink		sink;
 
-	snprintf(path, sizeof(path), "%s/%u", writer->directory, file->name);
-	csv_sink_open(&sink, path, file->nbytes == 0 ? O_CREAT | O_EXCL : 0);
+	if (is_new && file->number == 1 && writer->form.nkeys > 0)
+		csv_make_directory(pnstrdup(path, (size_t) (strrchr(path, '/') - path)),
+						   strlen(writer->directory) + strlen("/" CSV_STAGING_NEW "/"));
+	csv_sink_open(&sink, path, is_new ? O_CREAT | O_EXCL : 0);
 	csv_sink_write(&sink, bytes, n);
 	file->nbytes = sink.nbytes;
 	csv_sink_close(&sink, false);
@@ -374,9 +371,9 @@ static void
 make_key(CsvWriter *writer, const Datum *values, const bool *isnull)
 {
 	writer->key.length = 0;
-	for (int i = 0; i < writer->nkeys; i++)
+	for (int i = 0; i < writer->form.nkeys; i++)
 	{
-		CsvFormatted *key = &writer->keys[i];
+		CsvFormatted *key = &writer->form.keys[i];
 
 		csv_output_byte(&writer->key, isnull[key->att] ? CSV_KEY_NULL : CSV_KEY_VALUE);
 		if (isnull[key->att])
@@ -384,7 +381,7 @@ make_key(CsvWriter *writer, const Datum *values, const bool *isnull)
 		csv_format_unquoted(key, values[key->att], &writer->key);
 		csv_output_byte(&writer->key, '\0');
 	}
-	if (writer->nkeys == 0)
+	if (writer->form.nkeys == 0)
 		csv_output_bytes(&writer->key, (const char *) &MyProcPid, sizeof(MyProcPid));
 }
 
@@ -421,7 +418,7 @@ find_buffer(CsvWriter *writer, const Datum *values, const bool *isnull)
 	StreamBuffer		sought;
 	BufferSlot *entry;
 
-	if (writer->nkeys == 0 && writer->last != NULL)
+	if (writer->form.nkeys == 0 && writer->last != NULL)
 		return writer->last;
 	make_key(writer, values, isnull);
 	if (writer->last != NULL && writer->last->nkey == key->length &&
@@ -429,23 +426,20 @@ find_buffer(CsvWriter *writer, const Datum *values, const bool *isnull)
 		return writer->last;
 	sought.key = key->bytes;
 	sought.nkey = key->length;
-	sought.hash = hash_bytes((const unsigned char *) key->bytes, (int) key->length);
+	/* processes go through their buffers in different orders */
+	sought.hash = (uint32) hash_bytes_extended((const unsigned char *) key->bytes,
+											   (int) key->length, (uint64) MyProcPid);
 	entry = buffers_lookup(writer->buffers, &sought);
 	return entry != NULL ? unconstify(StreamBuffer *, entry->buffer) :
 		add_buffer(writer, &sought);
 }
 
-void
-csv_writer_add(CsvWriter *writer, const Datum *values, const bool *isnull)
+/* a record has been added to the buffer, where there were `before` bytes */
+static void
+end_record(CsvWriter *writer, StreamBuffer *buffer, size_t before, size_t capacity)
 {
-	StreamBuffer	   *buffer = find_buffer(writer, values, isnull);
 	CsvOutputBytes *bytes = &buffer->bytes;
-	size_t		capacity = bytes->capacity;
-	size_t		before = bytes->length;
 
-	csv_format_row(writer->columns, writer->ncolumns, values, isnull, bytes,
-				   &writer->format);
-	csv_output_byte(bytes, '\n');
 	buffer->nrecords++;
 	writer->last = buffer;
 	if (bytes->length > writer->full_bytes && before > 0)
@@ -458,6 +452,31 @@ csv_writer_add(CsvWriter *writer, const Datum *values, const bool *isnull)
 		write_all(writer);
 		begin_buffers(writer);
 	}
+}
+
+void
+csv_writer_add(CsvWriter *writer, const Datum *values, const bool *isnull)
+{
+	const CsvRowForm *form = &writer->form;
+	StreamBuffer *buffer = find_buffer(writer, values, isnull);
+	size_t		before = buffer->bytes.length;
+	size_t		capacity = buffer->bytes.capacity;
+
+	csv_format_row(form->columns, form->ncolumns, values, isnull, &buffer->bytes,
+				   &form->format);
+	csv_output_byte(&buffer->bytes, '\n');
+	end_record(writer, buffer, before, capacity);
+}
+
+void
+csv_writer_add_line(CsvWriter *writer, const char *bytes, size_t n)
+{
+	StreamBuffer *buffer = find_buffer(writer, NULL, NULL);
+	size_t		before = buffer->bytes.length;
+	size_t		capacity = buffer->bytes.capacity;
+
+	csv_output_bytes(&buffer->bytes, bytes, n);
+	end_record(writer, buffer, before, capacity);
 }
 
 void

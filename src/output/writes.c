@@ -453,7 +453,7 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 	outlet.compressor =
 		csv_compressor_create(csv_compression_of(write->filename,
 												 write->table->compression),
-							  write->filename);
+							  write->filename, 1);
 	csv_output_begin(&outlet.gathered, CSV_WAITING_BYTES);
 	csv_output_begin(&outlet.output, CSV_WAITING_BYTES);
 	if (is_new && outlet.utf16 != CSV_UTF16_NO &&
