@@ -104,7 +104,7 @@ csv_is_hidden_name(const char *name)
 	return shown_name(name) != NULL;
 }
 
-/* reads a number and the byte behind it; false if it is none */
+/* reads a number and the byte behind it; false if there is no number */
 static bool
 read_number(const char **text, char behind, uint64 most, uint64 *number)
 {
@@ -140,7 +140,7 @@ csv_hidden_parse(const char *text, CsvHiddenOwner *owner)
 	return (size_t) (at - text);
 }
 
-/* ---- what has become of a transaction? ---- */
+/* ---- the fate of a transaction ---- */
 
 static Fate
 find_fate(const CsvHiddenOwner *owner)

@@ -61,7 +61,7 @@ struct CsvRowWriter
 {
 	const CsvTable *table;
 	const CsvFileForm *form;
-	CsvDialect	dialect;		/* of the file's bytes, as the reader gets them */
+	CsvDialect	dialect;		/* for the bytes that the reader gets */
 	CsvOutputFormat format;
 	const char *delimiter;		/* in the file's encoding */
 	size_t		ndelimiter;

@@ -1,17 +1,18 @@
 /*
  * writes.c
- *		What a transaction writes to the files of tables, until it commits.
+ *		The rows that a transaction writes to the files of tables, until it commits.
  *
  * Records wait in memory and, if there are many or there are savepoints, in a temporary
- * file.  They come into the table's files when the transaction commits:
+ * file.  When the transaction commits, its records come into the table's files:
  *
- *	- a pattern: before the commit into a new file with a hidden name (hidden.h), which
- *	  gets its name after the commit
- *	- a plain name: before the commit behind the file's end, under a lock; an abort takes
- *	  them off again
+ *	- A pattern: a new file gets them before the commit, under a hidden name (hidden.h),
+ *	  and gets its name after the commit.
+ *	- A plain name: they are written behind the file's end before the commit, under a
+ *	  lock.  An abort cuts them off again.
  *
- * TRUNCATE deletes the files of a pattern after the commit.  Of a plain file, the records
- * that follow TRUNCATE are appended, too, and are moved to the front after the commit.
+ * TRUNCATE deletes the files of a pattern after the commit.  If the file is a plain file,
+ * records that follow TRUNCATE are appended as well, and the commit moves them to the
+ * front.
  *
  * After the commit nothing may raise an ERROR.
  */
@@ -63,7 +64,7 @@ typedef struct Place
 	uint64		nbytes;			/* before it */
 } Place;
 
-/* what is to be done at commit; ROLLBACK TO goes back to an earlier state */
+/* the work for the commit; ROLLBACK TO goes back to an earlier state */
 typedef struct State
 {
 	Place		begin;			/* records before it are truncated */
@@ -114,7 +115,7 @@ struct CsvWrite
 /* of this transaction */
 static List *writes = NIL;
 
-/* those that have written to a plain file, the last first */
+/* writes to plain files, the last first */
 static List *appended = NIL;
 
 /* directories that this session has settled */
@@ -252,10 +253,7 @@ find_form(CsvWrite *write, const CsvTable *table)
 	size_t		nbytes = sizeof(int32) * (size_t) table->natts;
 
 	if (form != NULL && csv_file_forms_equal(table, &form->file, &file))
-	{
-		form->file.has_bytes = file.has_bytes;
 		return form;
-	}
 	/* states refer to it */
 	outer = MemoryContextSwitchTo(TopTransactionContext);
 	form = palloc0(sizeof(Form));
@@ -312,7 +310,7 @@ static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId outer_subid, void *arg);
 
-/* what the transaction writes to the table's files; made if it is the first time */
+/* the write to the table's file; at the first call, it is made */
 static CsvWrite *
 find_write(Oid relid)
 {
@@ -474,7 +472,7 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 	put_frame(&outlet);
 }
 
-/* settle what a crash has left behind, once in a session */
+/* settle the leftovers of a crash, once in a session */
 static void
 settle_directory(const char *directory)
 {
@@ -699,7 +697,7 @@ finish(const CsvWrite *write)
 
 /* ---- after an abort ---- */
 
-/* take off the records behind the end of a file, unless another program wrote behind them */
+/* cut the records off a file, unless another program has written behind them */
 static void
 take_off(const CsvWrite *write)
 {

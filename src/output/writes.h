@@ -1,6 +1,6 @@
 /*
  * writes.h
- *		What a transaction writes to the files of tables, until it commits.
+ *		The rows that a transaction writes to the files of tables, until it commits.
  */
 #ifndef CSV_WRITES_H
 #define CSV_WRITES_H
