@@ -233,6 +233,55 @@ note("$refusals{$_} $_") foreach sort { $refusals{$b} <=> $refusals{$a} } keys %
 ok($nrows > 0, 'rows were written');
 $_->value("SET client_min_messages = warning; DROP FOREIGN TABLE IF EXISTS f") foreach values %sessions;
 
+# ---- savepoints ----
+
+{
+	my $session = $sessions{postgres};
+
+	$session->value("CREATE TABLE heap (i int, t text);
+		CREATE FOREIGN TABLE saved_plain (i int, t text) SERVER csv OPTIONS (filename '$directory/saved.csv', header 'true', writable 'true');
+		CREATE FOREIGN TABLE saved_files (i int, t text) SERVER csv OPTIONS (filename '$directory/saved-*.csv.lz4', writable 'true')");
+	for my $transaction (1 .. 30)
+	{
+		my @savepoints;
+		my $sql = "BEGIN;\n";
+
+		for my $step (1 .. 1 + rand 15)
+		{
+			my $what = rand;
+
+			if ($what < 0.5)
+			{
+				my ($n, $width) = (pick(1, 10, 300), pick(1, 500));
+
+				$sql .= "INSERT INTO $_ SELECT $transaction * 1000 + $step, repeat('x', $width) FROM generate_series(1, $n);\n" foreach qw(heap saved_plain saved_files);
+			}
+			elsif ($what < 0.7)
+			{
+				push @savepoints, "s$step";
+				$sql .= "SAVEPOINT s$step;\n";
+			}
+			elsif ($what < 0.95 && @savepoints)
+			{
+				my $which = int rand @savepoints;
+				my $back = chance(0.6);
+
+				$sql .= ($back ? 'ROLLBACK TO ' : 'RELEASE ') . "$savepoints[$which];\n";
+				$#savepoints = $back ? $which : $which - 1;
+			}
+			elsif ($what >= 0.95)
+			{
+				$sql .= "TRUNCATE $_;\n" foreach qw(heap saved_plain saved_files);
+			}
+		}
+		my (undef, $err) = $session->query($sql . (chance(0.8) ? 'COMMIT' : 'ROLLBACK'));
+		my $sums = join "\n", $session->query(join ';', map { "SELECT i, count(*), sum(length(t)) FROM $_ GROUP BY i ORDER BY i" } qw(saved_plain saved_files));
+		my ($heap) = $session->query('SELECT i, count(*), sum(length(t)) FROM heap GROUP BY i ORDER BY i');
+
+		is("$err$sums", ($heap eq '' ? '' : "$heap\n") . "$heap\n", "savepoints of transaction $transaction") or diag($sql);
+	}
+}
+
 # ---- two sessions ----
 
 my ($one, $two) = map { new_session($node) } 1 .. 2;
