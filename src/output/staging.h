@@ -2,16 +2,17 @@
  * staging.h
  *		Files that get their names when the transaction commits.
  *
- * They wait in a hidden directory (hidden.h) in the directory that they are for:
+ * The files wait in a hidden directory (hidden.h), which is made in their later directory:
  *
  *	.csvgpu-TAG.csvgpu/		the hidden directory
  *		0, 1, ...			files that are being written, without keys
  *		new/				files and directories under their later names
- *		old/				what the new ones replace, from PRE_COMMIT to the end
+ *		old/				files that are replaced, from PRE_COMMIT to the end
  *
- * An ERROR or ROLLBACK of the (sub)transaction removes it.  At PRE_COMMIT, what is to
- * be replaced moves to old/, and then the contents of new/ move up.  If the transaction
- * fails after all, both go back.  So at any time each file that has its name is whole.
+ * An ERROR or ROLLBACK of the (sub)transaction removes the hidden directory.  At
+ * PRE_COMMIT, the files that are replaced move to old/, and then the contents of new/
+ * move up.  If the transaction fails after all, both go back.  So at any time each file
+ * that has its name is whole.
  */
 #ifndef CSV_STAGING_H
 #define CSV_STAGING_H

@@ -334,7 +334,7 @@ make_writing_query(const Unload *unload)
 	query->hasAggs = true;
 	query->targetList =
 		list_make1(makeTargetEntry(make_call(unload, pstate, "csv_gpu_write", columns),
-								   1, "records", false));
+								   1, "written", false));
 	query->rtable = pstate->p_rtable;
 	query->jointree = makeFromExpr(list_make1(reference), NULL);
 	return query;

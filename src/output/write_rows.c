@@ -3,11 +3,11 @@
  *		The functions by which parallel queries write their rows: the aggregate
  *		csv_gpu_write(), and csv_gpu_line(), which makes a record.
  *
+ * The aggregate's state in a process is a writer.  A process of a parallel query sends
+ * nothing to the leader: files and their sizes are in the job.
+ *
  * csv_gpu_line() is for rows in order.  The leader only has to write the records, since
  * workers make them.
- *
- * The aggregate's state in a process is a writer.  The parts of a parallel query send only numbers of
- * records to the leader: files and their sizes are in the job.
  */
 #include "postgres.h"
 
@@ -18,15 +18,17 @@
 
 #include "output/writer.h"
 
-typedef struct WriteState
+/* the arguments of both: (of the aggregate, behind its state) job, columns or a record */
+typedef struct RowState
 {
-	CsvWriter  *writer;			/* NULL: of another process, or at its end */
-	int64		nrecords;
+	CsvWriter  *writer;			/* NULL: csv_gpu_line(), or of another process */
+	CsvRowForm	form;			/* csv_gpu_line() */
+	CsvOutputBytes bytes;
 	bool		is_row;
 	int			natts;
 	Datum	   *values;
 	bool	   *isnull;
-} WriteState;
+} RowState;
 
 PG_FUNCTION_INFO_V1(csv_gpu_write_row);
 PG_FUNCTION_INFO_V1(csv_gpu_write_combine);
@@ -35,9 +37,6 @@ PG_FUNCTION_INFO_V1(csv_gpu_write_deserialize);
 PG_FUNCTION_INFO_V1(csv_gpu_write_end);
 PG_FUNCTION_INFO_V1(csv_gpu_line);
 
-/* arguments: the state, the job, and the columns or a record */
-#define CSV_FIRST_COLUMN	2
-
 static TupleDesc
 record_desc(HeapTupleHeader record)
 {
@@ -45,72 +44,69 @@ record_desc(HeapTupleHeader record)
 								  HeapTupleHeaderGetTypMod(record));
 }
 
-/* the types of columns that are arguments */
-static Oid *
-argument_types(FunctionCallInfo fcinfo, int first, int natts)
-{
-	Oid		   *types = palloc(sizeof(Oid) * (size_t) Max(natts, 1));
-
-	if (PG_NARGS() != first + natts)
-		elog(ERROR, "unexpected number of arguments: %d", PG_NARGS());
-	for (int i = 0; i < natts; i++)
-		types[i] = get_fn_expr_argtype(fcinfo->flinfo, first + i);
-	return types;
-}
-
+/* get the row; first: the argument of the first column */
 static void
-get_arguments(FunctionCallInfo fcinfo, int first, int natts, Datum *values,
-			  bool *isnull)
+get_row(FunctionCallInfo fcinfo, int first, const RowState *state)
 {
-	for (int i = 0; i < natts; i++)
+	if (state->is_row)
 	{
-		values[i] = fcinfo->args[first + i].value;
-		isnull[i] = fcinfo->args[first + i].isnull;
+		HeapTupleHeader record = PG_GETARG_HEAPTUPLEHEADER(first);
+		HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(record), .t_data = record};
+		TupleDesc	desc = record_desc(record);
+
+		heap_deform_tuple(&tuple, desc, state->values, state->isnull);
+		ReleaseTupleDesc(desc);
+		return;
+	}
+	for (int i = 0; i < state->natts; i++)
+	{
+		state->values[i] = fcinfo->args[first + i].value;
+		state->isnull[i] = fcinfo->args[first + i].isnull;
 	}
 }
 
+/* the types of the columns */
 static Oid *
-record_types(HeapTupleHeader record, int natts)
+get_types(FunctionCallInfo fcinfo, int first, const RowState *state)
 {
-	TupleDesc	desc = record_desc(record);
+	int			natts = state->natts;
 	Oid		   *types = palloc(sizeof(Oid) * (size_t) Max(natts, 1));
+	TupleDesc	desc = NULL;
 
-	if (desc->natts != natts)
-		elog(ERROR, "unexpected number of columns: %d", desc->natts);
+	if (state->is_row && PG_NARGS() == first + 1)
+		desc = record_desc(PG_GETARG_HEAPTUPLEHEADER(first));
+	if (desc != NULL ? desc->natts != natts : PG_NARGS() != first + natts)
+		elog(ERROR, "unexpected number of columns");
 	for (int i = 0; i < natts; i++)
-		types[i] = TupleDescAttr(desc, i)->atttypid;
-	ReleaseTupleDesc(desc);
+		types[i] = desc != NULL ? TupleDescAttr(desc, i)->atttypid :
+			get_fn_expr_argtype(fcinfo->flinfo, first + i);
+	if (desc != NULL)
+		ReleaseTupleDesc(desc);
 	return types;
 }
 
-static WriteState *
-begin(FunctionCallInfo fcinfo, MemoryContext context)
+/* at the first row; in the current memory context */
+static RowState *
+begin(FunctionCallInfo fcinfo, int first, bool is_aggregate)
 {
-	MemoryContext outer = MemoryContextSwitchTo(context);
-	CsvJob	   *job = csv_job_attach(PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
-	WriteState *state = palloc0(sizeof(WriteState));
-	int			natts = job->shared->natts;
-	Oid		   *types = job->shared->is_row ?
-		record_types(PG_GETARG_HEAPTUPLEHEADER(CSV_FIRST_COLUMN), natts) :
-		argument_types(fcinfo, CSV_FIRST_COLUMN, natts);
+	CsvJob	   *job = csv_job_attach(PG_ARGISNULL(first - 1) ? 0 : PG_GETARG_INT64(first - 1));
+	RowState   *state = palloc0(sizeof(RowState));
+	size_t		natts = (size_t) job->shared->natts;
+	Oid		   *types;
 
 	state->is_row = job->shared->is_row;
-	state->natts = natts;
-	state->values = palloc(sizeof(Datum) * (size_t) Max(natts, 1));
-	state->isnull = palloc(sizeof(bool) * (size_t) Max(natts, 1));
-	state->writer = csv_writer_begin(job, types);
-	MemoryContextSwitchTo(outer);
+	state->natts = job->shared->natts;
+	state->values = palloc(sizeof(Datum) * Max(natts, 1));
+	state->isnull = palloc(sizeof(bool) * Max(natts, 1));
+	types = get_types(fcinfo, first, state);
+	if (is_aggregate)
+		state->writer = csv_writer_begin(job, types);
+	else
+	{
+		csv_row_form_begin(&state->form, job, types);
+		csv_output_begin(&state->bytes, 1024);
+	}
 	return state;
-}
-
-static void
-deform(const WriteState *state, HeapTupleHeader record)
-{
-	TupleDesc	desc = record_desc(record);
-	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(record), .t_data = record};
-
-	heap_deform_tuple(&tuple, desc, state->values, state->isnull);
-	ReleaseTupleDesc(desc);
 }
 
 /* csv_gpu_write_row(state internal, job bigint, VARIADIC "any"): writes a row */
@@ -118,121 +114,89 @@ Datum
 csv_gpu_write_row(PG_FUNCTION_ARGS)
 {
 	MemoryContext context;
-	WriteState *state;
+	MemoryContext outer;
+	RowState   *state;
 
 	if (AggCheckCallContext(fcinfo, &context) != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "csv_gpu_write_row() was called outside of an aggregate");
-	state = PG_ARGISNULL(0) ? begin(fcinfo, context) :
-		(WriteState *) PG_GETARG_POINTER(0);
-	if (state->is_row)
-		deform(state, PG_GETARG_HEAPTUPLEHEADER(CSV_FIRST_COLUMN));
+	if (PG_ARGISNULL(0))
+	{
+		outer = MemoryContextSwitchTo(context);
+		state = begin(fcinfo, 2, true);
+		MemoryContextSwitchTo(outer);
+	}
 	else
-		get_arguments(fcinfo, CSV_FIRST_COLUMN, state->natts, state->values,
-					  state->isnull);
+		state = (RowState *) PG_GETARG_POINTER(0);
+	get_row(fcinfo, 2, state);
 	csv_writer_add(state->writer, state->values, state->isnull);
-	state->nrecords++;
 	PG_RETURN_POINTER(state);
 }
 
-/* write what is left; returns the number of records */
-static int64
-end(WriteState *state)
+/* write what is left; the state may be of another process */
+static void
+end(RowState *state)
 {
 	if (state->writer != NULL)
 		csv_writer_end(state->writer);
-	return state->nrecords;
 }
 
-/* csv_gpu_write_serialize(internal) returns bytea, of another process's part */
+/* csv_gpu_write_serialize(internal) returns bytea, which is empty */
 Datum
 csv_gpu_write_serialize(PG_FUNCTION_ARGS)
 {
-	int64		nrecords = end((WriteState *) PG_GETARG_POINTER(0));
-	bytea	   *bytes = palloc(VARHDRSZ + sizeof(nrecords));
+	bytea	   *nothing = palloc(VARHDRSZ);
 
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(nrecords));
-	memcpy(VARDATA(bytes), &nrecords, sizeof(nrecords));
-	PG_RETURN_BYTEA_P(bytes);
+	end((RowState *) PG_GETARG_POINTER(0));
+	SET_VARSIZE(nothing, VARHDRSZ);
+	PG_RETURN_BYTEA_P(nothing);
 }
 
+/* csv_gpu_write_deserialize(bytea, internal) returns internal: a state without a writer */
 Datum
 csv_gpu_write_deserialize(PG_FUNCTION_ARGS)
 {
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	WriteState *state = palloc0(sizeof(WriteState));
-
-	if (!AggCheckCallContext(fcinfo, NULL) ||
-		VARSIZE_ANY_EXHDR(bytes) != sizeof(state->nrecords))
-		elog(ERROR, "csv_gpu_write_deserialize() was called outside of an aggregate");
-	memcpy(&state->nrecords, VARDATA_ANY(bytes), sizeof(state->nrecords));
-	PG_RETURN_POINTER(state);
+	PG_RETURN_POINTER(palloc0(sizeof(RowState)));
 }
 
+/* csv_gpu_write_combine(internal, internal) returns internal: such a state, too */
 Datum
 csv_gpu_write_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context;
-	WriteState *state = PG_ARGISNULL(0) ? NULL : (WriteState *) PG_GETARG_POINTER(0);
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "csv_gpu_write_combine() was called outside of an aggregate");
-	if (state == NULL)
-		state = MemoryContextAllocZero(context, sizeof(WriteState));
-	if (!PG_ARGISNULL(1))
-		state->nrecords += ((WriteState *) PG_GETARG_POINTER(1))->nrecords;
-	PG_RETURN_POINTER(state);
+	PG_RETURN_POINTER(PG_ARGISNULL(0) ? MemoryContextAllocZero(context, sizeof(RowState)) :
+					  PG_GETARG_POINTER(0));
 }
 
-/* csv_gpu_write_end(internal) returns bigint: the number of records */
+/* csv_gpu_write_end(internal) returns void */
 Datum
 csv_gpu_write_end(PG_FUNCTION_ARGS)
 {
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "csv_gpu_write_end() was called outside of an aggregate");
-	PG_RETURN_INT64(PG_ARGISNULL(0) ? 0 : end((WriteState *) PG_GETARG_POINTER(0)));
-}
-
-/* ---- csv_gpu_line() ---- */
-
-typedef struct LineState
-{
-	CsvRowForm	form;
-	CsvOutputBytes bytes;		/* with room for a varlena's header */
-	int			natts;
-	Datum	   *values;
-	bool	   *isnull;
-} LineState;
-
-static LineState *
-begin_lines(FunctionCallInfo fcinfo)
-{
-	MemoryContext outer = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	CsvJob	   *job = csv_job_attach(PG_ARGISNULL(0) ? 0 : PG_GETARG_INT64(0));
-	LineState  *state = palloc0(sizeof(LineState));
-
-	state->natts = job->shared->natts;
-	state->values = palloc(sizeof(Datum) * (size_t) state->natts);
-	state->isnull = palloc(sizeof(bool) * (size_t) state->natts);
-	csv_row_form_begin(&state->form, job, argument_types(fcinfo, 1, state->natts));
-	csv_output_begin(&state->bytes, 1024);
-	MemoryContextSwitchTo(outer);
-	fcinfo->flinfo->fn_extra = state;
-	return state;
+	if (!PG_ARGISNULL(0))
+		end((RowState *) PG_GETARG_POINTER(0));
+	PG_RETURN_VOID();
 }
 
 /* csv_gpu_line(job bigint, VARIADIC "any") returns bytea: a record, with its line break */
 Datum
 csv_gpu_line(PG_FUNCTION_ARGS)
 {
-	LineState  *state = fcinfo->flinfo->fn_extra;
+	RowState   *state = fcinfo->flinfo->fn_extra;
 	CsvOutputBytes *bytes;
 	bytea	   *line;
 
 	if (state == NULL)
-		state = begin_lines(fcinfo);
+	{
+		MemoryContext outer = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+		fcinfo->flinfo->fn_extra = state = begin(fcinfo, 1, false);
+		MemoryContextSwitchTo(outer);
+	}
 	bytes = &state->bytes;
 	bytes->length = VARHDRSZ;
-	get_arguments(fcinfo, 1, state->natts, state->values, state->isnull);
+	get_row(fcinfo, 1, state);
 	csv_format_row(state->form.columns, state->form.ncolumns, state->values,
 				   state->isnull, bytes, &state->form.format);
 	csv_output_byte(bytes, '\n');

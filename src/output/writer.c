@@ -8,9 +8,9 @@
  * maintenance_work_mem, all are written and forgotten.  So memory does not depend on the
  * number of keys, except for shared memory: about 200 bytes a file.
  *
- * The lock of a stream's entry in the shared hash table is held while bytes are
- * appended, but not while they are compressed, unless it turns out only then whether
- * the file is a new one, and so begins with a header.
+ * Bytes are appended under the lock of the stream's entry in the shared hash table.
+ * They are compressed before that, with or without a header, by a guess whether the
+ * file is new.  If the guess was wrong, they are compressed again, under the lock.
  */
 #include "postgres.h"
 

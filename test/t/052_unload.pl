@@ -17,7 +17,7 @@ use Time::HiRes qw(sleep time);
 random_seed();
 my $seconds = seconds_to_run(6);
 my $directory = PostgreSQL::Test::Utils::tempdir;
-my $node = csv_server('unload', CHEAP_WORKERS, max_parallel_workers_per_gather => 2, restart_after_crash => 'on');
+my $node = csv_server('unload', CHEAP_WORKERS, init => { allows_streaming => 1 }, max_parallel_workers_per_gather => 2, restart_after_crash => 'on');
 my $session = new_session($node);
 my $out = "$directory/out";
 
@@ -218,6 +218,21 @@ $session->value('COMMIT');
 unlike(join('', map { slurp_file("$out/$_") } grep { /^b/ } files($out)), qr/^@{[$session->pid]},/m, 'so they do in a transaction that has written');
 $session->value('RESET parallel_leader_participation');
 is(sprintf('%o', (stat("$out/" . (files($out))[0]))[2] & 0777), '644', 'the mode of a file');
+
+# ---- a standby ----
+
+clear();
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('unload_standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->start;
+is($standby->safe_psql('postgres', 'SELECT sum(records) FROM ' . unload('TABLE many', "$out/standby", partition_by => "'{k}'")), '50000', 'a standby');
+is(scalar(my @there = files($out)), 10, 'which leaves nothing else');
+my (undef, undef, $failure) = $standby->psql('postgres', 'SELECT count(*) FROM ' . unload('SELECT 1 / (n - 9) FROM many', "$out/a.csv"));
+
+like($failure, qr/division by zero/, 'an ERROR there');
+is(scalar(@there = files($out)), 10, 'leaves nothing');
+$standby->stop;
 
 # ---- memory ----
 
