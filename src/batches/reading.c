@@ -320,7 +320,11 @@ csv_reading_begin(CsvBatches *batches, bool grows)
 						 csv_source_name(batches->source));
 	set_layout(batches);
 	if (start != NULL && start->offset > csv_reader_place(reader)->offset)
+	{
+		resumed->begun(resumed->arg, csv_source_number(batches->source),
+					   csv_source_file(batches->source));
 		resume(batches, start);
+	}
 	if (batches->remote != NULL || batches->gpu == CSV_GPU_READS)
 		begin_remote(batches);
 }

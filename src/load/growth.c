@@ -61,6 +61,7 @@ struct CsvGrowth
 	GrowingFile *files;
 	int			nfiles;
 	CsvFilePlace *starts;
+	CsvFileIdentity *identities;
 	CsvResume	resume;
 	int			fd;				/* of the file that is looked at */
 };
@@ -386,6 +387,24 @@ find_others(CsvGrowth *growth)
 
 /* ---- the scan ---- */
 
+/* ERROR if the open file is not as it was loaded, since it was looked at */
+static void
+check_before(const GrowingFile *file, int fd)
+{
+	if (file->position != NULL && !file->is_rewritten &&
+		!csv_fingerprint_fits_ends(fd, file->name, &file->position->bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" was replaced while it was read", file->name)));
+}
+
+/* CsvResume.begun */
+static void
+check_begin(void *arg, int number, int fd)
+{
+	check_before(&((CsvGrowth *) arg)->files[number], fd);
+}
+
 /* CsvResume.ended */
 static void
 note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes)
@@ -394,14 +413,8 @@ note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes
 	GrowingFile *file = &growth->files[number];
 	const CsvFingerprint *before = file->position != NULL && !file->is_rewritten ?
 		&file->position->bytes : NULL;
-	struct stat st;
 
-	/* the name may have become another file's after the files were looked at */
-	if (fstat(fd, &st) != 0 || (uint64) st.st_ino != file->identity.inode ||
-		(before != NULL && !csv_fingerprint_fits_ends(fd, file->name, before)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("file \"%s\" was replaced while it was read", file->name)));
+	check_before(file, fd);
 	if (!csv_fingerprint_make(fd, file->name, nbytes, before, &file->now.bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -440,16 +453,21 @@ set_files(CsvGrowth *growth)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	growth->starts = palloc_extended(sizeof(CsvFilePlace) * Max(growth->nfiles, 1),
 									 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	growth->identities = palloc_extended(sizeof(CsvFileIdentity) * Max(growth->nfiles, 1),
+										 MCXT_ALLOC_HUGE);
 	for (int i = 0; i < growth->nfiles; i++)
 	{
 		const GrowingFile *file = &growth->files[i];
 
 		table->files[i] = file->name;
 		table->left_out[i] = file->is_left_out || !file->has_news;
+		growth->identities[i] = file->identity;
 		if (file->position != NULL && !file->is_rewritten)
 			growth->starts[i] = file->position->place;
 	}
-	growth->resume = (CsvResume) {growth->starts, note_end, growth};
+	growth->resume = (CsvResume) {
+		growth->starts, growth->identities, check_begin, note_end, growth
+	};
 	table->resume = &growth->resume;
 }
 

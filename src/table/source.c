@@ -263,7 +263,7 @@ list_files(CsvSource *source)
 	{
 		find_some_files(table, &source->names, &source->nnames);
 		/* a name that is not a pattern is the only name */
-		source->of_pattern = source->nnames != 1 ||
+		source->of_pattern = table->resume != NULL || source->nnames != 1 ||
 			strcmp(source->names[0], table->filename) != 0;
 		source->listed = palloc_extended(sizeof(CsvFileIdentity) * source->nnames,
 										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -273,6 +273,12 @@ list_files(CsvSource *source)
 			struct stat st;
 
 			CHECK_FOR_INTERRUPTS();
+			if (table->resume != NULL)
+			{
+				source->listed[i] = table->resume->identities[i];
+				source->newest = Max(source->newest, source->listed[i].modified);
+				continue;
+			}
 			if (stat(source->names[i], &st) != 0)
 			{
 				all_there = table->files != NULL || !needs_all(table);

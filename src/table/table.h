@@ -12,6 +12,7 @@
 #include "reader/reader.h"
 #include "settings.h"
 #include "table/pattern.h"
+#include "wire/identity.h"
 
 typedef enum CsvVerbosity
 {
@@ -94,6 +95,10 @@ typedef struct CsvResume
 {
 	/* for each file: where to begin; offset 0: at the beginning */
 	const struct CsvFilePlace *starts;
+	const CsvFileIdentity *identities;	/* when the places were found */
+
+	/* the open file (by its number, and descriptor) will be read from its place on */
+	void		(*begun) (void *arg, int number, int file);
 
 	/*
 	 * The open file (by its number, and descriptor) was read up to this place, after its
