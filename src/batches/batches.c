@@ -38,11 +38,14 @@ open_engine(CsvBatches *batches)
 {
 	const CsvSettings *settings = &batches->table->settings;
 	int			ncolumns = batches->layout->ncolumns + batches->layout->nvirtuals;
+	/* columns of the bytes before may be kept */
+	int64		nbytes = batches->nbytes < 0 ? batches->nbytes :
+		Max(batches->nbytes - batches->statistics.bytes, 0);
 
 	csv_reading_open(batches,
-					 csv_engine_threads(settings, batches->nbytes,
+					 csv_engine_threads(settings, nbytes,
 										batches->table->reader.chunk_bytes),
-					 csv_choose_gpu(settings, batches->nbytes, ncolumns,
+					 csv_choose_gpu(settings, nbytes, ncolumns,
 									batches->rows_out));
 }
 
@@ -157,8 +160,8 @@ next_read(CsvBatches *batches)
 	csv_reading_tell_change(batches, csv_source_change(batches->source));
 	if (batches->table->resume != NULL)
 		tell_end(batches);
-	if (batches->kept != NULL && csv_reading_has_all(batches))
-		csv_kept_finish(batches->kept, batches->source);
+	if (batches->kept != NULL)
+		csv_kept_finish(batches->kept, batches->source, csv_reading_place(batches));
 	return false;
 }
 
@@ -177,17 +180,19 @@ open_next(CsvBatches *batches)
 	return false;
 }
 
-/* begins the open file */
+/* begins the open file, or its part from a place on, if it grows */
 static void
-begin_file(CsvBatches *batches)
+begin_file(CsvBatches *batches, const CsvFilePlace *from)
 {
 	CsvKept    *kept = batches->kept;
 	bool		may_keep = false;
 
-	if (kept != NULL && csv_kept_find(kept, batches->source, &may_keep))
+	if (kept != NULL &&
+		csv_kept_find(kept, batches->source, batches->grows ? from : NULL, &may_keep))
 	{
 		batches->next = next_kept;
-		batches->statistics.bytes += kept->key.file.size;
+		batches->statistics.bytes += batches->grows ?
+			(int64) (kept->end.offset - from->offset) : kept->key.file.size;
 		return;
 	}
 	batches->next = next_read;
@@ -196,8 +201,7 @@ begin_file(CsvBatches *batches)
 	/* of many scans of a query, only the scan that reads has an engine */
 	if (batches->reader == NULL)
 		open_engine(batches);
-	csv_reading_begin(batches, csv_source_grows(batches->source,
-												csv_source_number(batches->source)));
+	csv_reading_begin(batches, batches->grows, from);
 	if (may_keep)
 		csv_kept_begin(kept, csv_reader_dialect(batches->reader));
 }
@@ -214,12 +218,47 @@ leave_file(CsvBatches *batches)
 	batches->next = NULL;
 }
 
+/* a file is open, or a part of it begins, which may have other columns */
+static void
+note_opening(CsvBatches *batches)
+{
+	CsvFileBatch *at = &batches->at;
+	bool		is_kept = batches->next == next_kept;
+
+	at->opening++;
+	at->filename = csv_source_name(batches->source);
+	at->dialect = is_kept ? csv_store_dialect(batches->kept->store) :
+		csv_reader_dialect(batches->reader);
+	batches->all_kept = is_kept && (batches->all_kept || at->opening == 1);
+	if (batches->evaluation != NULL)
+		csv_evaluation_open_file(batches->evaluation);
+	else if (batches->hook.function != NULL && batches->reader != NULL)
+		csv_reader_set_hook(batches->reader, &batches->hook);
+}
+
+/* the kept columns of a file that grows are through: goes on behind them, if it can */
+static bool
+go_on(CsvBatches *batches)
+{
+	CsvFilePlace end;
+
+	if (!batches->grows || batches->next != next_kept)
+		return false;
+	end = batches->kept->end;
+	if (end.offset >= csv_source_known_bytes(batches->source))
+		return false;
+	leave_file(batches);
+	csv_reading_leave(batches);
+	begin_file(batches, &end);
+	note_opening(batches);
+	return true;
+}
+
 /* opens the next file; false if there are no more */
 static bool
 open_file(CsvBatches *batches)
 {
-	CsvFileBatch *at = &batches->at;
-	bool		is_kept;
+	const CsvFilePlace top = {0};
 
 	leave_file(batches);
 	csv_reading_leave(batches);
@@ -236,18 +275,11 @@ open_file(CsvBatches *batches)
 		if (!open_next(batches))
 			return false;
 		find_size(batches);
-		begin_file(batches);
+		batches->grows = csv_source_grows(batches->source,
+										  csv_source_number(batches->source));
+		begin_file(batches, &top);
 	}
-	at->opening++;
-	at->filename = csv_source_name(batches->source);
-	is_kept = batches->next == next_kept;
-	at->dialect = is_kept ? csv_store_dialect(batches->kept->store) :
-		csv_reader_dialect(batches->reader);
-	batches->all_kept = is_kept && (batches->all_kept || at->opening == 1);
-	if (batches->evaluation != NULL)
-		csv_evaluation_open_file(batches->evaluation);
-	else if (batches->hook.function != NULL && batches->reader != NULL)
-		csv_reader_set_hook(batches->reader, &batches->hook);
+	note_opening(batches);
 	return true;
 }
 
@@ -286,7 +318,10 @@ csv_batches_next(CsvBatches *batches)
 		CHECK_FOR_INTERRUPTS();
 		batches->at.selection = NULL;
 		if (!batches->next(batches))
-			batches->next = NULL;
+		{
+			if (!go_on(batches))
+				batches->next = NULL;
+		}
 		else
 		{
 			if (batches->evaluation != NULL)

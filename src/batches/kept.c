@@ -14,7 +14,11 @@
 #include "batches/kept.h"
 #include "batches/meaning.h"
 #include "client/connection.h"
+#include "table/fingerprint.h"
 #include "table/memory.h"
+
+StaticAssertDecl(CSV_END_HASH_BYTES == PG_SHA256_DIGEST_LENGTH,
+				 "hashes of a stretch are fingerprints'");
 
 /* sets the wanted columns */
 static void
@@ -196,8 +200,42 @@ find_columns(CsvKept *kept)
 	}
 }
 
+/* are the file's bytes still those from which the stretch was made? */
+static bool
+is_stretch_of(const CsvSource *source, const CsvStretch *stretch)
+{
+	CsvFingerprint fingerprint = {.nbytes = stretch->to.offset};
+
+	memcpy(fingerprint.first, stretch->first, sizeof(stretch->first));
+	memcpy(fingerprint.last, stretch->last, sizeof(stretch->last));
+	return csv_fingerprint_fits_ends(csv_source_file(source), csv_source_name(source),
+									 &fingerprint);
+}
+
+/*
+ * Sets the key for columns from this place on, or of the whole file (NULL).  Returns
+ * whether such columns may be kept.
+ */
+static bool
+set_stretch(CsvKept *kept, const CsvSource *source, const CsvFilePlace *from)
+{
+	CsvFileIdentity listed;
+	bool		seekable;
+
+	memset(&kept->key.stretch, 0, sizeof(kept->key.stretch));
+	kept->key.grows = from != NULL;
+	if (from == NULL)
+		return csv_has_settled(kept->key.file.changed);
+	kept->key.stretch.from = csv_place_in_message(from);
+
+	/* of other files, the place says nothing of the file's bytes */
+	return csv_source_look_at(source, csv_source_number(source), &listed, &seekable) &&
+		seekable;
+}
+
 bool
-csv_kept_find(CsvKept *kept, const CsvSource *source, bool *may_keep)
+csv_kept_find(CsvKept *kept, const CsvSource *source, const CsvFilePlace *from,
+			  bool *may_keep)
 {
 	CsvMemory	memory = csv_context_memory(kept->context);
 	CsvDescriptors with = {1, {csv_source_file(source)}};
@@ -207,7 +245,9 @@ csv_kept_find(CsvKept *kept, const CsvSource *source, bool *may_keep)
 	*may_keep = false;
 	if (!csv_source_identity(source, &kept->key.file))
 		return false;
-	*may_keep = csv_has_settled(kept->key.file.changed);
+	*may_keep = set_stretch(kept, source, from);
+	if (from != NULL && !*may_keep)
+		return false;
 	strlcpy(kept->key.user.filename, csv_source_name(source), CSV_NAME_BYTES);
 	set_columns(&kept->key.wanted, kept->layout);
 	if (!csv_service_connect(false) ||
@@ -218,13 +258,19 @@ csv_kept_find(CsvKept *kept, const CsvSource *source, bool *may_keep)
 		csv_wire_close(&came);
 		return false;
 	}
-	*may_keep = false;
 	kept->connection = csv_service_connection();
 	kept->set = answer.found.set;
 	kept->store = csv_store_open(&memory, came.files[0]);
 	csv_wire_close(&came);
 	if (kept->store == NULL)
 		elog(ERROR, "could not map resident columns: %m");
+	if (from != NULL && !is_stretch_of(source, &answer.found.stretch))
+	{
+		leave_found(kept);
+		return false;
+	}
+	*may_keep = false;
+	kept->end = csv_place_of_message(&answer.found.stretch.to);
 	kept->batches =
 		MemoryContextAllocZero(kept->context, sizeof(CsvResidentBatch) *
 							   Max(csv_store_nbatches(kept->store), 1));
@@ -396,7 +442,7 @@ may_take(void *arg, uint64_t nbytes)
 	message.before = kept->key.promised;
 	message.nbytes = nbytes;
 	message.read_bytes = csv_store_bytes_read(kept->writer);
-	message.file_bytes = (uint64) kept->key.file.size;
+	message.file_bytes = (uint64) kept->key.file.size - kept->key.stretch.from.offset;
 	if (!csv_service_ask(&message, sizeof(message), NULL, &answer, NULL) ||
 		answer.done.count == 0)
 		return false;
@@ -412,17 +458,36 @@ csv_kept_add(CsvKept *kept, const CsvBatch *batch)
 		csv_kept_leave(kept);
 }
 
+/*
+ * Sets the end of the columns.  False: they have no records, or the file is not the same
+ * any more.
+ */
+static bool
+end_stretch(CsvKept *kept, const CsvSource *source, const CsvFilePlace *to)
+{
+	CsvStretch *stretch = &kept->key.stretch;
+	int			file = csv_source_file(source);
+	const char *name = csv_source_name(source);
+	CsvFileIdentity now;
+
+	if (!kept->key.grows)
+		return csv_source_identity(source, &now) && csv_same_file(&now, &kept->key.file);
+	csv_source_check_same(source);
+	stretch->to = csv_place_in_message(to);
+	return to->offset > stretch->from.offset &&
+		csv_fingerprint_first(file, name, to->offset, stretch->first) &&
+		csv_fingerprint_last(file, name, to->offset, stretch->last);
+}
+
 void
-csv_kept_finish(CsvKept *kept, const CsvSource *source)
+csv_kept_finish(CsvKept *kept, const CsvSource *source, const CsvFilePlace *to)
 {
 	CsvDescriptors with = {2, {csv_source_file(source), kept->file}};
 	CsvStoreSummary summary;
-	CsvFileIdentity now;
 	CsvMessage	answer;
 
 	/* if the file was changed while it was read, its version is unknown */
-	if (kept->writer != NULL && csv_source_identity(source, &now) &&
-		csv_same_file(&now, &kept->key.file) &&
+	if (kept->writer != NULL && end_stretch(kept, source, to) &&
 		kept->connection == csv_service_connection() &&
 		csv_store_finish(kept->writer, may_take, kept, &summary))
 	{

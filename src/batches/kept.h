@@ -49,6 +49,7 @@ typedef struct CsvKept
 	uint64		set;			/* the number that csv_gpu_service has for them */
 	CsvResidentBatch *batches;	/* an entry has no arrays until it is used */
 	uint32		next;			/* number of the next batch */
+	CsvFilePlace end;			/* where their records end, if the file grows */
 	const CsvResidentBatch *batch;	/* the current batch */
 	CsvArray   *arrays;			/* arrays of the current batch, in the layout's order */
 	uint32_t   *places;			/* for each of these arrays: its number in the store */
@@ -68,9 +69,12 @@ extern CsvKept *csv_kept_create(CsvFileLayout *layout);
 /*
  * Are the wanted columns of the source's open file kept?  If so, lays them out.
  * Otherwise *may_keep says whether they may be kept after reading.  Must be called
- * before anything is read.  Columns of older versions of the file are released.
+ * before anything is read.  Columns of older versions of the file are released.  from:
+ * NULL, or the place in a file that grows from which on columns are wanted.  They may
+ * end before the file does.
  */
-extern bool csv_kept_find(CsvKept *kept, const CsvSource *source, bool *may_keep);
+extern bool csv_kept_find(CsvKept *kept, const CsvSource *source,
+						  const CsvFilePlace *from, bool *may_keep);
 
 /*
  * The next batch of the columns that were found; false after the last.  *batch lives
@@ -92,11 +96,13 @@ extern void csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys,
 /*
  * Copy the batches of a file whose columns csv_kept_find() has not found, while there
  * is room.  Batches must be added in order, from the first, to the end of the file.
- * csv_kept_finish(): the file, still open, was read to its end.
+ * csv_kept_finish(): the file, still open, was read to its end; one that grows, to this
+ * place.
  */
 extern void csv_kept_begin(CsvKept *kept, const CsvDialect *dialect);
 extern void csv_kept_add(CsvKept *kept, const CsvBatch *batch);
-extern void csv_kept_finish(CsvKept *kept, const CsvSource *source);
+extern void csv_kept_finish(CsvKept *kept, const CsvSource *source,
+							const CsvFilePlace *to);
 
 /* releases the pin, or columns that were begun and not kept; raises no ERROR */
 extern void csv_kept_leave(CsvKept *kept);

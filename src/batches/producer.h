@@ -133,6 +133,7 @@ struct CsvBatches
 
 	/* makes the next batch of the open file; NULL: no file is open */
 	bool		(*next) (CsvBatches *batches);
+	bool		grows;			/* the open file does (csv_source_grows()) */
 	struct CsvKept *kept;		/* NULL: nothing is kept or taken from kept columns */
 	struct CsvShare *share;		/* NULL: no other process shares the files */
 

@@ -300,12 +300,12 @@ csv_reading_leave_gpu(CsvBatches *batches, bool warns)
 /* ---- a file ---- */
 
 void
-csv_reading_begin(CsvBatches *batches, bool grows)
+csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlace *from)
 {
 	CsvReader  *reader = batches->reader;
 	const CsvResume *resumed = batches->table->resume;
-	const CsvFilePlace *start = resumed == NULL ? NULL :
-		&resumed->starts[csv_source_number(batches->source)];
+	int			number = csv_source_number(batches->source);
+	const CsvFilePlace *start = resumed == NULL ? from : &resumed->starts[number];
 	CsvStatus	status;
 	CsvReadAhead ahead;
 
@@ -321,8 +321,8 @@ csv_reading_begin(CsvBatches *batches, bool grows)
 	set_layout(batches);
 	if (start != NULL && start->offset > csv_reader_place(reader)->offset)
 	{
-		resumed->begun(resumed->arg, csv_source_number(batches->source),
-					   csv_source_file(batches->source));
+		if (resumed != NULL)
+			resumed->begun(resumed->arg, number, csv_source_file(batches->source));
 		resume(batches, start);
 	}
 	if (batches->remote != NULL || batches->gpu == CSV_GPU_READS)
@@ -334,17 +334,6 @@ csv_reading_place(const CsvBatches *batches)
 {
 	return batches->remote != NULL ? &batches->remote->place :
 		csv_reader_place(batches->reader);
-}
-
-bool
-csv_reading_has_all(const CsvBatches *batches)
-{
-	const CsvFilePlace *place = csv_reading_place(batches);
-	CsvReadAhead ahead;
-
-	return !csv_reader_dialect(batches->reader)->opt.growing ||
-		(csv_source_read_ahead(batches->source, &ahead) &&
-		 place->offset == ahead.file_bytes);
 }
 
 void

@@ -25,17 +25,14 @@ extern void csv_reading_close_pieces(CsvBatches *batches);
 /* stops threads that read ahead */
 extern void csv_reading_leave(CsvBatches *batches);
 
-/* reads the beginning of the open file, which may grow, and lays out its columns */
-extern void csv_reading_begin(CsvBatches *batches, bool grows);
+/*
+ * Reads the beginning of the open file, which may grow, and lays out its columns.  Goes
+ * on from a place behind that, if it is given (NULL: not).
+ */
+extern void csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlace *from);
 
 /* where the records of the open file end that were read */
 extern const CsvFilePlace *csv_reading_place(const CsvBatches *batches);
-
-/*
- * Was all of the open file read?  False if a record at its end may not be there yet, or
- * if that is not known.
- */
-extern bool csv_reading_has_all(const CsvBatches *batches);
 
 /*
  * The next batch of the open file, which lives until the next call.  Returns false at

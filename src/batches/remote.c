@@ -173,17 +173,6 @@ csv_remote_held(CsvRemote *remote, uint32_t first, CsvPartialGroups *groups)
 	return status;
 }
 
-static CsvPlaceInMessage
-place_in_message(const CsvFilePlace *place)
-{
-	CsvPlaceInMessage message = {
-		place->offset, place->records, place->lines, place->alone_until,
-		place->skip_line
-	};
-
-	return message;
-}
-
 void
 csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place, uint64 end)
 {
@@ -191,7 +180,7 @@ csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place, uint64 end)
 
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_PIECE;
-	message.place = place_in_message(place);
+	message.place = csv_place_in_message(place);
 	message.end = end;
 	remote->place = *place;
 
@@ -280,7 +269,7 @@ csv_remote_begin(CsvRemote *remote, const CsvBatches *batches)
 	message.kind = CSV_MESSAGE_FILE;
 	message.is_stream = remote->is_stream;
 	message.is_shared = batches->share != NULL;
-	message.place = place_in_message(&remote->place);
+	message.place = csv_place_in_message(&remote->place);
 	message.file_bytes = remote->is_stream ? 0 : ahead.file_bytes;
 	with.files[0] = request_file(remote, NULL);
 	if (with.files[0] < 0)

@@ -518,7 +518,7 @@ open_step(CsvBatches *batches)
 						 CSV_GPU_READS : CSV_GPU_NONE);
 		batches->is_alone = true;
 	}
-	csv_reading_begin(batches, file->grows);
+	csv_reading_begin(batches, file->grows, NULL);
 	if (!share->claim.whole)
 		open_pieces(batches, file);
 }

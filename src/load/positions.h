@@ -12,7 +12,7 @@
 #include "datatype/timestamp.h"
 #include "storage/itemptr.h"
 
-#include "load/fingerprint.h"
+#include "table/fingerprint.h"
 #include "reader/place.h"
 #include "wire/identity.h"
 

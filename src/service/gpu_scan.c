@@ -318,29 +318,11 @@ close_file(Scan *scan)
 }
 
 /* offsets of files are below 2^63: sums of an offset and a length do not wrap */
-static bool
-is_place_sound(const CsvPlaceInMessage *message)
-{
-	return message->offset <= INT64_MAX && message->alone_until <= INT64_MAX &&
-		message->skip_line <= 1;
-}
-
-static CsvFilePlace
-place_in(const CsvPlaceInMessage *message)
-{
-	CsvFilePlace place = {
-		message->offset, message->records, message->lines,
-		message->alone_until, message->skip_line != 0
-	};
-
-	return place;
-}
-
 /* open a reader of the file at its place; returns the error */
 static CsvStatus
 open_reader(Scan *scan, const CsvFileMessage *message)
 {
-	CsvFilePlace place = place_in(&message->place);
+	CsvFilePlace place = csv_place_of_message(&message->place);
 	CsvOwnBytes own = {await_bytes, scan};
 	CsvMemory	memory = csv_cuda_pinned(csv_device_session(scan->outlet.device));
 	CsvReadAhead ahead = {
@@ -465,7 +447,7 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	scan->file_bytes = message->file_bytes;
 	scan->may_be_ahead = true;
 	if (message->is_stream > 1 || message->is_shared > 1 ||
-		!is_place_sound(&message->place) || message->file_bytes > INT64_MAX ||
+		!csv_place_is_sound(&message->place) || message->file_bytes > INT64_MAX ||
 		with->n != (message->is_stream ? 1 : 2) ||
 		(!message->is_stream && !may_read(with->files[1])))
 		return false;
@@ -488,11 +470,11 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 static bool
 go_to_piece(Scan *scan, const CsvPieceMessage *message)
 {
-	CsvFilePlace place = place_in(&message->place);
+	CsvFilePlace place = csv_place_of_message(&message->place);
 	uint64_t	most;
 	uint64_t	nbytes = message->end - place.offset;
 
-	if (scan->file < 0 || !is_place_sound(&message->place) ||
+	if (scan->file < 0 || !csv_place_is_sound(&message->place) ||
 		message->end <= place.offset)
 		return false;
 	scan->may_be_ahead = false;

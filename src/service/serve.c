@@ -157,20 +157,23 @@ is_find(const CsvFindMessage *find, size_t nbytes)
 {
 	return is_wanted(&find->wanted, offsetof(CsvFindMessage, wanted), nbytes) &&
 		memchr(find->user.filename, 0, CSV_NAME_BYTES) != NULL &&
-		find->has_bad_values <= 1;
+		find->has_bad_values <= 1 && find->grows <= 1 &&
+		csv_place_is_sound(&find->stretch.from) && csv_place_is_sound(&find->stretch.to);
 }
 
-/* is the descriptor the file that the client means? */
+/* is the descriptor the file that the client means?  One that grows may be longer. */
 static bool
-is_that_file(const CsvFileIdentity *file, int descriptor)
+is_that_file(const CsvFindMessage *find, int descriptor)
 {
+	const CsvFileIdentity *file = &find->file;
 	struct stat st;
 	CsvFileIdentity identity;
 
 	if (fstat(descriptor, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
 	identity = csv_file_identity(&st);
-	return csv_same_file(&identity, file);
+	return find->grows ? identity.device == file->device && identity.inode == file->inode :
+		csv_same_file(&identity, file);
 }
 
 /* ---- handlers of messages ---- */
@@ -212,8 +215,8 @@ handle_find(const Call *call)
 		return false;
 	call->reply->nbytes = sizeof(*answer);
 	pin = malloc(sizeof(Pin));
-	if (pin != NULL && is_that_file(&find->file, call->descriptors->files[0]))
-		set = csv_sets_find(&find->file, &find->wanted, &find->user);
+	if (pin != NULL && is_that_file(find, call->descriptors->files[0]))
+		set = csv_sets_find(find);
 	if (set == NULL)
 	{
 		free(pin);
@@ -227,6 +230,7 @@ handle_find(const Call *call)
 	answer->found = 1;
 	answer->set = set->number;
 	answer->nrows = set->nrows;
+	answer->stretch = set->stretch;
 	csv_reply_with_file(call->reply, set->file, false);
 	return true;
 }
@@ -254,11 +258,7 @@ handle_look(const Call *call)
 	call->reply->nbytes = sizeof(*answer);
 	for (uint32_t i = 0; i < look->nfiles && answer->found; i++)
 	{
-		const CsvSet *set = csv_sets_look(&look->files[i], &look->wanted);
-
-		answer->found = set != NULL;
-		if (set != NULL)
-			answer->nrows += set->nrows;
+		answer->found = csv_sets_look(&look->files[i], &look->wanted, &answer->nrows);
 	}
 	return true;
 }
@@ -293,7 +293,7 @@ handle_keep(const Call *call)
 	if (!is_find(keep, call->nbytes) || keep->promised > call->client->promised)
 		return false;
 	give_back(call->client, keep->promised);
-	kept = is_that_file(&keep->file, descriptors->files[0]) &&
+	kept = is_that_file(keep, descriptors->files[0]) &&
 		csv_sets_keep(keep, descriptors->files[1]);
 	if (kept)
 		descriptors->n = 1;

@@ -16,6 +16,12 @@
 #define MOST_USERS			16	/* of one set; the first is forgotten first */
 #define NUM_LISTS			4096	/* a power of two */
 
+/*
+ * Kept columns are expected to answer a query if the rest of a file that grows is at most
+ * this part of it
+ */
+#define REST_SHARE			8
+
 /* descriptors that remain for clients, and for files that they send */
 #define SPARE_DESCRIPTORS	256
 
@@ -241,16 +247,73 @@ answers(const CsvWanted *has, bool has_bad_values, const CsvWanted *wanted)
 	return true;
 }
 
-CsvSet *
-csv_sets_look(const CsvFileIdentity *file, const CsvWanted *wanted)
+static bool
+is_same_place(const CsvSet *set, const CsvFileIdentity *file)
+{
+	return set->identity.device == file->device && set->identity.inode == file->inode;
+}
+
+/* has the set no columns of this state of the file? */
+static bool
+is_of_other(const CsvSet *set, const CsvFileIdentity *file)
+{
+	return set->grows ? !is_same_place(set, file) ||
+		set->stretch.to.offset > (uint64_t) file->size :
+		!csv_same_file(&set->identity, file);
+}
+
+/* the newest set of all of the file, or of a stretch that begins at this offset */
+static CsvSet *
+look(const CsvFileIdentity *file, const CsvWanted *wanted, bool grows, uint64_t from)
 {
 	CsvSet	   *set;
 
 	LIST_FOREACH(set, &sets_of_file[list_of_file(file)], of_file)
-		if (csv_same_file(&set->identity, file) &&
+		if (set->grows == grows && !is_of_other(set, file) &&
+			(!grows || set->stretch.from.offset == from) &&
 			answers(set->wanted, set->has_bad_values, wanted))
 			return set;
 	return NULL;
+}
+
+/* where the last of the stretches ends that follow one another; adds up their rows */
+static uint64_t
+end_of_stretches(const CsvFileIdentity *file, const CsvWanted *wanted, uint64_t from,
+				 uint64_t *nrows)
+{
+	const CsvSet *set;
+
+	while ((set = look(file, wanted, true, from)) != NULL)
+	{
+		from = set->stretch.to.offset;
+		*nrows += set->nrows;
+	}
+	return from;
+}
+
+bool
+csv_sets_look(const CsvFileIdentity *file, const CsvWanted *wanted, uint64_t *nrows)
+{
+	const CsvSet *set = look(file, wanted, false, 0);
+	uint64_t	size = (uint64_t) file->size;
+
+	if (set == NULL)
+		return size > 0 &&
+			end_of_stretches(file, wanted, 0, nrows) >= size - size / REST_SHARE;
+	*nrows += set->nrows;
+	return true;
+}
+
+/* is it better to read the set's bytes again, together with the bytes behind them? */
+static bool
+is_short(const CsvSet *set, const CsvFindMessage *find)
+{
+	uint64_t	size = (uint64_t) find->file.size;
+	uint64_t	to = set->stretch.to.offset;
+	uint64_t	nrows = 0;
+
+	return end_of_stretches(&find->file, &find->wanted, to, &nrows) < size &&
+		size - to >= to - set->stretch.from.offset;
 }
 
 /* drop sets of an earlier state of the file, even those in use */
@@ -263,9 +326,7 @@ drop_changed(const CsvFileIdentity *file)
 	{
 		CsvSet	   *next = LIST_NEXT(set, of_file);
 
-		if (set->identity.device == file->device &&
-			set->identity.inode == file->inode &&
-			!csv_same_file(&set->identity, file))
+		if (is_same_place(set, file) && is_of_other(set, file))
 			drop_set(set);
 		set = next;
 	}
@@ -284,7 +345,7 @@ leave_replaced(const CsvFileIdentity *file,
 		CsvSet	   *set = user->set;
 
 		if (is_same_name(&user->name, name) &&
-			!csv_same_file(&set->identity, file))
+			is_of_other(set, file))
 		{
 			drop_user(set, user);
 			if (set->nusers == 0)
@@ -321,21 +382,20 @@ add_user(CsvSet *set, const CsvTableName *name)
 }
 
 CsvSet *
-csv_sets_find(const CsvFileIdentity *file,
-				  const CsvWanted *wanted, const CsvTableName *user)
+csv_sets_find(const CsvFindMessage *find)
 {
 	CsvSet	   *set;
 
-	drop_changed(file);
-	leave_replaced(file, user);
-	set = csv_sets_look(file, wanted);
-	if (set == NULL)
+	drop_changed(&find->file);
+	leave_replaced(&find->file, &find->user);
+	set = look(&find->file, &find->wanted, find->grows, find->stretch.from.offset);
+	if (set == NULL || (find->grows && is_short(set, find)))
 		return NULL;
 	set->npins++;
 	set->last_used = csv_now_microseconds();
 	TAILQ_REMOVE(&sets, set, by_use);
 	TAILQ_INSERT_HEAD(&sets, set, by_use);
-	add_user(set, user);
+	add_user(set, &find->user);
 	return set;
 }
 
@@ -359,9 +419,22 @@ make_set(const CsvFindMessage *columns)
 	memcpy(set->wanted, &columns->wanted, size);
 	set->identity = columns->file;
 	set->has_bad_values = columns->has_bad_values != 0;
+	set->grows = columns->grows != 0;
+	set->stretch = columns->stretch;
 	set->nrows = columns->nrows;
 	TAILQ_INIT(&set->users);
 	return set;
+}
+
+/* has the set all records that another set of the file has? */
+static bool
+has_records_of(const CsvSet *set, const CsvSet *other)
+{
+	if (!set->grows)
+		return is_same_place(set, &other->identity) &&
+			(other->grows || csv_same_file(&other->identity, &set->identity));
+	return other->grows && is_same_place(set, &other->identity) &&
+		other->stretch.from.offset >= set->stretch.from.offset;
 }
 
 /* drop sets that this set can replace, and take over their users */
@@ -374,7 +447,7 @@ replace_others(CsvSet *set)
 	{
 		CsvSet	   *next = LIST_NEXT(other, of_file);
 
-		if (csv_same_file(&other->identity, &set->identity) &&
+		if (has_records_of(set, other) &&
 			answers(set->wanted, set->has_bad_values, other->wanted))
 		{
 			CsvUser	   *user;
@@ -399,6 +472,8 @@ csv_sets_keep(const CsvFindMessage *columns, int file)
 	CsvSet	   *set;
 
 	if (taken < 0 || columns->nrows > CSV_MOST_KEPT_ROWS ||
+		(columns->grows &&
+		 columns->stretch.from.offset >= columns->stretch.to.offset) ||
 		!make_room(nbytes + sizeof(CsvUser)))
 		return false;
 	set = make_set(columns);

@@ -36,6 +36,8 @@ typedef struct CsvSet
 	uint64_t	number;
 	CsvFileIdentity identity;
 	CsvWanted  *wanted;			/* allocated for its columns only */
+	bool		grows;			/* it has the columns of a stretch of the file */
+	CsvStretch	stretch;
 	bool		has_bad_values;
 	uint64_t	nrows;
 	uint64_t	nbytes;			/* of memory files, and of this set's data */
@@ -70,15 +72,20 @@ extern uint64_t csv_sets_bytes(void);
  * there is none.  Drops sets of an earlier state of the file.  If the table had
  * another file under this name, drops that file's sets, unless another table uses
  * them.
+ *
+ * If the file grows, the set's stretch begins at the given place.  If the client must
+ * read bytes behind it in any case, and all bytes behind it are as many as those of the
+ * set, none is found: the client reads them together, so that a file has few sets.
  */
-extern CsvSet *csv_sets_find(const CsvFileIdentity *file,
-								 const CsvWanted *wanted,
-								 const CsvTableName *user);
+extern CsvSet *csv_sets_find(const CsvFindMessage *find);
 extern void csv_set_unpin(CsvSet *set);
 
-/* the same without any effect; NULL: there is none */
-extern CsvSet *csv_sets_look(const CsvFileIdentity *file,
-								 const CsvWanted *wanted);
+/*
+ * Would sets answer a query over nearly all of the file?  Adds to *nrows the rows that
+ * they have.
+ */
+extern bool csv_sets_look(const CsvFileIdentity *file, const CsvWanted *wanted,
+						  uint64_t *nrows);
 
 /*
  * May a client take this room for columns?  Then what is more than before is promised

@@ -376,8 +376,11 @@ csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
 	struct stat st;
 
 	/* bytes that were appended since the scan began are not read */
-	return source->fd >= 0 && source->pipe == NULL &&
-		fstat(source->fd, &st) == 0 && (uint64_t) st.st_size == source->nbytes &&
+	if (source->fd < 0 || source->pipe != NULL || fstat(source->fd, &st) != 0)
+		return false;
+	if (source->grows && (uint64_t) st.st_size > source->nbytes)
+		st.st_size = (off_t) source->nbytes;
+	return (uint64_t) st.st_size == source->nbytes &&
 		csv_identify(source->table, &st, identity);
 }
 

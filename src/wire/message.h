@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include "identity.h"
+#include "reader/place.h"
 
 /* of messages, and of everything in shared memory; newer versions are greater */
 #define CSV_WIRE_VERSION		2
@@ -160,11 +161,66 @@ typedef struct CsvTableName
 	char		filename[CSV_NAME_BYTES];	/* as the table names it */
 } CsvTableName;
 
+/* as in a CsvFilePlace */
+typedef struct CsvPlaceInMessage
+{
+	uint64_t	offset;
+	uint64_t	records;
+	uint64_t	lines;
+	uint64_t	alone_until;
+	uint64_t	skip_line;		/* 0 or 1 */
+} CsvPlaceInMessage;
+
+static inline CsvPlaceInMessage
+csv_place_in_message(const CsvFilePlace *place)
+{
+	CsvPlaceInMessage message = {
+		place->offset, place->records, place->lines, place->alone_until,
+		place->skip_line
+	};
+
+	return message;
+}
+
+static inline CsvFilePlace
+csv_place_of_message(const CsvPlaceInMessage *message)
+{
+	CsvFilePlace place = {
+		message->offset, message->records, message->lines,
+		message->alone_until, message->skip_line != 0
+	};
+
+	return place;
+}
+
+static inline bool
+csv_place_is_sound(const CsvPlaceInMessage *message)
+{
+	return message->offset <= INT64_MAX && message->alone_until <= INT64_MAX &&
+		message->skip_line <= 1;
+}
+
+#define CSV_END_HASH_BYTES		32
+
+/*
+ * The records of a file that grows which some columns have.  The file is the same as long
+ * as its bytes up to `to` have these hashes at both ends (fingerprint.h).
+ */
+typedef struct CsvStretch
+{
+	CsvPlaceInMessage from;
+	CsvPlaceInMessage to;
+	uint8_t		first[CSV_END_HASH_BYTES];
+	uint8_t		last[CSV_END_HASH_BYTES];
+} CsvStretch;
+
 /* this, like all messages with a CsvWanted, ends after ncolumns columns */
 typedef struct CsvFindMessage
 {
 	uint32_t	kind;
-	uint32_t	has_bad_values; /* KEEP */
+	uint16_t	has_bad_values; /* KEEP */
+	uint16_t	grows;			/* columns of a stretch of the file */
+	CsvStretch	stretch;		/* FIND: only from.offset */
 	CsvTableName user;
 	uint64_t	nrows;			/* KEEP */
 	uint64_t	promised;		/* KEEP: bytes that these columns were promised */
@@ -189,6 +245,7 @@ typedef struct CsvFoundMessage
 	uint32_t	found;			/* 1, or 0: there are no columns */
 	uint64_t	set;
 	uint64_t	nrows;
+	CsvStretch	stretch;
 } CsvFoundMessage;
 
 typedef struct CsvSetMessage
@@ -326,16 +383,6 @@ typedef struct CsvScanMessage
 	uint32_t	must_wait;		/* for the device, if it is not awake */
 	uint32_t	io_threads;
 } CsvScanMessage;
-
-/* as in a CsvFilePlace */
-typedef struct CsvPlaceInMessage
-{
-	uint64_t	offset;
-	uint64_t	records;
-	uint64_t	lines;
-	uint64_t	alone_until;
-	uint64_t	skip_line;		/* 0 or 1 */
-} CsvPlaceInMessage;
 
 typedef struct CsvFileMessage
 {

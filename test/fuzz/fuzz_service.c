@@ -135,7 +135,10 @@ make_find(World *world, CsvFindMessage *find, CsvDescriptors *descriptors)
 	find->user.table = choose(&world->choices, 16);
 	find->user.filename[0] = (char) ('a' + choose(&world->choices, 4));
 	find->nrows = choose(&world->choices, 1000);
-	find->has_bad_values = choose(&world->choices, 2);
+	find->has_bad_values = (uint16_t) choose(&world->choices, 2);
+	find->grows = (uint16_t) choose(&world->choices, 2);
+	find->stretch.from.offset = choose(&world->choices, 4) * 64;
+	find->stretch.to.offset = choose(&world->choices, 8) * 64;
 	find->file = identity_of(file);
 	set_wanted(world, &find->wanted);
 	bring(descriptors, chance(&world->choices, 16) ? any_file(world) : dup(file));

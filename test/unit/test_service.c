@@ -790,6 +790,95 @@ tables_use_sets(void **state)
 	assert_int_equal(held(), 0);
 }
 
+/* ---- a file that grows ---- */
+
+static bool
+keep_stretch(int file, uint64_t from, uint64_t to, const char *columns)
+{
+	CsvFindMessage message;
+
+	(void) set_find(&message, CSV_MESSAGE_KEEP, file, columns);
+	message.grows = 1;
+	message.stretch.from.offset = from;
+	message.stretch.to.offset = to;
+	message.promised = 100;
+	return room(alice, 0, 100, 1, 1) &&
+		send_keep(alice, &message, file, memory_file(100, true));
+}
+
+/* where the stretch ends that is found from an offset on; 0: none is found */
+static uint64_t
+find_stretch(int file, uint64_t from, const char *columns)
+{
+	CsvFindMessage message;
+	uint64_t	to;
+
+	(void) set_find(&message, CSV_MESSAGE_FIND, file, columns);
+	message.grows = 1;
+	message.stretch.from.offset = from;
+	assert_true(send_find(alice, &message, file));
+	if (!reply.message.found.found)
+		return 0;
+	assert_int_equal(reply.message.found.stretch.from.offset, from);
+	to = reply.message.found.stretch.to.offset;
+	assert_true(release(alice, reply.message.found.set));
+	return to;
+}
+
+static void
+stretches_of_a_file(void **state)
+{
+	int			file = files[0];
+
+	(void) state;
+	assert_int_equal(ftruncate(file, 1000), 0);
+	assert_false(keep_stretch(file, 0, 0, "12"));
+	assert_false(keep_stretch(file, 500, 400, "12"));
+	assert_int_equal(find_stretch(file, 0, "12"), 0);
+	assert_true(keep_stretch(file, 0, 1000, "12"));
+	assert_int_equal(find_stretch(file, 0, "12"), 1000);
+	assert_int_equal(find_stretch(file, 0, "2"), 1000);
+	assert_int_equal(find_stretch(file, 0, "3"), 0);
+	assert_int_equal(find_stretch(file, 1000, "12"), 0);
+	assert_true(has(file, "12"));
+
+	/* these are not columns of the whole file, nor the other way round */
+	assert_int_equal(find(alice, file, "12"), 0);
+
+	/* it becomes longer, and what is there still counts */
+	assert_int_equal(ftruncate(file, 1100), 0);
+	assert_int_equal(find_stretch(file, 0, "12"), 1000);
+	assert_true(has(file, "12"));
+	assert_true(keep_stretch(file, 1000, 1100, "12"));
+	assert_int_equal(find_stretch(file, 1000, "12"), 1100);
+
+	/* a short stretch is read again, with the bytes behind it, if any must be read */
+	assert_int_equal(ftruncate(file, 1150), 0);
+	assert_int_equal(find_stretch(file, 1000, "12"), 1100);
+	assert_int_equal(ftruncate(file, 1300), 0);
+	assert_false(has(file, "12"));
+	assert_int_equal(find_stretch(file, 0, "12"), 1000);
+	assert_int_equal(find_stretch(file, 1000, "12"), 0);
+	assert_true(keep_stretch(file, 1000, 1300, "12"));
+	assert_int_equal(find_stretch(file, 1000, "12"), 1300);
+	assert_true(has(file, "12"));
+	assert_int_equal(forget(true, 0, 0), 2);
+
+	/* of a file that became shorter, nothing is found */
+	assert_true(keep_stretch(file, 0, 1000, "12"));
+	assert_true(keep_stretch(file, 1000, 1300, "12"));
+	assert_int_equal(ftruncate(file, 900), 0);
+	assert_int_equal(find_stretch(file, 0, "12"), 0);
+	assert_false(has(file, "12"));
+	assert_int_equal(forget(true, 0, 0), 0);
+
+	/* the whole file, which grows no more, replaces its stretches */
+	assert_true(keep_stretch(file, 0, 900, "12"));
+	assert_true(keep(file, "12", 100));
+	assert_int_equal(find_stretch(file, 0, "12"), 0);
+	assert_int_not_equal(find(alice, file, "12"), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
@@ -811,6 +900,7 @@ main(void)
 		TEST(many_sets_stay_within_the_limit),
 		TEST(groupings_belong_to_sets),
 		TEST(tables_use_sets),
+		TEST(stretches_of_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, wait_for_devices, NULL);

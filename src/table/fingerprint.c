@@ -9,7 +9,7 @@
 #include "common/cryptohash.h"
 #include "port/pg_crc32c.h"
 
-#include "load/fingerprint.h"
+#include "table/fingerprint.h"
 #include "table/interrupts.h"
 
 #define READ_BYTES	(256 * 1024)
@@ -62,8 +62,8 @@ csv_fingerprint_first(int file, const char *name, uint64 nbytes, uint8 *hash)
 	return hash_end(file, name, Min(nbytes, CSV_END_BYTES), 0, hash);
 }
 
-static bool
-hash_last(int file, const char *name, uint64 nbytes, uint8 *hash)
+bool
+csv_fingerprint_last(int file, const char *name, uint64 nbytes, uint8 *hash)
 {
 	size_t		n = Min(nbytes, CSV_END_BYTES);
 
@@ -106,7 +106,7 @@ csv_fingerprint_make(int file, const char *name, uint64 nbytes,
 	}
 	return add_to_crc(file, name, from, nbytes, &fingerprint->crc) &&
 		csv_fingerprint_first(file, name, nbytes, fingerprint->first) &&
-		hash_last(file, name, nbytes, fingerprint->last);
+		csv_fingerprint_last(file, name, nbytes, fingerprint->last);
 }
 
 bool
@@ -116,7 +116,7 @@ csv_fingerprint_fits_ends(int file, const char *name, const CsvFingerprint *fing
 
 	return csv_fingerprint_first(file, name, fingerprint->nbytes, hash) &&
 		memcmp(hash, fingerprint->first, sizeof(hash)) == 0 &&
-		hash_last(file, name, fingerprint->nbytes, hash) &&
+		csv_fingerprint_last(file, name, fingerprint->nbytes, hash) &&
 		memcmp(hash, fingerprint->last, sizeof(hash)) == 0;
 }
 

@@ -30,8 +30,12 @@ extern bool csv_fingerprint_make(int file, const char *name, uint64 nbytes,
 								 const CsvFingerprint *before,
 								 CsvFingerprint *fingerprint);
 
-/* SHA-256 of the file's first bytes, CSV_END_BYTES at most; false: it is shorter */
+/*
+ * SHA-256 of the first and of the last of the file's first nbytes bytes, CSV_END_BYTES at
+ * most; false: it is shorter
+ */
 extern bool csv_fingerprint_first(int file, const char *name, uint64 nbytes, uint8 *hash);
+extern bool csv_fingerprint_last(int file, const char *name, uint64 nbytes, uint8 *hash);
 
 /* does the file begin with these bytes, by both ends of them, or by all of them? */
 extern bool csv_fingerprint_fits_ends(int file, const char *name,
