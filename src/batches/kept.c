@@ -200,7 +200,7 @@ find_columns(CsvKept *kept)
 	}
 }
 
-/* are the file's bytes still those from which the stretch was made? */
+/* does the file still have the bytes of the stretch? */
 static bool
 is_stretch_of(const CsvSource *source, const CsvStretch *stretch)
 {

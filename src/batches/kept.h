@@ -70,8 +70,8 @@ extern CsvKept *csv_kept_create(CsvFileLayout *layout);
  * Are the wanted columns of the source's open file kept?  If so, lays them out.
  * Otherwise *may_keep says whether they may be kept after reading.  Must be called
  * before anything is read.  Columns of older versions of the file are released.  from:
- * NULL, or the place in a file that grows from which on columns are wanted.  They may
- * end before the file does.
+ * NULL, or a place in a file that grows: columns of the records behind it are wanted.
+ * The columns that are found may end before the file does.
  */
 extern bool csv_kept_find(CsvKept *kept, const CsvSource *source,
 						  const CsvFilePlace *from, bool *may_keep);
@@ -96,8 +96,8 @@ extern void csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys,
 /*
  * Copy the batches of a file whose columns csv_kept_find() has not found, while there
  * is room.  Batches must be added in order, from the first, to the end of the file.
- * csv_kept_finish(): the file, still open, was read to its end; one that grows, to this
- * place.
+ * csv_kept_finish(): the file, still open, was read to its end; a file that grows, to
+ * this place.
  */
 extern void csv_kept_begin(CsvKept *kept, const CsvDialect *dialect);
 extern void csv_kept_add(CsvKept *kept, const CsvBatch *batch);

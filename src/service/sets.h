@@ -73,9 +73,10 @@ extern uint64_t csv_sets_bytes(void);
  * another file under this name, drops that file's sets, unless another table uses
  * them.
  *
- * If the file grows, the set's stretch begins at the given place.  If the client must
- * read bytes behind it in any case, and all bytes behind it are as many as those of the
- * set, none is found: the client reads them together, so that a file has few sets.
+ * If the file grows, the set's stretch begins at the given place.  A set is not found if
+ * the client must read bytes behind it in any case, and there are at least as many bytes
+ * behind it as in its stretch: the client reads both together, so that a file has few
+ * sets.
  */
 extern CsvSet *csv_sets_find(const CsvFindMessage *find);
 extern void csv_set_unpin(CsvSet *set);
