@@ -20,6 +20,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "access/xact.h"
 #include "miscadmin.h"
@@ -34,6 +35,9 @@
 #include "table/source.h"
 #include "table/text.h"
 
+/* first bytes of a file that are compared in memory: more than most headers have */
+#define HEAD_BYTES	512
+
 typedef struct GrowingFile
 {
 	char	   *name;
@@ -45,6 +49,7 @@ typedef struct GrowingFile
 	bool		has_news;		/* it must be read */
 	const CsvPosition *position;	/* NULL: not loaded before */
 	bool		is_rewritten;	/* since then */
+	uint8	   *head;			/* its first HEAD_BYTES; NULL: not read yet */
 	CsvPosition now;			/* after the scan */
 	bool		was_read;
 } GrowingFile;
@@ -216,7 +221,8 @@ is_same_inode(const GrowingFile *file, const CsvPosition *position)
 static bool
 is_unchanged(const GrowingFile *file, const CsvPosition *position)
 {
-	return file->identity.size == position->identity.size &&
+	return file->identity.inode == position->identity.inode &&
+		file->identity.size == position->identity.size &&
 		file->identity.changed == position->identity.changed &&
 		(file->grows || file->identity.size == (int64) position->bytes.nbytes);
 }
@@ -227,6 +233,14 @@ find_by_name(CsvGrowth *growth, GrowingFile *file)
 {
 	const CsvPosition *position = first_of_name(growth, file->name);
 
+	for (const CsvPosition *same = position; same != NULL;
+		 same = next_of_name(growth, same))
+		if (is_unchanged(file, same))
+		{
+			file->born = same->born;
+			take_position(growth, file, same);
+			return;
+		}
 	if (position == NULL)
 		return;
 	file->born = csv_time_of_birth(file->name);
@@ -234,11 +248,6 @@ find_by_name(CsvGrowth *growth, GrowingFile *file)
 		position = next_of_name(growth, position);
 	if (position == NULL || file->identity.size < (int64) position->bytes.nbytes)
 		return;
-	if (is_unchanged(file, position))
-	{
-		take_position(growth, file, position);
-		return;
-	}
 	open_for_look(growth, file);
 	if (csv_fingerprint_fits_ends(growth->fd, file->name, &position->bytes))
 	{
@@ -276,23 +285,43 @@ find_by_bytes(CsvGrowth *growth, const GrowingFile *file)
 	return best;
 }
 
+/* the first bytes of a file, with zeros behind them; all zeros if it cannot be read */
+static const uint8 *
+read_head(GrowingFile *file)
+{
+	int			fd;
+
+	if (file->head != NULL)
+		return file->head;
+	file->head = palloc0(HEAD_BYTES);
+	fd = OpenTransientFile(file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && read(fd, file->head, HEAD_BYTES) < 0)
+		memset(file->head, 0, HEAD_BYTES);
+	if (fd >= 0)
+		CloseTransientFile(fd);
+	return file->head;
+}
+
 /*
  * Is the file, which is open, a part of another file?  Then it is a copy that is being
  * made.
  */
 static bool
-is_part_of_copy(CsvGrowth *growth, const GrowingFile *file)
+is_part_of_copy(CsvGrowth *growth, GrowingFile *file)
 {
+	size_t		nhead = Min(file->identity.size, HEAD_BYTES);
 	bool		is_part = false;
 
 	if (csv_has_rested(file->identity.modified))
 		return false;
 	for (int i = 0; !is_part && i < growth->nfiles; i++)
 	{
-		const GrowingFile *other = &growth->files[i];
+		GrowingFile *other = &growth->files[i];
 		int			fd;
 
-		if (other->identity.size <= file->identity.size || other->is_left_out)
+		/* there may be ten thousand files */
+		if (other->identity.size <= file->identity.size || other->is_left_out ||
+			memcmp(read_head(other), read_head(file), nhead) != 0)
 			continue;
 		fd = OpenTransientFile(other->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 		if (fd < 0)
