@@ -17,6 +17,8 @@
 #include "catalog/pg_authid.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/acl.h"
@@ -52,6 +54,43 @@ typedef struct Leftover
 	int64		nbytes;
 	Fate		fate;
 } Leftover;
+
+/* ---- reports at the end of a transaction ---- */
+
+int
+csv_level_at_end(void)
+{
+	int			encoding = pg_get_client_encoding();
+
+	return encoding == GetDatabaseEncoding() || encoding == PG_SQL_ASCII ?
+		WARNING : LOG_SERVER_ONLY;
+}
+
+char *
+csv_ascii_filename(const char *path)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (; *path != '\0'; path++)
+		if (*path >= ' ' && *path <= '~')
+			appendStringInfoChar(&text, *path);
+		else
+			appendStringInfo(&text, "\\x%02x", (unsigned char) *path);
+	return text.data;
+}
+
+void
+csv_warn_at_end(const char *message, const char *path)
+{
+	int			error = errno;
+	char	   *name = csv_ascii_filename(path);
+
+	errno = error;
+	ereport(csv_level_at_end(),
+			(errcode_for_file_access(),
+			 errmsg(message, name)));
+}
 
 /* ---- names ---- */
 

@@ -76,4 +76,17 @@ extern bool csv_hidden_put_back(const char *hidden);
  */
 extern void csv_hidden_settle(const char *directory);
 
+/*
+ * For reports at the end of a transaction.  An ERROR there would be a PANIC after the
+ * commit, and it comes from text that the client's encoding lacks.  So names are shown
+ * in ASCII, and reports go to the server's log only if text must be converted.
+ */
+extern int	csv_level_at_end(void);
+
+/* the name; other bytes than printable ASCII are \xHH.  In the current memory context. */
+extern char *csv_ascii_filename(const char *path);
+
+/* a report at the end of a transaction; the message has a %s for the path, and may have a %m */
+extern void csv_warn_at_end(const char *message, const char *path);
+
 #endif							/* CSV_HIDDEN_H */

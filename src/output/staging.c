@@ -182,9 +182,8 @@ undo(CsvStaging *staging)
 		if (error == 0 || error == ENOENT)
 			continue;
 		errno = error;
-		ereport(WARNING,
-				(errcode_for_file_access(),
-				 errmsg("could not remove file \"%s/%s\": %m", staging->directory, name)));
+		csv_warn_at_end("could not remove file \"%s\": %m",
+						psprintf("%s/%s", staging->directory, name));
 	}
 	return csv_hidden_put_back(staging->hidden);
 }
