@@ -117,6 +117,8 @@ TRUNCATE readonly;
 :make filename 'regress_csv/x-?.csv');
 :make filename 'regress_csv/x-[0-9].csv');
 :make filename 'regress_csv/.*');
+:make filename 'regress_csv/.x-*.csvgpu');
+:make filename 'regress_csv/.x.csvgpu');
 :make filename 'regress_csv/');
 :make filename 'regress_csv/x-*.csv', share '0', shares '2');
 INSERT INTO x VALUES (1);
@@ -210,5 +212,116 @@ TRUNCATE plain;
 INSERT INTO plain VALUES (6, 'z');
 COMMIT;
 SELECT content('^plain');
+
+-- ---- functions that write to the table while a row is written ----
+
+CREATE FOREIGN TABLE nested (a text, b text) SERVER csv OPTIONS (filename 'regress_csv/nested-*.csv', writable 'true');
+CREATE FUNCTION writes_too(v int) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('regress.sql', true) <> '' THEN
+    EXECUTE current_setting('regress.sql');
+  END IF;
+  RETURN true;
+END $$;
+CREATE DOMAIN calls AS int CHECK (writes_too(VALUE));
+ALTER FOREIGN TABLE nested ALTER b TYPE calls[];
+-- the value is checked when the row is written, too
+SET regress.sql = 'INSERT INTO nested VALUES (repeat(''inner'', 1000))';
+INSERT INTO nested SELECT repeat('outer', 10), array_agg(i) FROM generate_series(1, 100) i;
+SET regress.sql = 'SET client_encoding = LATIN1; INSERT INTO nested VALUES (repeat(''inner'', 1000))';
+INSERT INTO nested SELECT 'outer', ARRAY[1];
+RESET client_encoding;
+SET regress.sql = 'TRUNCATE nested';
+INSERT INTO nested SELECT 'outer', ARRAY[1];
+-- an error that is caught
+SET regress.sql = 'DO $x$ BEGIN INSERT INTO nested VALUES (''inner''); EXCEPTION WHEN object_in_use THEN END $x$';
+BEGIN;
+INSERT INTO nested SELECT 'outer', ARRAY[2];
+SAVEPOINT s;
+SET regress.sql = 'SELECT 1 / 0';
+INSERT INTO nested SELECT 'lost', ARRAY[1];
+ROLLBACK TO s;
+SET regress.sql = '';
+INSERT INTO nested SELECT 'behind', ARRAY[3];
+COMMIT;
+SELECT * FROM nested ORDER BY 1;
+-- a domain by itself is checked once
+CREATE FOREIGN TABLE checked (a calls) SERVER csv OPTIONS (filename 'regress_csv/checked.csv', writable 'true');
+CREATE TABLE values_of_domain AS SELECT 1::calls AS a;
+SET regress.sql = 'SELECT 1 / 0';
+INSERT INTO checked SELECT a FROM values_of_domain;
+RESET regress.sql;
+SELECT content('^checked');
+
+-- ---- a definition that changes ----
+
+CREATE FOREIGN TABLE changed (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/changed-*.csv', header 'true', writable 'true');
+CREATE PROCEDURE change(ddl text) LANGUAGE plpgsql AS $$
+BEGIN
+  BEGIN
+    INSERT INTO changed VALUES (1, NULL);
+    EXECUTE ddl;
+    INSERT INTO changed VALUES (2, NULL);
+    RAISE EXCEPTION 'written';
+  EXCEPTION WHEN others THEN
+    RAISE NOTICE '%: %', ddl, SQLERRM;
+  END;
+END $$;
+CALL change('ALTER FOREIGN TABLE changed OPTIONS (ADD delimiter '';'')');
+CALL change('ALTER FOREIGN TABLE changed OPTIONS (ADD null ''NULL'')');
+CALL change('ALTER FOREIGN TABLE changed OPTIONS (ADD encoding ''LATIN1'')');
+CALL change('ALTER FOREIGN TABLE changed OPTIONS (ADD compression ''gzip'')');
+CALL change('ALTER FOREIGN TABLE changed ALTER b OPTIONS (ADD null_values ''{x}'')');
+CALL change('ALTER FOREIGN TABLE changed RENAME b TO c');
+CALL change('ALTER FOREIGN TABLE changed ALTER b TYPE varchar');
+CALL change('SET LOCAL client_encoding = LATIN1');
+CALL change('ALTER FOREIGN TABLE changed OPTIONS (ADD notice_limit ''3'')');
+CALL change('SET LOCAL DateStyle = German');
+-- what is rolled back has no effect
+BEGIN;
+INSERT INTO changed VALUES (1, 'x');
+SAVEPOINT s;
+TRUNCATE changed;
+ALTER FOREIGN TABLE changed RENAME b TO c;
+ALTER FOREIGN TABLE changed OPTIONS (ADD delimiter ';');
+INSERT INTO changed VALUES (2, 'y');
+ROLLBACK TO s;
+COMMIT;
+SELECT content('^changed');
+BEGIN;
+INSERT INTO changed VALUES (3, 'x');
+SAVEPOINT s;
+TRUNCATE changed;
+ALTER FOREIGN TABLE changed OPTIONS (ADD delimiter ';');
+INSERT INTO changed VALUES (4, 'y');
+ROLLBACK TO s;
+INSERT INTO changed VALUES (5, 'z');
+COMMIT;
+SELECT a, b FROM changed ORDER BY 1;
+DROP FOREIGN TABLE changed;
+
+-- ---- row security of a partitioned table ----
+
+CREATE TABLE secure (a int, b text) PARTITION BY LIST (a);
+CREATE FOREIGN TABLE secure_file PARTITION OF secure FOR VALUES IN (1)
+  SERVER csv OPTIONS (filename 'regress_csv/secure-*.csv', writable 'true');
+CREATE TABLE secure_heap PARTITION OF secure FOR VALUES IN (2);
+ALTER TABLE secure ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON secure USING (b = current_user) WITH CHECK (b = current_user);
+CREATE ROLE regress_csv_writer;
+GRANT USAGE ON SCHEMA csv_test TO regress_csv_writer;
+GRANT ALL ON secure TO regress_csv_writer;
+SET ROLE regress_csv_writer;
+INSERT INTO secure VALUES (2, 'another');
+INSERT INTO secure VALUES (1, 'another');
+INSERT INTO secure VALUES (1, current_user), (2, current_user);
+UPDATE secure SET a = 1, b = 'another' WHERE a = 2;
+COPY secure FROM stdin;
+\.
+SELECT * FROM secure;
+RESET ROLE;
+DROP TABLE secure;
+REVOKE USAGE ON SCHEMA csv_test FROM regress_csv_writer;
+DROP ROLE regress_csv_writer;
 
 \i :teardown

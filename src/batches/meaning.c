@@ -73,12 +73,8 @@ add_settings(StringInfo meaning)
 		add_string(meaning, GetConfigOption(lfirst(cell), false, false));
 }
 
-/*
- * Everything that may affect batches of the table, except the columns that a query
- * wants: all options of the table and its columns, even unknown options, and settings.
- */
-static StringInfoData
-table_meaning(const CsvTable *table)
+StringInfoData
+csv_table_meaning(const CsvTable *table)
 {
 	Oid			database[] = {(Oid) GetDatabaseEncoding(), InvalidOid};
 	StringInfoData meaning;
@@ -102,16 +98,16 @@ table_meaning(const CsvTable *table)
 		add_options(&meaning, column->options, true);
 	}
 	appendBinaryStringInfo(&meaning, (const char *) database, sizeof(database));
-	add_settings(&meaning);
 	return meaning;
 }
 
 void
 csv_set_meaning(uint8 *hash, const CsvTable *table)
 {
-	StringInfoData meaning = table_meaning(table);
+	StringInfoData meaning = csv_table_meaning(table);
 	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
 
+	add_settings(&meaning);
 	if (context == NULL || pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, (const uint8 *) meaning.data,
 							 (size_t) meaning.len) < 0 ||

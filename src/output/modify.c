@@ -31,7 +31,15 @@ csv_exec_insert(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
 		result->ri_FdwState = csv_write_begin(RelationGetRelid(relation));
 	slot->tts_tableOid = RelationGetRelid(relation);
 
-	/* the executor leaves the checks of foreign tables to others */
+	/*
+	 * The executor leaves the checks of foreign tables to others, even the checks by a
+	 * partitioned table's row security.
+	 */
+	if (result->ri_WithCheckOptions != NIL)
+	{
+		ExecWithCheckOptions(WCO_RLS_INSERT_CHECK, result, slot, estate);
+		ExecWithCheckOptions(WCO_RLS_UPDATE_CHECK, result, slot, estate);
+	}
 	if (relation->rd_att->constr != NULL)
 		ExecConstraints(result, slot, estate);
 	if (relation->rd_rel->relispartition &&

@@ -43,7 +43,8 @@ typedef struct WrittenColumn
 {
 	const CsvTableColumn *column;
 	CsvFormatted formatted;
-	CsvValueInput input;		/* which reads it */
+	CsvValueInput input;		/* which reads it; for a domain, its base type */
+	int32		typmod;
 	bool		is_direct;		/* its text needs no look */
 	bool		is_grouped;		/* by the thousands separator */
 	struct WrittenColumn *next; /* of the same field */
@@ -140,11 +141,21 @@ make_column(const CsvRowWriter *writer, const CsvTableColumn *column)
 {
 	const CsvTable *table = writer->table;
 	WrittenColumn *made = palloc0(sizeof(WrittenColumn));
+	Oid			type;
+	Oid			function;
 
 	made->column = column;
 	made->formatted.att = column->attnum - 1;
 	csv_format_begin(&made->formatted, column->type);
 	csv_value_init(&made->input, table, column, writer->context);
+	made->typmod = column->typmod;
+	type = getBaseTypeAndTypmod(column->type, &made->typmod);
+	if (type != column->type)
+	{
+		/* the value has passed the domain's checks */
+		getTypeInputInfo(type, &function, &made->input.ioparam);
+		fmgr_info_cxt(function, &made->input.function, writer->context);
+	}
 	made->is_grouped = made->input.has_thousands &&
 		!(writer->format.is_bare && strchr(table->delimiter, *table->thousands_separator));
 	made->is_direct = !made->input.comma_decimal && !made->is_grouped &&
@@ -321,7 +332,7 @@ static void
 read_again(const CsvRowWriter *writer, WrittenColumn *column, char *text)
 {
 	Datum		value = InputFunctionCall(&column->input.function, text,
-										  column->input.ioparam, column->column->typmod);
+										  column->input.ioparam, column->typmod);
 	char	   *again = OutputFunctionCall(&column->formatted.function, value);
 
 	if (strcmp(text, again) != 0)

@@ -31,6 +31,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
+#include "batches/meaning.h"
 #include "output/file_form.h"
 #include "output/hidden.h"
 #include "output/row_writer.h"
@@ -49,10 +50,14 @@
 /* bytes that are moved at a time */
 #define CSV_MOVED_BYTES		(64 * 1024)
 
-/* how a file is written, and how a new one begins */
+/* how rows are written to a file, and how a new one begins */
 typedef struct Form
 {
+	MemoryContext context;		/* of all of it */
+	const CsvTable *table;
+	StringInfoData meaning;		/* of the table's definition */
 	CsvFileForm file;
+	CsvRowWriter *writer;
 	CsvOutputBytes header;
 } Form;
 
@@ -70,7 +75,7 @@ typedef struct State
 	Place		begin;			/* records before it are truncated */
 	Place		end;
 	bool		is_truncated;
-	const Form *form;			/* of the records */
+	Form	   *form;			/* of the records */
 } State;
 
 /* the state before the first change in a subtransaction */
@@ -87,13 +92,16 @@ struct CsvWrite
 	char	   *filename;
 	bool		is_pattern;
 
-	/* for the next rows; made again if the table's definition changes */
-	MemoryContext context;
-	const CsvTable *table;
-	CsvRowWriter *writer;
+	/* for the next rows; looked for again if the table's definition may have changed */
 	Form	   *form;
 	bool		is_stale;
 	int			client_encoding;
+
+	/*
+	 * A type's functions may call functions of users, which may write to the same table.
+	 * So this is the nest level of a row that is being written, or 0.
+	 */
+	int			row_level;
 
 	CsvOutputBytes waiting;		/* records behind state.end */
 	BufFile    *file;			/* blocks of records, each behind its length */
@@ -184,6 +192,9 @@ leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 {
 	Saved	   *saved = write->saved;
 
+	/* an ERROR has ended the row */
+	if (write->row_level >= nest_level)
+		write->row_level = 0;
 	if (write->nest_level < nest_level)
 		return;
 	if (is_commit && saved->nest_level < nest_level - 1)
@@ -242,40 +253,16 @@ check_access(const CsvTable *table, bool is_pattern)
 				 errhint("The file is written by the server process, as the operating system user that it runs as.")));
 }
 
-/* the form of the file for the next rows; the same as before, if they are equal */
+/*
+ * The form of the next rows, as the table and its file are now, without writer and
+ * header; in the current memory context, which becomes its own.
+ */
 static Form *
-find_form(CsvWrite *write, const CsvTable *table)
+find_form(const CsvWrite *write)
 {
-	CsvFileForm file = write->is_pattern || write->state.is_truncated ?
-		csv_file_form_new(table) : csv_file_form_read(table);
-	MemoryContext outer;
-	Form	   *form = write->form;
-	size_t		nbytes = sizeof(int32) * (size_t) table->natts;
-
-	if (form != NULL && csv_file_forms_equal(table, &form->file, &file))
-		return form;
-	/* states refer to it */
-	outer = MemoryContextSwitchTo(TopTransactionContext);
-	form = palloc0(sizeof(Form));
-	form->file = file;
-	form->file.fields = memcpy(palloc(nbytes + 1), file.fields, nbytes);
-	csv_output_begin(&form->header, CSV_FIRST_BYTES);
-	MemoryContextSwitchTo(outer);
-	return form;
-}
-
-/* the table, its form and its writer, as the table is now */
-static void
-renew(CsvWrite *write)
-{
-	MemoryContext context = AllocSetContextCreate(TopTransactionContext,
-												  "csv_gpu_fdw writer",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext outer = MemoryContextSwitchTo(context);
+	Form	   *form = palloc0(sizeof(Form));
 	const CsvTable *table = csv_table_get(write->relid);
 	CsvCompression compression = csv_compression_of(table->filename, table->compression);
-	CsvRowWriter *writer;
-	Form	   *form;
 
 	csv_table_check(table);
 	if (table->share >= 0)
@@ -286,24 +273,74 @@ renew(CsvWrite *write)
 	check_access(table, write->is_pattern);
 	if (compression != CSV_COMPRESSION_NONE)
 		csv_compression_prepare(compression, table->filename, true);
-	form = find_form(write, table);
-	if (has_rows(write) && form != write->state.form)
+	form->context = CurrentMemoryContext;
+	form->table = table;
+	form->meaning = csv_table_meaning(table);
+	form->file = write->is_pattern || write->state.is_truncated ?
+		csv_file_form_new(table) : csv_file_form_read(table);
+	return form;
+}
+
+/* can records of one form follow records of the other? */
+static bool
+are_equal(const Form *a, const Form *b)
+{
+	return a->meaning.len == b->meaning.len &&
+		memcmp(a->meaning.data, b->meaning.data, (size_t) a->meaning.len) == 0 &&
+		a->table->file_encoding == b->table->file_encoding &&
+		csv_file_forms_equal(a->table, &a->file, &b->file);
+}
+
+/* may ROLLBACK TO go back to the form? */
+static bool
+is_saved(const CsvWrite *write, const Form *form)
+{
+	const Saved *saved = write->saved;
+
+	while (saved != NULL && saved->state.form != form)
+		saved = saved->outer;
+	return saved != NULL;
+}
+
+/* set the form, as the table and its file are now */
+static void
+renew(CsvWrite *write)
+{
+	/* an ERROR frees it */
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "csv_gpu_fdw writer",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	Form	   *last = has_rows(write) ? write->state.form : write->form;
+	Form	   *form = find_form(write);
+
+	if (last != NULL && are_equal(last, form))
+	{
+		MemoryContextSwitchTo(outer);
+		MemoryContextDelete(context);
+		form = last;
+	}
+	else if (has_rows(write))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot write rows of two forms to file \"%s\" in one transaction",
-						table->filename)));
-	writer = csv_row_writer_create(table, &form->file);
-	form->header.length = 0;
-	csv_row_writer_header(writer, &form->header);
-	if (write->context != NULL)
-		MemoryContextDelete(write->context);
-	write->context = context;
-	write->table = table;
+						write->filename),
+				 errdetail("The definition of foreign table \"%s\", or the file, has changed after rows were written.",
+						   form->table->name)));
+	else
+	{
+		form->writer = csv_row_writer_create(form->table, &form->file);
+		csv_output_begin(&form->header, CSV_FIRST_BYTES);
+		csv_row_writer_header(form->writer, &form->header);
+		MemoryContextSwitchTo(outer);
+		MemoryContextSetParent(context, TopTransactionContext);
+	}
+	if (write->form != NULL && write->form != form && write->form != write->state.form &&
+		!is_saved(write, write->form))
+		MemoryContextDelete(write->form->context);
 	write->form = form;
-	write->writer = writer;
 	write->client_encoding = pg_get_client_encoding();
 	write->is_stale = false;
-	MemoryContextSwitchTo(outer);
 }
 
 static void end_transaction(XactEvent event, void *arg);
@@ -346,11 +383,23 @@ find_write(Oid relid)
 	return write;
 }
 
+/* ERROR if a row is being written */
+static void
+check_idle(const CsvWrite *write)
+{
+	if (write->row_level > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("a row of foreign table \"%s\" is being written",
+						write->form->table->name)));
+}
+
 CsvWrite *
 csv_write_begin(Oid foreigntableid)
 {
 	CsvWrite   *write = find_write(foreigntableid);
 
+	check_idle(write);
 	if (write->is_stale || write->client_encoding != pg_get_client_encoding())
 		renew(write);
 	return write;
@@ -359,10 +408,13 @@ csv_write_begin(Oid foreigntableid)
 void
 csv_write_row(CsvWrite *write, TupleTableSlot *slot)
 {
+	check_idle(write);
 	enter_nest_level(write);
 	if (!has_rows(write))
 		write->state.form = write->form;
-	csv_row_writer_add(write->writer, slot, &write->waiting);
+	write->row_level = write->nest_level;
+	csv_row_writer_add(write->form->writer, slot, &write->waiting);
+	write->row_level = 0;
 	if (write->waiting.length >= CSV_WAITING_BYTES)
 		flush_waiting(write);
 }
@@ -372,6 +424,7 @@ csv_write_truncate(Oid foreigntableid)
 {
 	CsvWrite   *write = find_write(foreigntableid);
 
+	check_idle(write);
 	enter_nest_level(write);
 	flush_waiting(write);
 	write->state.begin = write->state.end;
@@ -450,7 +503,7 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 
 	outlet.compressor =
 		csv_compressor_create(csv_compression_of(write->filename,
-												 write->table->compression),
+												 form->table->compression),
 							  write->filename, 1);
 	csv_output_begin(&outlet.gathered, CSV_WAITING_BYTES);
 	csv_output_begin(&outlet.output, CSV_WAITING_BYTES);
@@ -464,7 +517,7 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 		CsvOutputBytes line_break;
 
 		csv_output_begin(&line_break, CSV_FIRST_BYTES);
-		csv_row_writer_break(write->writer, &line_break);
+		csv_row_writer_break(form->writer, &line_break);
 		put(&outlet, line_break.bytes, line_break.length);
 	}
 	put_blocks(write, &outlet);
@@ -497,7 +550,7 @@ list_doomed(CsvWrite *write)
 	char	   *tag = csv_hidden_server_tag();
 	int			nfiles;
 
-	if (!csv_expand_pattern(write->table, false, &write->doomed, &nfiles))
+	if (!csv_expand_pattern(write->form->table, false, &write->doomed, &nfiles))
 		return;
 	for (int i = 0; i < nfiles; i++)
 	{
@@ -547,6 +600,7 @@ write_new_file(CsvWrite *write)
 static void
 append_to_file(CsvWrite *write)
 {
+	const CsvTable *table;
 	CsvFileForm form;
 	bool		is_new;
 	bool		lacks_break;
@@ -554,15 +608,15 @@ append_to_file(CsvWrite *write)
 	write->is_made = stat(write->filename, &write->before) != 0;
 	if (!has_rows(write))
 		return;
-	form = write->state.is_truncated ? csv_file_form_new(write->table) :
-		csv_file_form_read(write->table);
-	if (!csv_file_forms_equal(write->table, &form, &write->state.form->file))
+	table = write->state.form->table;
+	form = write->state.is_truncated ? csv_file_form_new(table) : csv_file_form_read(table);
+	if (!csv_file_forms_equal(table, &form, &write->state.form->file))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" was replaced in the meantime", write->filename),
 				 errdetail("The transaction's rows do not fit its header or its line breaks.")));
 	is_new = !form.has_bytes;
-	lacks_break = !is_new && csv_file_lacks_break(write->table, &form);
+	lacks_break = !is_new && csv_file_lacks_break(table, &form);
 	csv_sink_open(&write->sink, write->filename, O_CREAT | O_APPEND | O_NONBLOCK);
 	appended = lcons(write, appended);
 	if (fstat(write->sink.fd, &write->before) != 0 || !S_ISREG(write->before.st_mode))
@@ -628,15 +682,6 @@ write_all(void)
 
 /* ---- after the commit ---- */
 
-/* failures are WARNINGs; errno is set */
-static void
-warn(const char *message, const char *path)
-{
-	ereport(WARNING,
-			(errcode_for_file_access(),
-			 errmsg(message, path)));
-}
-
 /* only the bytes behind `from` stay in a file.  Returns 0, or -1 with errno. */
 static int
 keep_bytes(int fd, off_t from)
@@ -655,16 +700,27 @@ keep_bytes(int fd, off_t from)
 	return n < 0 || ftruncate(fd, to) != 0 ? -1 : pg_fsync(fd);
 }
 
+/* is it the file that was there when the transaction wrote? */
+static bool
+is_same_file(const CsvWrite *write, const struct stat *st)
+{
+	return st->st_dev == write->before.st_dev && st->st_ino == write->before.st_ino;
+}
+
 static void
 truncate_file(const CsvWrite *write)
 {
+	struct stat st;
 	int			fd;
 
 	if (write->is_made)
 		return;
 	fd = open(write->filename, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || keep_bytes(fd, write->before.st_size) != 0)
-		warn("could not truncate file \"%s\": %m", write->filename);
+	if (fd >= 0 && fstat(fd, &st) == 0 && !is_same_file(write, &st))
+		csv_warn_at_end("file \"%s\" was replaced in the meantime, and is not truncated",
+						write->filename);
+	else if (fd < 0 || keep_bytes(fd, write->before.st_size) != 0)
+		csv_warn_at_end("could not truncate file \"%s\": %m", write->filename);
 	if (fd >= 0)
 		close(fd);
 }
@@ -680,19 +736,18 @@ finish(const CsvWrite *write)
 	}
 	for (int i = 0; i < write->ndoomed; i++)
 		if (unlink(write->doomed[i]) != 0 && errno != ENOENT)
-			warn("could not remove file \"%s\": %m", write->doomed[i]);
+			csv_warn_at_end("could not remove file \"%s\": %m", write->doomed[i]);
 	if (write->hidden != NULL)
 	{
 		errno = csv_hidden_show(write->path);
 		if (errno != 0)
-			ereport(WARNING,
-					(errcode_for_file_access(),
-					 errmsg("could not rename file \"%s\" to \"%s\": %m", write->hidden,
-							write->path),
-					 errhint("The function csv_gpu_leftovers() does it later.")));
+			csv_warn_at_end(errno == ENOENT ? "file \"%s\" was removed in the meantime" :
+							"could not give file \"%s\" its name, which csv_gpu_leftovers() does later: %m",
+							write->hidden);
 	}
 	if (write->hidden != NULL || write->ndoomed > 0)
-		(void) fsync_fname_ext(directory_of(write->filename), true, true, WARNING);
+		(void) fsync_fname_ext(directory_of(write->filename), true, true,
+							   csv_level_at_end());
 }
 
 /* ---- after an abort ---- */
@@ -705,17 +760,16 @@ take_off(const CsvWrite *write)
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0)
-		warn("could not open file \"%s\": %m", write->filename);
-	else if (st.st_dev != write->before.st_dev || st.st_ino != write->before.st_ino ||
-			 st.st_size <= write->before.st_size)
+		csv_warn_at_end("could not open file \"%s\": %m", write->filename);
+	else if (!is_same_file(write, &st) || st.st_size <= write->before.st_size)
 		;
 	else if (st.st_size > write->sink.nbytes)
-		ereport(WARNING,
+		ereport(csv_level_at_end(),
 				(errmsg("rows of an aborted transaction stay in file \"%s\"",
-						write->filename),
+						csv_ascii_filename(write->filename)),
 				 errdetail("Another program has written to the file in the meantime.")));
 	else if (ftruncate(fd, write->before.st_size) != 0)
-		warn("could not truncate file \"%s\": %m", write->filename);
+		csv_warn_at_end("could not truncate file \"%s\": %m", write->filename);
 	if (write->is_made && fd >= 0 && fstat(fd, &st) == 0 && st.st_size == 0)
 		(void) unlink(write->filename);
 	if (fd >= 0)
@@ -726,7 +780,7 @@ static void
 take_back(const CsvWrite *write)
 {
 	if (write->hidden != NULL && unlink(write->hidden) != 0 && errno != ENOENT)
-		warn("could not remove file \"%s\": %m", write->hidden);
+		csv_warn_at_end("could not remove file \"%s\": %m", write->hidden);
 }
 
 /* ---- callbacks ---- */

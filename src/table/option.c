@@ -268,6 +268,11 @@ check_writable(const CsvTable *table)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filename \"%s\" cannot be written", table->filename),
 				 errhint("The file name of a writable table is a plain name, or a pattern with one \"*\" in its last component.")));
+	if (*name == '.' && pg_str_endswith(name, ".csvgpu"))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filename \"%s\" cannot be written", table->filename),
+				 errdetail("Such names are of files whose transaction has not ended yet.")));
 }
 
 /* ERROR if the options of a table conflict */

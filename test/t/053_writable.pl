@@ -433,6 +433,25 @@ $one->value('INSERT INTO closed VALUES (1)');
 fails($one, 'BEGIN; INSERT INTO closed VALUES (1); PREPARE TRANSACTION \'x\'', qr/^ERROR:  cannot PREPARE a transaction that has written/, 'PREPARE TRANSACTION');
 $one->value('BEGIN; SAVEPOINT s; INSERT INTO closed VALUES (1); ROLLBACK TO s; PREPARE TRANSACTION \'x\'');
 $one->value('ROLLBACK PREPARED \'x\'');
+
+# a report after the commit, with a name that the client's encoding lacks
+mkdir "$directory/\xe2\x82\xac" or die;
+$one->value("CREATE FOREIGN TABLE euro (i int) SERVER csv OPTIONS (filename '$directory/\xe2\x82\xac/*.csv', writable 'true'); INSERT INTO euro VALUES (1)");
+for my $encoding ('UTF8', 'LATIN1')
+{
+	$one->value("SET client_encoding = $encoding; BEGIN; TRUNCATE euro");
+	chmod 0555, "$directory/\xe2\x82\xac";
+	SKIP:
+	{
+		skip 'everything may be written', 2 if -w "$directory/\xe2\x82\xac";
+		my $before = -s $node->logfile;
+
+		fails($one, 'COMMIT', $encoding eq 'UTF8' ? qr/^WARNING:  could not remove file ".*xe2/ : qr/^$/, "a report to a client of $encoding");
+		like(slurp_file($node->logfile, $before), qr/could not remove file/, 'is in the log');
+	}
+	chmod 0755, "$directory/\xe2\x82\xac";
+}
+is($one->value('RESET client_encoding; SELECT count(*) FROM euro'), 1, 'the session goes on');
 SKIP:
 {
 	skip 'no prlimit', 4 if system('prlimit', '--pid=' . $one->pid, '--fsize=1000000:unlimited') != 0;
