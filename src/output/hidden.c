@@ -8,7 +8,9 @@
  */
 #include "postgres.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +37,12 @@
 
 #define CSV_LEFTOVER_COLUMNS	3
 
+/* in a hidden directory: the files and directories that get their names */
+#define CSV_MOVES		"moves"
+
+/* directories in a hidden directory are at most this deep */
+#define CSV_MOST_LEVELS	64
+
 typedef enum Fate
 {
 	FATE_RUNNING,
@@ -48,8 +56,8 @@ static const char *const fate_names[] = {"running", "committed", "aborted", "unk
 /* a hidden name of this server whose transaction has ended */
 typedef struct Leftover
 {
-	char	   *path;
-	char	   *shown;			/* the name that it gets, as a path */
+	char	   *name;			/* in its directory */
+	char	   *shown;			/* the name that it gets */
 	bool		is_directory;
 	int64		nbytes;
 	Fate		fate;
@@ -204,38 +212,355 @@ find_fate(const CsvHiddenOwner *owner)
 		strcmp(status, "aborted") == 0 ? FATE_ABORTED : FATE_RUNNING;
 }
 
-/* ---- leftovers ---- */
+/* ---- files and directories, by descriptors ---- */
+
+/* never follows a symbolic link; NULL: errno is set */
+static DIR *
+open_directory(int at, const char *name)
+{
+	int			fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR		   *dir = fd < 0 ? NULL : fdopendir(fd);
+	int			error = errno;
+
+	if (fd >= 0 && dir == NULL)
+		close(fd);
+	errno = error;
+	return dir;
+}
+
+/* the next entry, except "." and ".."; NULL at the end */
+static const char *
+next_name(DIR *dir)
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(dir)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			return entry->d_name;
+	return NULL;
+}
 
 /* the bytes of all files in a directory */
 static int64
-directory_bytes(const char *path)
+directory_bytes(int at, const char *directory, int level)
 {
-	DIR		   *dir = AllocateDir(path);
-	struct dirent *entry;
+	DIR		   *dir = level < CSV_MOST_LEVELS ? open_directory(at, directory) : NULL;
+	const char *name;
+	struct stat st;
 	int64		nbytes = 0;
 
 	if (dir == NULL)
 		return 0;
-	while ((entry = ReadDirExtended(dir, path, DEBUG1)) != NULL)
-	{
-		char	   *name;
-		struct stat st;
-
-		CHECK_FOR_INTERRUPTS();
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		name = psprintf("%s/%s", path, entry->d_name);
-		if (lstat(name, &st) == 0)
-			nbytes += S_ISDIR(st.st_mode) ? directory_bytes(name) : st.st_size;
-		pfree(name);
-	}
-	FreeDir(dir);
+	while ((name = next_name(dir)) != NULL)
+		if (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			nbytes += S_ISDIR(st.st_mode) ?
+				directory_bytes(dirfd(dir), name, level + 1) : st.st_size;
+	closedir(dir);
 	return nbytes;
 }
 
+/* remove all that is in a directory; returns 0 or errno */
+static int
+remove_contents(int at, const char *directory, int level)
+{
+	DIR		   *dir = level < CSV_MOST_LEVELS ? open_directory(at, directory) : NULL;
+	const char *name;
+	int			error = 0;
+
+	if (dir == NULL)
+		return level < CSV_MOST_LEVELS ? errno : ENAMETOOLONG;
+	while ((name = next_name(dir)) != NULL)
+	{
+		int			failure = unlinkat(dirfd(dir), name, 0) == 0 ? 0 : errno;
+
+		if (failure == EISDIR || failure == EPERM)
+		{
+			failure = remove_contents(dirfd(dir), name, level + 1);
+			if (failure == 0 && unlinkat(dirfd(dir), name, AT_REMOVEDIR) != 0)
+				failure = errno;
+		}
+		if (failure != 0 && failure != ENOENT)
+			error = failure;
+	}
+	closedir(dir);
+	return error;
+}
+
+/* rename, unless there is a file of the new name; returns 0 or errno */
+static int
+move(int at, const char *from, const char *to)
+{
+	struct stat st;
+
+#ifdef RENAME_NOREPLACE
+	if (renameat2(at, from, at, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	/* not every file system can do that */
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+#endif
+	if (fstatat(at, from, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+	{
+		if (fstatat(at, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			return EEXIST;
+		return renameat(at, from, at, to) != 0 ? errno : 0;
+	}
+	if (linkat(at, from, at, to, 0) != 0)
+		return errno;
+	(void) unlinkat(at, from, 0);
+	return 0;
+}
+
+/* give a file its name; returns 0 or errno */
+static int
+show(int at, const char *hidden, const char *shown)
+{
+	struct stat st;
+	int			error = move(at, hidden, shown);
+
+	/* another session may have given it its name */
+	if (error == ENOENT && fstatat(at, shown, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		error = 0;
+	return error;
+}
+
+int
+csv_hidden_show(const char *path)
+{
+	char	   *hidden = csv_hidden_path(path);
+	int			error = show(AT_FDCWD, hidden, path);
+
+	pfree(hidden);
+	return error;
+}
+
+/* ---- hidden directories ---- */
+
+static bool
+is_ours(const struct stat *st)
+{
+	return st->st_uid == geteuid() &&
+		(S_ISREG(st->st_mode) ||
+		 (S_ISDIR(st->st_mode) && (st->st_mode & (S_IRWXG | S_IRWXO)) == 0));
+}
+
+int
+csv_hidden_open(int at, const char *path)
+{
+	int			fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	int			error = 0;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) != 0)
+		error = errno;
+	else if (!is_ours(&st))
+		error = ESTALE;
+	/* not every file system has locks of directories */
+	else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		error = EWOULDBLOCK;
+	if (error == 0)
+		return fd;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+int
+csv_hidden_make(const char *path)
+{
+	int			fd = mkdir(path, S_IRWXU) == 0 ? csv_hidden_open(AT_FDCWD, path) : -1;
+	int			error;
+
+	if (fd < 0 || (mkdirat(fd, CSV_HIDDEN_NEW, S_IRWXU) == 0 &&
+				   mkdirat(fd, CSV_HIDDEN_OLD, S_IRWXU) == 0))
+		return fd;
+	error = errno;
+	(void) csv_hidden_remove(fd, path);
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+int
+csv_hidden_move(int hidden, const char *from, const char *to)
+{
+	return move(hidden, from, to);
+}
+
+/* the names in a directory, NIL if there are none; false: errno is set */
+static bool
+list_names(int hidden, const char *directory, List **names)
+{
+	DIR		   *dir = open_directory(hidden, directory);
+	const char *name;
+
+	*names = NIL;
+	if (dir == NULL)
+		return errno == ENOENT;
+	while ((name = next_name(dir)) != NULL)
+		*names = lappend(*names, pstrdup(name));
+	closedir(dir);
+	return true;
+}
+
+/* what tells a file from others, followed by a blank; NULL: it is not there */
+static char *
+identity(int hidden, const char *path)
+{
+	struct stat st;
+
+	if (fstatat(hidden, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return NULL;
+	/* a rename may change the time of a directory */
+	return psprintf("%llu-%lld ", (unsigned long long) st.st_ino,
+					S_ISDIR(st.st_mode) ? 0 : (long long) st.st_mtime);
+}
+
+List *
+csv_hidden_begin_moves(int hidden, const char *path)
+{
+	StringInfoData text;
+	List	   *names;
+	ListCell   *cell;
+	bool		is_good = list_names(hidden, CSV_HIDDEN_NEW, &names);
+	int			fd = -1;
+	int			error;
+
+	initStringInfo(&text);
+	foreach(cell, names)
+	{
+		char	   *name = lfirst(cell);
+		char	   *file = identity(hidden, psprintf(CSV_HIDDEN_NEW "/%s", name));
+
+		appendStringInfo(&text, "%s%s", file != NULL ? file : "", name);
+		appendStringInfoChar(&text, '\0');
+	}
+	if (is_good)
+		fd = openat(hidden, CSV_MOVES, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+					S_IRUSR | S_IWUSR);
+	if (fd >= 0)
+	{
+		/* the rest of the disk may be too small */
+		errno = ENOSPC;
+		is_good = write(fd, text.data, (size_t) text.len) == text.len &&
+			pg_fsync(fd) == 0 && pg_fsync(hidden) == 0;
+		error = errno;
+		close(fd);
+		errno = error;
+	}
+	if (fd < 0 || !is_good)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write to file \"%s\": %m",
+						psprintf("%s/" CSV_MOVES, path))));
+	return names;
+}
+
+/* the file of csv_hidden_begin_moves(), which ends with \0; NULL: errno is set */
+static char *
+read_moves(int hidden, size_t *nbytes)
+{
+	int			fd = openat(hidden, CSV_MOVES, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char	   *text = NULL;
+	struct stat st;
+
+	*nbytes = 0;
+	if (fd < 0)
+		return errno == ENOENT ? pstrdup("") : NULL;
+	if (fstat(fd, &st) == 0 && st.st_size < MaxAllocSize)
+	{
+		text = palloc0((size_t) st.st_size + 1);
+		*nbytes = (size_t) st.st_size;
+		if (read(fd, text, *nbytes) != st.st_size)
+			text = NULL;
+	}
+	close(fd);
+	return text;
+}
+
+/* the report of a file that cannot be moved; returns false */
+static bool
+stays(const char *hidden, const char *name, bool is_loud)
+{
+	if (is_loud)
+		csv_warn_at_end("could not rename file \"%s\": %m",
+						psprintf("%s/%s", hidden, name));
+	return false;
+}
+
+/* what has been moved up goes back */
+static bool
+move_back(int hidden, const char *path, bool is_loud)
+{
+	size_t		nbytes;
+	char	   *text = read_moves(hidden, &nbytes);
+	bool		is_good = true;
+
+	if (text == NULL)
+		return stays(path, CSV_MOVES, is_loud);
+	for (const char *at = text; at < text + nbytes; at += strlen(at) + 1)
+	{
+		const char *name = strchr(at, ' ');
+		char	   *up = name != NULL ? psprintf("../%s", name + 1) : NULL;
+		char	   *file = up != NULL ? identity(hidden, up) : NULL;
+
+		if (file == NULL || strncmp(file, at, strlen(file)) != 0)
+			continue;
+		errno = move(hidden, up, psprintf(CSV_HIDDEN_NEW "/%s", name + 1));
+		if (errno != 0 && errno != ENOENT)
+			is_good = stays(path, up, is_loud);
+	}
+	return is_good;
+}
+
+bool
+csv_hidden_undo(int hidden, const char *path, bool is_loud)
+{
+	List	   *names;
+	ListCell   *cell;
+	struct stat st;
+	bool		is_good = move_back(hidden, path, is_loud);
+
+	if (!list_names(hidden, CSV_HIDDEN_OLD, &names))
+		return stays(path, CSV_HIDDEN_OLD, is_loud);
+	/* all or none, otherwise files of two sets would be mixed */
+	foreach(cell, names)
+		if (fstatat(hidden, psprintf("../%s", (char *) lfirst(cell)), &st,
+					AT_SYMLINK_NOFOLLOW) == 0)
+		{
+			errno = EEXIST;
+			return stays(path, psprintf(CSV_HIDDEN_OLD "/%s", (char *) lfirst(cell)),
+						 is_loud);
+		}
+	foreach(cell, names)
+	{
+		char	   *old = psprintf(CSV_HIDDEN_OLD "/%s", (char *) lfirst(cell));
+
+		errno = move(hidden, old, psprintf("../%s", (char *) lfirst(cell)));
+		if (errno != 0)
+			is_good = stays(path, old, is_loud);
+	}
+	return is_good;
+}
+
+int
+csv_hidden_remove(int hidden, const char *path)
+{
+	int			error = remove_contents(hidden, ".", 0);
+
+	if (error == 0 &&
+		unlinkat(hidden, psprintf("../%s", strrchr(path, '/') + 1), AT_REMOVEDIR) != 0)
+		error = errno;
+	return error;
+}
+
+/* ---- leftovers ---- */
+
 /* NULL: it is not hidden, not of this server, or its transaction runs */
 static Leftover *
-examine(const char *directory, const char *name)
+examine(int at, const char *name)
 {
 	char	   *shown = shown_name(name);
 	const char *tag = shown != NULL ? strstr(shown, CSV_TAG) : NULL;
@@ -243,164 +568,109 @@ examine(const char *directory, const char *name)
 	Leftover   *leftover;
 	struct stat st;
 	Fate		fate;
+	int			fd;
 
 	while (tag != NULL && csv_hidden_parse(tag, &owner) == 0)
 		tag = strstr(tag + 1, CSV_TAG);
 	if (tag == NULL || owner.system != GetSystemIdentifier())
 		return NULL;
 	fate = find_fate(&owner);
-	if (fate == FATE_RUNNING)
-		return NULL;
-	leftover = palloc(sizeof(Leftover));
-	leftover->path = psprintf("%s/%s", directory, name);
-	leftover->shown = psprintf("%s/%s", directory, shown);
 	/* its transaction may just have given it its name */
-	if (lstat(leftover->path, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+	if (fate == FATE_RUNNING || fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		!is_ours(&st))
 		return NULL;
+	if (S_ISDIR(st.st_mode))
+	{
+		/* its session may just be settling it */
+		fd = csv_hidden_open(at, name);
+		if (fd < 0 && errno == EWOULDBLOCK)
+			return NULL;
+		if (fd >= 0)
+			close(fd);
+	}
+	leftover = palloc(sizeof(Leftover));
+	leftover->name = pstrdup(name);
+	leftover->shown = shown;
 	leftover->is_directory = S_ISDIR(st.st_mode);
-	leftover->nbytes = leftover->is_directory ? directory_bytes(leftover->path) :
+	leftover->nbytes = leftover->is_directory ? directory_bytes(at, name, 0) :
 		st.st_size;
 	leftover->fate = fate;
 	return leftover;
 }
 
-/* a List of Leftover; quiet: empty if the directory cannot be read */
+/* a List of Leftover */
 static List *
-list_leftovers(const char *directory, bool quiet)
+list_leftovers(DIR *dir, const char *directory)
 {
-	DIR		   *dir = AllocateDir(directory);
 	struct dirent *entry;
 	List	   *leftovers = NIL;
 
-	if (dir == NULL && quiet)
-		return NIL;
 	while ((entry = ReadDir(dir, directory)) != NULL)
 	{
 		Leftover   *leftover = entry->d_name[0] == '.' ?
-			examine(directory, entry->d_name) : NULL;
+			examine(dirfd(dir), entry->d_name) : NULL;
 
 		CHECK_FOR_INTERRUPTS();
 		if (leftover != NULL)
 			leftovers = lappend(leftovers, leftover);
 	}
-	FreeDir(dir);
 	return leftovers;
 }
 
-int
-csv_hidden_move(const char *from, const char *to)
-{
-	struct stat st;
-
-#ifdef RENAME_NOREPLACE
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	/* not every file system can do that */
-	if (errno != EINVAL && errno != ENOSYS)
-		return errno;
-#endif
-	if (lstat(from, &st) == 0 && S_ISDIR(st.st_mode))
-	{
-		if (lstat(to, &st) == 0)
-			return EEXIST;
-		return rename(from, to) != 0 ? errno : 0;
-	}
-	if (link(from, to) != 0)
-		return errno;
-	(void) unlink(from);
-	return 0;
-}
-
-int
-csv_hidden_show(const char *path)
-{
-	char	   *hidden = csv_hidden_path(path);
-	struct stat st;
-	int			error = csv_hidden_move(hidden, path);
-
-	/* another session may have given it its name */
-	if (error == ENOENT && lstat(path, &st) == 0)
-		error = 0;
-	pfree(hidden);
-	return error;
-}
-
-bool
-csv_hidden_put_back(const char *hidden)
-{
-	char	   *old = psprintf("%s/" CSV_HIDDEN_OLD, hidden);
-	int			ndirectory = (int) (strrchr(hidden, '/') - hidden);
-	DIR		   *dir = AllocateDir(old);
-	struct dirent *entry;
-	bool		is_good = true;
-
-	/* nothing was set aside */
-	if (dir == NULL && errno == ENOENT)
-		return true;
-	while ((entry = ReadDirExtended(dir, old, WARNING)) != NULL)
-	{
-		char	   *from = psprintf("%s/%s", old, entry->d_name);
-		char	   *to = psprintf("%.*s/%s", ndirectory, hidden, entry->d_name);
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-			(errno = csv_hidden_move(from, to)) == 0)
-			continue;
-		is_good = false;
-		ereport(WARNING,
-				(errcode_for_file_access(),
-				 errmsg("could not rename file \"%s\" to \"%s\": %m",
-						csv_shown_filename(from), csv_shown_filename(to))));
-	}
-	if (dir != NULL)
-		FreeDir(dir);
-	return is_good && dir != NULL;
-}
-
+/* what fails is reported if is_loud */
 static void
-settle(const Leftover *leftover)
+settle(int at, const char *directory, const Leftover *leftover, bool is_loud)
 {
+	char	   *path = psprintf("%s/%s", directory, leftover->name);
+	bool		is_committed = leftover->fate == FATE_COMMITTED;
 	int			error = 0;
 
 	if (leftover->fate == FATE_UNKNOWN)
 		return;
 	if (leftover->is_directory)
 	{
-		if (leftover->fate == FATE_COMMITTED || csv_hidden_put_back(leftover->path))
-			(void) rmtree(leftover->path, true);
-		return;
+		int			fd = csv_hidden_open(at, leftover->name);
+
+		if (fd < 0)
+			error = errno;
+		else if (is_committed || csv_hidden_undo(fd, path, is_loud))
+			error = csv_hidden_remove(fd, path);
+		if (fd >= 0)
+			close(fd);
 	}
-	if (leftover->fate == FATE_COMMITTED)
-		error = csv_hidden_show(leftover->shown);
-	else if (unlink(leftover->path) != 0 && errno != ENOENT)
+	else if (is_committed)
+		error = show(at, leftover->name, leftover->shown);
+	else if (unlinkat(at, leftover->name, 0) != 0)
 		error = errno;
-	if (error == 0)
+	if (!is_loud || error == 0 || (error == ENOENT && !is_committed) ||
+		error == EWOULDBLOCK)
 		return;
 	errno = error;
-	ereport(WARNING,
-			(errcode_for_file_access(),
-			 leftover->fate == FATE_COMMITTED ?
-			 errmsg("could not rename file \"%s\" to \"%s\": %m",
-					csv_shown_filename(leftover->path),
-					csv_shown_filename(leftover->shown)) :
-			 errmsg("could not remove file \"%s\": %m",
-					csv_shown_filename(leftover->path))));
+	csv_warn_at_end(is_committed && !leftover->is_directory ?
+					"could not rename file \"%s\": %m" :
+					"could not remove file \"%s\": %m", path);
 }
 
 static void
-settle_all(const char *directory, const List *leftovers)
+settle_all(int at, const char *directory, const List *leftovers, bool is_loud)
 {
 	ListCell   *cell;
 
 	foreach(cell, leftovers)
-		settle(lfirst(cell));
+		settle(at, directory, lfirst(cell), is_loud);
 	if (leftovers != NIL)
-		(void) fsync_fname_ext(directory, true, true, WARNING);
+		(void) pg_fsync(at);
 }
 
 void
 csv_hidden_settle(const char *directory)
 {
-	settle_all(directory, list_leftovers(directory, true));
+	DIR		   *dir = AllocateDir(directory);
+
+	if (dir == NULL)
+		return;
+	settle_all(dirfd(dir), directory, list_leftovers(dir, directory), false);
+	FreeDir(dir);
 }
 
 /* ---- csv_gpu_leftovers() ---- */
@@ -418,6 +688,7 @@ csv_gpu_leftovers(PG_FUNCTION_ARGS)
 	ReturnSetInfo *set = (ReturnSetInfo *) fcinfo->resultinfo;
 	List	   *leftovers;
 	ListCell   *cell;
+	DIR		   *dir;
 
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
 		ereport(ERROR,
@@ -429,12 +700,14 @@ csv_gpu_leftovers(PG_FUNCTION_ARGS)
 	PreventCommandDuringRecovery("csv_gpu_leftovers()");
 	canonicalize_path(directory);
 	InitMaterializedSRF(fcinfo, 0);
-	leftovers = list_leftovers(directory, false);
+	dir = AllocateDir(directory);
+	leftovers = list_leftovers(dir, directory);
 	foreach(cell, leftovers)
 	{
 		const Leftover *leftover = lfirst(cell);
 		Datum		values[CSV_LEFTOVER_COLUMNS] = {
-			CStringGetTextDatum(csv_shown_filename(leftover->path)),
+			CStringGetTextDatum(csv_shown_filename(psprintf("%s/%s", directory,
+															leftover->name))),
 			Int64GetDatum(leftover->nbytes),
 			CStringGetTextDatum(fate_names[leftover->fate])
 		};
@@ -443,6 +716,7 @@ csv_gpu_leftovers(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(set->setResult, set->setDesc, values, nulls);
 	}
 	if (PG_GETARG_BOOL(1))
-		settle_all(directory, leftovers);
+		settle_all(dirfd(dir), directory, leftovers, true);
+	FreeDir(dir);
 	return (Datum) 0;
 }

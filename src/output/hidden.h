@@ -11,16 +11,27 @@
  *	.NAME.csvgpu	the hidden name of the file NAME, in the same directory
  *
  * A directory may have a hidden name, too.  It is never renamed: it is removed, with
- * all that is in it, once its transaction has ended.  Before that, the contents of its
- * directory old/ are put back if the transaction was aborted: what it was about to
- * replace.
+ * all that is in it, once its transaction has ended.  In it are:
+ *
+ *	new/			files and directories that get their names in the directory above
+ *	moves			which these are, from the moment before they get them
+ *	old/			what they replace
+ *
+ * If the transaction is aborted, those of new/ go back, and then those of old/.
+ *
+ * Other users of the operating system may be able to write to the directory above.  So
+ * a hidden directory is accessible to the server's user only, and it is used by a
+ * descriptor, however its name may be replaced by a symbolic link in the meantime.  What
+ * belongs to another user is not ours.
  */
 #ifndef CSV_HIDDEN_H
 #define CSV_HIDDEN_H
 
-#define CSV_HIDDEN_OLD	"old"
-
 #include "access/transam.h"
+#include "nodes/pg_list.h"
+
+#define CSV_HIDDEN_NEW		"new"
+#define CSV_HIDDEN_OLD		"old"
 
 /* who writes the file */
 typedef struct CsvHiddenOwner
@@ -59,20 +70,39 @@ extern size_t csv_hidden_parse(const char *text, CsvHiddenOwner *owner);
 extern int	csv_hidden_show(const char *path);
 
 /*
- * Renames a file or directory, unless there is a file of the new name.  Returns 0 or
- * errno.
+ * Makes a hidden directory, or opens one.  Returns a descriptor, which holds a lock on
+ * the directory, or -1 with errno.  csv_hidden_open() fails with EWOULDBLOCK if another
+ * process holds the lock, and with ESTALE if the directory is not one of ours.  `at`: as
+ * for openat().
  */
-extern int	csv_hidden_move(const char *from, const char *to);
+extern int	csv_hidden_make(const char *path);
+extern int	csv_hidden_open(int at, const char *path);
 
 /*
- * Puts back what a hidden directory has in old/.  What fails is a WARNING; returns
- * false then.
+ * Renames a file or directory, unless there is a file of the new name.  Both names are
+ * relative to the hidden directory.  Returns 0 or errno.
  */
-extern bool csv_hidden_put_back(const char *hidden);
+extern int	csv_hidden_move(int hidden, const char *from, const char *to);
+
+/*
+ * Writes down what is in new/, before it is moved up.  Returns the names; ERROR on
+ * failure.  In the current memory context.
+ */
+extern List *csv_hidden_begin_moves(int hidden, const char *path);
+
+/*
+ * What has been moved up goes back to new/, except what others have replaced since, and
+ * the contents of old/ move up.  What fails is reported if is_loud; returns false then.
+ * Raises no ERROR.  path: of the hidden directory, for reports.
+ */
+extern bool csv_hidden_undo(int hidden, const char *path, bool is_loud);
+
+/* Removes a hidden directory.  Returns 0 or errno.  Raises no ERROR. */
+extern int	csv_hidden_remove(int hidden, const char *path);
 
 /*
  * Settles the files and directories of this server in a directory whose transactions
- * have ended.  What fails is a WARNING.
+ * have ended.  What fails stays.
  */
 extern void csv_hidden_settle(const char *directory);
 

@@ -20,6 +20,8 @@
 #include "output/sink.h"
 #include "output/staging.h"
 #include "table/decompress.h"
+#include "table/file_lock.h"
+#include "table/text.h"
 
 /* from so many files on, the whole file system is synchronized at once */
 #define CSV_MOST_SYNCS		1000
@@ -35,7 +37,10 @@ struct CsvStaging
 	bool		overwrite;
 	bool		made_directory; /* remove it if nothing comes of it */
 	int			nfiles;
-	List	   *moved;			/* names in new/ that have moved up */
+	int			fd;				/* of the hidden directory; -1: not open */
+	bool		is_held;		/* it is open until the end, and so is its lock */
+	dev_t		device;			/* of the hidden directory */
+	ino_t		inode;
 };
 
 /* of this transaction; the newest first */
@@ -55,8 +60,8 @@ fail(const char *what, const char *path)
 }
 
 /*
- * Call a function for each entry of a directory, except hidden files of ours.  A
- * directory that is not there has no entries.
+ * Call a function for each entry of a directory, except hidden files.  A directory
+ * that is not there has no entries.
  */
 static void
 walk(CsvStaging *staging, const char *path, EntryFn function)
@@ -167,78 +172,98 @@ csv_staging_replaces(const CsvStaging *staging, const char *filename)
 
 /* ---- the end of the transaction ---- */
 
-/* all goes back; returns false if something could not */
+/*
+ * Opens the hidden directory, unless it is held.  Returns false with errno if its name
+ * stands for another one now.
+ */
 static bool
-undo(CsvStaging *staging)
-{
-	ListCell   *cell;
-
-	foreach(cell, staging->moved)
-	{
-		char	   *name = lfirst(cell);
-		int			error = csv_hidden_move(psprintf("%s/%s", staging->directory, name),
-								 psprintf("%s/" CSV_STAGING_NEW "/%s", staging->hidden, name));
-
-		if (error == 0 || error == ENOENT)
-			continue;
-		errno = error;
-		csv_warn_at_end("could not remove file \"%s\": %m",
-						psprintf("%s/%s", staging->directory, name));
-	}
-	return csv_hidden_put_back(staging->hidden);
-}
-
-static void
-discard(CsvStaging *staging)
+open_hidden(CsvStaging *staging)
 {
 	struct stat st;
 
-	if (lstat(staging->hidden, &st) == 0 && undo(staging))
-		(void) rmtree(staging->hidden, true);
+	if (staging->fd >= 0)
+		return true;
+	staging->fd = csv_hidden_open(AT_FDCWD, staging->hidden);
+	if (staging->fd < 0)
+		return false;
+	if (fstat(staging->fd, &st) == 0 && st.st_dev == staging->device &&
+		st.st_ino == staging->inode)
+		return true;
+	close(staging->fd);
+	staging->fd = -1;
+	errno = ESTALE;
+	return false;
+}
+
+static void
+close_hidden(CsvStaging *staging)
+{
+	if (staging->fd >= 0)
+		close(staging->fd);
+	staging->fd = -1;
+	if (staging->is_held)
+		ReleaseExternalFD();
+	staging->is_held = false;
+}
+
+/* after the commit or in an abort: nothing may raise an ERROR */
+static void
+discard(CsvStaging *staging, bool is_commit)
+{
+	int			error = 0;
+
+	/* 0: it was not made */
+	if (staging->inode != 0)
+	{
+		if (!open_hidden(staging))
+			error = errno;
+		else if (is_commit || csv_hidden_undo(staging->fd, staging->hidden, true))
+			error = csv_hidden_remove(staging->fd, staging->hidden);
+		errno = error;
+		if (error != 0)
+			csv_warn_at_end("could not remove directory \"%s\": %m", staging->hidden);
+	}
+	close_hidden(staging);
 	/* it stays if others have put something into it */
-	if (staging->made_directory)
+	if (!is_commit && staging->made_directory)
 		(void) rmdir(staging->directory);
 }
 
 static void
 set_aside(CsvStaging *staging, const char *name)
 {
-	char	   *path;
-	int			error;
-
 	if (!must_replace(staging, name))
 		return;
-	path = psprintf("%s/%s", staging->directory, name);
-	error = csv_hidden_move(path, psprintf("%s/" CSV_HIDDEN_OLD "/%s", staging->hidden, name));
-	errno = error;
-	if (error != 0)
-		fail("replace", path);
-}
-
-static void
-move_up(CsvStaging *staging, const char *name)
-{
-	char	   *path = psprintf("%s/%s", staging->directory, name);
-	MemoryContext outer;
-	int			error;
-
-	outer = MemoryContextSwitchTo(TopTransactionContext);
-	staging->moved = lappend(staging->moved, pstrdup(name));
-	MemoryContextSwitchTo(outer);
-	error = csv_hidden_move(psprintf("%s/" CSV_STAGING_NEW "/%s", staging->hidden, name), path);
-	if (error == 0)
-		return;
-	staging->moved = list_delete_last(staging->moved);
-	errno = error;
-	fail("create", path);
+	errno = csv_hidden_move(staging->fd, psprintf("../%s", name),
+							psprintf(CSV_HIDDEN_OLD "/%s", name));
+	if (errno != 0)
+		fail("replace", psprintf("%s/%s", staging->directory, name));
 }
 
 static void
 show(CsvStaging *staging)
 {
+	List	   *names;
+	ListCell   *cell;
+
+	/* nobody else replaces the files before the transaction's end */
+	csv_file_lock(csv_file_lock_number(staging->directory), ExclusiveLock);
+	if (!open_hidden(staging))
+		fail("open directory", staging->hidden);
+	names = csv_hidden_begin_moves(staging->fd, staging->hidden);
 	walk(staging, staging->directory, set_aside);
-	walk(staging, psprintf("%s/" CSV_STAGING_NEW, staging->hidden), move_up);
+	foreach(cell, names)
+	{
+		const char *name = lfirst(cell);
+
+		errno = csv_hidden_move(staging->fd, psprintf(CSV_HIDDEN_NEW "/%s", name),
+								psprintf("../%s", name));
+		if (errno != 0)
+			fail("create", psprintf("%s/%s", staging->directory, name));
+	}
 	fsync_fname(staging->directory, true);
+	if (!staging->is_held)
+		close_hidden(staging);
 }
 
 static void
@@ -262,13 +287,13 @@ end_transaction(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_COMMIT:
 			foreach(cell, stagings)
-				(void) rmtree(((CsvStaging *) lfirst(cell))->hidden, true);
+				discard(lfirst(cell), true);
 			stagings = NIL;
 			break;
 		case XACT_EVENT_ABORT:
 			/* what came last goes back first */
 			for (int i = list_length(stagings) - 1; i >= 0; i--)
-				discard(list_nth(stagings, i));
+				discard(list_nth(stagings, i), false);
 			stagings = NIL;
 			break;
 		default:
@@ -290,7 +315,7 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 			staging->subid = parent;
 		else if (event == SUBXACT_EVENT_ABORT_SUB)
 		{
-			discard(staging);
+			discard(staging, false);
 			stagings = list_delete_nth_cell(stagings, i);
 		}
 	}
@@ -315,6 +340,20 @@ split_name(CsvStaging *staging, const char *path)
 	staging->suffix = pstrdup(name + length);
 }
 
+/* ERROR if the name, or the first part of the path, looks like a hidden one */
+static void
+refuse_hidden(const char *path)
+{
+	char	   *name = pnstrdup(path, strcspn(path, "/"));
+
+	if (csv_is_hidden_name(name))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("file name \"%s\" is reserved", csv_shown_filename(name)),
+				 errdetail("Names like .NAME.csvgpu are those of files whose transaction has not ended.")));
+	pfree(name);
+}
+
 /* check the path, and find its directory */
 static void
 find_directory(CsvStaging *staging, const char *path, bool by_key)
@@ -331,8 +370,26 @@ find_directory(CsvStaging *staging, const char *path, bool by_key)
 				 errhint("With \"partition_by\", files are written into a directory.")));
 	get_parent_directory(staging->directory);
 	split_name(staging, path);
+	/* with a number, "." may get one, too */
+	refuse_hidden(csv_staging_name("", staging->base, 1, staging->suffix));
 	if (stat(staging->directory, &st) != 0)
 		fail("open directory", staging->directory);
+}
+
+static void
+make_hidden(CsvStaging *staging)
+{
+	struct stat st;
+
+	staging->fd = csv_hidden_make(staging->hidden);
+	if (staging->fd < 0 || fstat(staging->fd, &st) != 0)
+		fail("create directory", staging->hidden);
+	staging->device = st.st_dev;
+	staging->inode = st.st_ino;
+	/* a transaction may have more of them than descriptors */
+	staging->is_held = AcquireExternalFD();
+	if (!staging->is_held)
+		close_hidden(staging);
 }
 
 CsvStaging *
@@ -352,7 +409,11 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 	}
 	staging->subid = GetCurrentSubTransactionId();
 	staging->overwrite = overwrite;
+	staging->fd = -1;
 	find_directory(staging, path, by_key);
+	/* what a crash has left behind must not come back beside the new files */
+	if (!RecoveryInProgress())
+		csv_hidden_settle(staging->directory);
 	walk(staging, staging->directory, check_name);
 	/* a standby has no transaction numbers */
 	tag = RecoveryInProgress() ? psprintf("unload-%d-%u", MyProcPid, nstagings) :
@@ -364,11 +425,7 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 	stagings = lappend(stagings, staging);
 	if (by_key)
 		staging->made_directory = csv_make_directory(path, strlen(path));
-	if (MakePGDirectory(staging->hidden) != 0)
-		fail("create directory", staging->hidden);
-	if (MakePGDirectory(psprintf("%s/" CSV_STAGING_NEW, staging->hidden)) != 0 ||
-		MakePGDirectory(psprintf("%s/" CSV_HIDDEN_OLD, staging->hidden)) != 0)
-		fail("create directory", staging->hidden);
+	make_hidden(staging);
 	MemoryContextSwitchTo(outer);
 	return staging;
 }
@@ -394,10 +451,19 @@ csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory
 	char	   *name = key_directory == NULL ?
 		csv_staging_name("", staging->base, number, staging->suffix) :
 		csv_staging_name(key_directory, CSV_STAGING_DATA, number, suffix);
-	char	   *path = psprintf("%s/" CSV_STAGING_NEW "/%s", staging->hidden, name);
+	char	   *path = psprintf(CSV_HIDDEN_NEW "/%s", name);
+	const char *written = file + strlen(staging->hidden) + 1;
 
-	if (strcmp(file, path) != 0 && rename(file, path) != 0)
-		fail("create", path);
+	refuse_hidden(key_directory == NULL ? name : key_directory);
+	if (strcmp(written, path) != 0)
+	{
+		if (!open_hidden(staging))
+			fail("open directory", staging->hidden);
+		if (renameat(staging->fd, written, staging->fd, path) != 0)
+			fail("create", psprintf("%s/%s", staging->hidden, path));
+		if (!staging->is_held)
+			close_hidden(staging);
+	}
 	staging->nfiles++;
 	return psprintf("%s/%s", staging->directory, name);
 }

@@ -17,7 +17,9 @@
 #ifndef CSV_STAGING_H
 #define CSV_STAGING_H
 
-#define CSV_STAGING_NEW	"new"
+#include "output/hidden.h"
+
+#define CSV_STAGING_NEW	CSV_HIDDEN_NEW
 
 /* the base of files by key, behind their directory */
 #define CSV_STAGING_DATA	"/data"

@@ -336,8 +336,112 @@ system('mkdir', '-p', "$hidden/new/k=1", "$hidden/old/k=2");
 rename "$out/a.csv", "$hidden/old/a.csv";
 write_file("$hidden/old/k=2/data.csv", 'x');
 write_file("$hidden/new/k=1/data.csv", 'y');
+chmod 0700, $hidden;
 is($session->value("SELECT state FROM csv_gpu_leftovers('$out', true)"), 'aborted', 'what a crash leaves behind');
 is(join(' ', files($out)), 'a.csv k=2/data.csv', 'is put back');
+
+my $victim = "$directory/victim";
+my $leftovers = "SELECT state FROM csv_gpu_leftovers('$out', true)";
+
+$session->value('RESET client_min_messages');
+
+# a hidden directory of an aborted transaction, with old/a.csv
+sub aborted_directory
+{
+	clear();
+	mkdir $hidden, 0700;
+	mkdir "$hidden/$_", 0700 foreach qw(new old);
+	write_file("$hidden/old/a.csv", 'old');
+	return;
+}
+
+# write down that files have moved up
+sub write_moves
+{
+	write_file("$hidden/moves", join('', map { my @stat = stat "$out/$_"; "$stat[1]-$stat[9] $_\0" } @_));
+	return;
+}
+
+# it had its new files' names already
+aborted_directory();
+write_file("$out/$_.csv", 'new') foreach qw(a a-1);
+write_moves(qw(a.csv a-1.csv));
+$session->value('SELECT count(*) FROM ' . unload('SELECT 1', "$out/b.csv"));
+is(join(' ', files($out)), 'a.csv b.csv', 'the next call puts back what a crash in a commit leaves behind');
+is(slurp_file("$out/a.csv"), 'old', 'the old file');
+
+# what others have written since stays
+aborted_directory();
+write_file("$out/a.csv", 'new');
+write_moves('a.csv');
+unlink "$out/a.csv";
+write_file("$out/a.csv", 'theirs');
+utime 1, 1, "$out/a.csv";
+is(($session->query('SELECT count(*) FROM ' . unload('SELECT 1', "$out/b.csv")))[1], '', 'a file of that name: no word at each call');
+like(($session->query($leftovers))[1], qr/WARNING:  could not rename file ".*old\/a.csv": File exists/, 'csv_gpu_leftovers() tells it');
+is(slurp_file("$out/a.csv"), 'theirs', 'the file stays');
+
+# symbolic links, and directories that others could have made
+mkdir $victim, 0700;
+mkdir "$victim/old", 0700;
+write_file("$victim/$_", 'x') foreach qw(1247 old/1247);
+foreach my $case ([ 'link', sub { symlink $victim, $hidden } ],
+	[ 'old', sub { mkdir $hidden, 0700; symlink $victim, "$hidden/old" } ],
+	[ 'mode', sub { mkdir $hidden; chmod 0755, $hidden; mkdir "$hidden/old"; write_file("$hidden/old/1247", 'x') } ])
+{
+	clear();
+	$case->[1]->();
+	$session->query($leftovers);
+	$session->value('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv"));
+	is(join(' ', files($victim), map { "$_ stays" } grep { -e "$out/$_" } '1247'), '1247 old/1247', "$case->[0]: nothing is moved");
+}
+foreach my $end (qw(ROLLBACK COMMIT))
+{
+	clear();
+	$session->value('BEGIN; SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv"));
+	my ($made) = glob "$out/.csvgpu-*";
+	rename $made, "$out/away";
+	symlink $victim, $made;
+	$session->query($end);
+	is(join(' ', files($victim)), '1247 old/1247', "$end follows no link that took the directory's place");
+	is(join(' ', files($out)), $end eq 'COMMIT' ? 'a.csv' : '', 'and handles its own files');
+}
+
+# a tree that is too deep for descriptors
+aborted_directory();
+unlink "$hidden/old/a.csv";
+system('mkdir', '-p', "$hidden/" . 'd/' x 900);
+is($session->value('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv")), 1, 'a deep tree is no ERROR');
+like(($session->query($leftovers))[1], qr/WARNING:  could not remove file ".*": File name too long/, 'it stays');
+
+# one that is in use, by a server with a copy of the data directory
+aborted_directory();
+open(my $lock, '<', $hidden) or die;
+flock($lock, 6) or die;
+is($session->value($leftovers), '', 'a locked directory is left alone');
+close $lock;
+is($session->value($leftovers), 'aborted', 'until the lock is released');
+
+like(error('SELECT count(*) FROM ' . unload('SELECT 1', "$out/.x.csvgpu")), qr/ERROR:  file name ".x-1.csvgpu" is reserved/, 'a name that looks hidden');
+like(error('SELECT count(*) FROM ' . unload(q{SELECT 1 AS a, 'x.csvgpu' AS ".k"}, "$out/keys", partition_by => "'{.k}'")),
+	qr/ERROR:  file name ".k=x.csvgpu" is reserved/, 'of a key');
+
+SKIP:
+{
+	skip 'root can remove all files', 1 if $> == 0;
+	my $latin = new_session($node);
+	my $euro = "$directory/\xe2\x82\xac";
+
+	mkdir $euro;
+	$latin->value("BEGIN; SELECT count(*) FROM " . unload('SELECT 1', "$euro/a.csv"));
+	chmod 0555, $euro;
+	# it cannot show the name; the setting goes with the transaction, after the report
+	$latin->query("SET client_encoding = 'LATIN1'");
+	$latin->query('ROLLBACK');
+	is($latin->value('SELECT 1'), 1, 'a report that the client could not read');
+	chmod 0755, $euro;
+	$latin->quit;
+}
 
 my ($ncrashes, $nbad, $generation) = (0, 0, 0);
 
