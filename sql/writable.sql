@@ -153,6 +153,117 @@ SELECT content('^odd');
 SELECT * FROM odd;
 DROP FOREIGN TABLE bare, odd;
 
+-- a time beyond the last
+CREATE FOREIGN TABLE times (a timestamp(0), b timestamptz(0)) SERVER csv
+  OPTIONS (filename 'regress_csv/times.csv', writable 'true');
+INSERT INTO times VALUES ('294276-12-31 23:59:59.999999', NULL);
+INSERT INTO times VALUES ('infinity', '294276-12-31 23:59:59.999999+00');
+INSERT INTO times VALUES ('infinity', '-infinity'), ('294276-12-31 23:59:59.4', NULL);
+SELECT a FROM times;
+-- max_record_size is for the bytes that are read
+CREATE FOREIGN TABLE sjis (a text, b text) SERVER csv
+  OPTIONS (filename 'regress_csv/sjis.csv', encoding 'SJIS', max_record_size '40', writable 'true');
+INSERT INTO sjis VALUES (repeat(U&'\65e5', 13), 'x');
+INSERT INTO sjis VALUES (repeat(U&'\65e5', 12), 'xyz');
+CREATE FOREIGN TABLE latin (a text) SERVER csv
+  OPTIONS (filename 'regress_csv/latin.csv', max_record_size '40', writable 'true');
+INSERT INTO latin VALUES (repeat('x', 41));
+INSERT INTO latin VALUES (repeat('x', 40));
+SELECT (SELECT b FROM sjis), (SELECT length(a) FROM latin);
+-- a header that begins with a byte-order mark
+CREATE FOREIGN TABLE marked (U&"\FEFFa" int, b int) SERVER csv
+  OPTIONS (filename 'regress_csv/marked.csv', header 'true', by_name 'true', writable 'true');
+INSERT INTO marked VALUES (1, 2);
+SELECT convert_to(content('^marked'), 'UTF8');
+SELECT sum(U&"\FEFFa"), sum(b) FROM marked;
+ALTER FOREIGN TABLE marked OPTIONS (ADD quote '');
+TRUNCATE marked;
+INSERT INTO marked VALUES (1, 2);
+DROP FOREIGN TABLE times, sjis, latin, marked;
+
+-- ---- files that others have begun ----
+
+\set make 'CREATE FOREIGN TABLE x (a int, b text) SERVER csv OPTIONS (filename ''regress_csv/begun.csv'', writable ''true'' '
+\set show 'SELECT convert_to(content(''^begun''), ''UTF8''); SELECT * FROM x; DROP FOREIGN TABLE x;'
+-- lone CRs end records, as long as no LF does
+CALL write_file('begun.csv', E'1,a\r2,b\r');
+:make, quote '');
+INSERT INTO x VALUES (3, E'c\nd');
+INSERT INTO x VALUES (3, 'c');
+:show
+CALL write_file('begun.csv', E'1,a\r2,b\r');
+:make, multiline 'false');
+INSERT INTO x VALUES (3, E'c\nd');
+INSERT INTO x VALUES (3, 'c');
+:show
+CALL write_file('begun.csv', E'1,a\r2,b\r');
+:make);
+INSERT INTO x VALUES (3, E'c\nd');
+:show
+-- the last line lacks its break
+CALL write_file('begun.csv', E'1,a\n2,"open');
+:make);
+INSERT INTO x VALUES (3, 'c');
+ALTER FOREIGN TABLE x OPTIONS (ADD quoting 'postgres');
+INSERT INTO x VALUES (3, 'c');
+ALTER FOREIGN TABLE x OPTIONS (ADD multiline 'false');
+INSERT INTO x VALUES (3, 'c');
+:show
+CALL write_file('begun.csv', U&'\FEFF"open');
+:make);
+INSERT INTO x VALUES (3, 'c');
+CALL write_file('begun.csv', '1,"escaped\');
+ALTER FOREIGN TABLE x OPTIONS (ADD escape '\');
+INSERT INTO x VALUES (3, 'c');
+CALL write_file('begun.csv', '1,"escaped\""');
+INSERT INTO x VALUES (3, 'c');
+:show
+CALL write_file('begun.csv', E'1\ta\\');
+:make, format 'text');
+INSERT INTO x VALUES (3, 'c');
+CALL write_file('begun.csv', E'1\t' || repeat(E'\\', 100001));
+INSERT INTO x VALUES (3, 'c');
+CALL write_file('begun.csv', E'1\t' || repeat(E'\\', 100000));
+INSERT INTO x VALUES (3, 'c');
+INSERT INTO x VALUES (4, repeat(E'\\', 100));
+INSERT INTO x VALUES (5, 'd');
+SELECT a, length(b) FROM x;
+CALL write_file('begun.csv', E'1\ta\\\n');
+INSERT INTO x VALUES (3, 'c');
+CALL write_file('begun.csv', E'1\ta\\\r\n');
+INSERT INTO x VALUES (3, 'c');
+-- a line that is longer than a record
+ALTER FOREIGN TABLE x OPTIONS (ADD max_record_size '50000');
+CALL write_file('begun.csv', repeat('y', 200000) || E'\n1\t' || repeat('x', 60000));
+INSERT INTO x VALUES (3, 'c');
+CALL write_file('begun.csv', repeat('y', 200000) || E'\n1\t' || repeat('x', 40000));
+INSERT INTO x VALUES (3, 'c');
+SELECT a, length(b) FROM x;
+DROP FOREIGN TABLE x;
+-- a CR that a LF would make a part of the line break
+CALL write_file('begun.csv', E'1,a\n2,b\r');
+:make);
+INSERT INTO x VALUES (3, 'c');
+ALTER FOREIGN TABLE x OPTIONS (ADD record_boundary 'lf');
+INSERT INTO x VALUES (3, 'c');
+:show
+-- nothing behind a byte-order mark
+CREATE FOREIGN TABLE x (a text) SERVER csv OPTIONS (filename 'regress_csv/begun.csv', writable 'true');
+CALL write_file('begun.csv', '\xefbbbf'::bytea);
+INSERT INTO x VALUES ('x');
+:show
+:make, header 'true');
+CALL write_file('begun.csv', '\xefbbbf'::bytea);
+INSERT INTO x VALUES (1, 'x');
+:show
+CREATE FOREIGN TABLE x (a text) SERVER csv
+  OPTIONS (filename 'regress_csv/begun.csv', encoding 'UTF16', writable 'true');
+CALL write_file('begun.csv', '\xfeff'::bytea);
+INSERT INTO x VALUES ('x');
+SELECT pg_read_binary_file('regress_csv/begun.csv');
+DROP FOREIGN TABLE x;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm -f regress_csv/begun.csv regress_csv/marked.csv regress_csv/times.csv regress_csv/sjis.csv regress_csv/latin.csv';
+
 -- ---- patterns ----
 
 CREATE FOREIGN TABLE many (a int, b text, f text OPTIONS (virtual 'filename')) SERVER csv

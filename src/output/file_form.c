@@ -25,6 +25,9 @@
 
 #define CSV_READ_BYTES	(64 * 1024)
 
+/* a byte-order mark, as the reader gets it */
+#define CSV_MARK_BYTES	3
+
 /* ---- forms ---- */
 
 /* the number of the first field that no attribute has */
@@ -179,24 +182,36 @@ csv_file_forms_equal(const CsvTable *table, const CsvFileForm *a, const CsvFileF
 
 /* ---- the end of a file ---- */
 
+/*
+ * Open the file near its end: nbytes bytes follow, or more.  Reads the first of them;
+ * *bytes has room for CSV_READ_BYTES.
+ */
+static CsvSource *
+open_end(const CsvTable *table, uint64 nbytes, uint8_t *bytes, size_t *nread)
+{
+	CsvSource  *source = csv_source_create(table);
+	CsvReadAhead ahead;
+
+	(void) csv_source_open_next(source, NULL);
+	*nread = csv_source_read(source, bytes, CSV_READ_BYTES);
+	if (csv_source_read_ahead(source, &ahead) && ahead.file_bytes > nbytes + CSV_READ_BYTES)
+	{
+		ahead.seek(ahead.arg, ahead.file_bytes - nbytes);
+		*nread = csv_source_read(source, bytes, CSV_READ_BYTES);
+	}
+	return source;
+}
+
 /* the file's last bytes, as the reader gets them; returns how many */
 static size_t
 read_tail(const CsvTable *table, uint8_t *tail)
 {
-	CsvSource  *source = csv_source_create(table);
 	uint8_t    *bytes = palloc(CSV_TAIL_BYTES + CSV_READ_BYTES);
-	CsvReadAhead ahead;
 	size_t		n = 0;
 	size_t		nread;
+	CsvSource  *source = open_end(table, CSV_TAIL_BYTES, bytes, &nread);
 
-	(void) csv_source_open_next(source, NULL);
-	n = csv_source_read(source, bytes, CSV_TAIL_BYTES);
-	if (csv_source_read_ahead(source, &ahead) && ahead.file_bytes > 2 * CSV_TAIL_BYTES)
-	{
-		ahead.seek(ahead.arg, ahead.file_bytes - CSV_TAIL_BYTES);
-		n = 0;
-	}
-	while ((nread = csv_source_read(source, bytes + n, CSV_READ_BYTES)) > 0)
+	for (; nread > 0; nread = csv_source_read(source, bytes + n, CSV_READ_BYTES))
 	{
 		size_t		nkept = Min(n + nread, CSV_TAIL_BYTES);
 
@@ -210,14 +225,52 @@ read_tail(const CsvTable *table, uint8_t *tail)
 	return n;
 }
 
+/* the last line, with its break.  A line that is longer than a record may be cut. */
+static void
+read_last_line(const CsvTable *table, char break_byte, CsvOutputBytes *line)
+{
+	uint64		most = table->reader.max_record_bytes + CSV_BREAK_CRS + 1;
+	char	   *bytes = palloc(CSV_READ_BYTES);
+	size_t		nread;
+	CsvSource  *source = open_end(table, most + 1, (uint8_t *) bytes, &nread);
+
+	for (; nread > 0; nread = csv_source_read(source, (uint8_t *) bytes, CSV_READ_BYTES))
+	{
+		size_t		start = nread - 1;
+
+		csv_check_interrupts();
+		while (start > 0 && bytes[start - 1] != break_byte)
+			start--;
+		if (start > 0 || (line->length > 0 && line->bytes[line->length - 1] == break_byte))
+			line->length = 0;
+		if (line->length <= most)
+			csv_output_bytes(line, bytes + start, nread - start);
+	}
+	csv_source_close(source);
+	pfree(bytes);
+}
+
+static bool
+has_mark(const char *bytes, size_t n)
+{
+	return n >= CSV_MARK_BYTES && memcmp(bytes, "\xef\xbb\xbf", CSV_MARK_BYTES) == 0;
+}
+
+static size_t
+without_breaks(const uint8_t *tail, size_t n)
+{
+	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == '\r'))
+		n--;
+	return n;
+}
+
 /* does the line at the end mark the end of the data? */
 static bool
 ends_data(const CsvTable *table, const uint8_t *tail, size_t n)
 {
 	size_t		start;
 
-	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == '\r'))
-		n--;
+	n = without_breaks(tail, n);
 	start = n;
 	while (start > 0 && tail[start - 1] != '\n' && tail[start - 1] != '\r')
 		start--;
@@ -226,22 +279,63 @@ ends_data(const CsvTable *table, const uint8_t *tail, size_t n)
 		 memcmp(tail + start, "\\.", 2) == 0);
 }
 
+static void __attribute__((noreturn))
+refuse_to_append(const CsvTable *table, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("cannot append to file \"%s\"", table->filename),
+			 errdetail_internal("%s", detail)));
+}
+
+/* ERROR if the line break behind the last line is, or would be, a part of its record */
+static void
+check_last_line(const CsvTable *table, const CsvFileForm *form, bool lacks_break)
+{
+	CsvDialectOptions options = table->reader.dialect;
+	CsvDialect	dialect;
+	CsvOutputBytes line;
+	size_t		start;
+
+	/* otherwise it is the table's; AUTO drops CRs before a LF */
+	if (form->boundary == CSV_BOUNDARY_CR)
+		options.boundary = CSV_BOUNDARY_CR;
+	csv_dialect_compile(&dialect, &options);
+	csv_output_begin(&line, CSV_READ_BYTES);
+	read_last_line(table, (char) dialect.break_byte, &line);
+	if (line.length > table->reader.max_record_bytes + CSV_BREAK_CRS + 1)
+		refuse_to_append(table, "Its last line is longer than max_record_size.");
+	if (lacks_break && form->boundary == CSV_BOUNDARY_CRLF)
+		csv_output_byte(&line, '\r');
+	if (lacks_break)
+		csv_output_byte(&line, (char) dialect.break_byte);
+	start = has_mark(line.bytes, line.length) ? CSV_MARK_BYTES : 0;
+	if (csv_pass_bytes(&dialect, CSV_STATE_RECORD_START, (const uint8_t *) line.bytes, start,
+					   line.length, line.length) != CSV_STATE_RECORD_START)
+		refuse_to_append(table, "Its last record is not complete.");
+}
+
 bool
 csv_file_lacks_break(const CsvTable *table, const CsvFileForm *form)
 {
 	uint8_t		tail[CSV_TAIL_BYTES];
 	size_t		n = read_tail(table, tail);
+	const CsvDialectOptions *options = &table->reader.dialect;
+	bool		lacks_break;
 
 	if (ends_data(table, tail, n))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot append to file \"%s\"", table->filename),
-				 errdetail("Its last line marks the end of the data.")));
-	if (n == 0)
+		refuse_to_append(table, "Its last line marks the end of the data.");
+	if (n == 0 || (n == CSV_MARK_BYTES && has_mark((const char *) tail, n)))
 		return false;
-	if (tail[n - 1] != csv_break_byte(form->boundary))
-		return true;
-	return form->boundary == CSV_BOUNDARY_CRLF && (n < 2 || tail[n - 2] != '\r');
+	lacks_break = tail[n - 1] != csv_break_byte(form->boundary) ||
+		(form->boundary == CSV_BOUNDARY_CRLF && (n < 2 || tail[n - 2] != '\r'));
+	if (lacks_break && tail[n - 1] == '\r' && options->boundary == CSV_BOUNDARY_AUTO)
+		refuse_to_append(table, "Its last line has no line break, and ends in a carriage return, which would become a part of the line break.");
+	n = without_breaks(tail, n);
+	if (lacks_break ||
+		(options->quoting == CSV_QUOTING_TEXT && n > 0 && tail[n - 1] == '\\'))
+		check_last_line(table, form, lacks_break);
+	return lacks_break;
 }
 
 /* ---- UTF-16 ---- */

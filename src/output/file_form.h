@@ -32,8 +32,8 @@ extern bool csv_file_forms_equal(const CsvTable *table, const CsvFileForm *a,
 								 const CsvFileForm *b);
 
 /*
- * Does the table's only file, which has bytes, end without a line break?  ERROR if it
- * ends with a mark of the data's end.
+ * Does the table's only file, which has bytes, end without a line break?  ERROR if
+ * records behind its end would not be read, or would change its last record.
  */
 extern bool csv_file_lacks_break(const CsvTable *table, const CsvFileForm *form);
 

@@ -71,6 +71,7 @@ struct CsvRowWriter
 	bool		is_checked;		/* every record is read again */
 	bool		quotes;			/* all values */
 	bool		may_begin_file; /* there is no header */
+	bool		finds_crs;		/* in the file no LF ends a record */
 	CsvOutputBytes texts;
 	CsvScan		scan;
 	MemoryContext context;		/* of the writer ... */
@@ -181,7 +182,9 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 	csv_dialect_compile(&writer->dialect, &dialect);
 	begin_format(writer);
 	csv_output_begin(&writer->texts, CSV_TEXTS_BYTES);
-	writer->is_checked = is_odd(writer);
+	writer->finds_crs = table->reader.dialect.boundary == CSV_BOUNDARY_AUTO &&
+		form->boundary == CSV_BOUNDARY_CR;
+	writer->is_checked = is_odd(writer) || writer->finds_crs;
 	writer->may_begin_file = table->reader.header_rows == 0;
 	writer->fields = palloc0(sizeof(WrittenField) * form->nfields);
 	for (int i = table->natts - 1; i >= 0; i--)
@@ -447,6 +450,19 @@ check_field(const CsvRowWriter *writer, const WrittenField *field, const uint8_t
 	return reason;
 }
 
+/* would the reader of the whole file find a LF that ends a record? */
+static bool
+has_lf(const CsvRowWriter *writer, const uint8_t *bytes, size_t n)
+{
+	CsvDialect	dialect;
+	CsvBoundaryLook look = {0};
+
+	if (memchr(bytes, '\n', n) == NULL)
+		return false;
+	csv_dialect_compile(&dialect, &writer->table->reader.dialect);
+	return csv_look_for_lf(&look, &dialect, bytes, n, n);
+}
+
 /* text NULL: the bytes, a record with its break, are read as the fields' values */
 static Reason
 check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
@@ -455,6 +471,7 @@ check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 	CsvMemory	memory = csv_context_memory(writer->context);
 	const uint8_t *bytes = (const uint8_t *) record;
 	CsvScan    *scan = &writer->scan;
+	size_t		nbreak = writer->form->boundary == CSV_BOUNDARY_CRLF ? 2 : 1;
 	Reason		reason = {NULL};
 
 	if (table->encoding != table->file_encoding)
@@ -463,7 +480,17 @@ check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 		if (bytes != (const uint8_t *) record)
 			n = strlen((const char *) bytes);
 	}
-	if (writer->may_begin_file &&
+	if (n - nbreak > table->reader.max_record_bytes)
+		return (Reason) {
+			NULL, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+			psprintf("Its record has %zu bytes, more than max_record_size.", n - nbreak)
+		};
+	if (writer->finds_crs && has_lf(writer, bytes, n))
+		return (Reason) {
+			NULL, ERRCODE_DATA_EXCEPTION,
+			"Its line feed would be taken for the line break of the file, whose lines end in carriage returns."
+		};
+	if ((writer->may_begin_file || is_header) &&
 		(begins_badly(record, n) || begins_badly((const char *) bytes, n)))
 		return (Reason) {
 			NULL, ERRCODE_DATA_EXCEPTION,
@@ -533,6 +560,19 @@ check_same(CsvRowWriter *writer, const WrittenField *field, WrittenColumn *colum
 							  field->column->column->name));
 }
 
+/* rounding may lead beyond the last time that can be read */
+static bool
+is_invalid_time(const WrittenColumn *column, Datum value)
+{
+	Timestamp	timestamp;
+
+	if (column->formatted.way != CSV_FORMAT_TIMESTAMP &&
+		column->formatted.way != CSV_FORMAT_TIMESTAMPTZ)
+		return false;
+	timestamp = DatumGetTimestamp(value);
+	return !TIMESTAMP_NOT_FINITE(timestamp) && !IS_VALID_TIMESTAMP(timestamp);
+}
+
 static void
 add_column(CsvRowWriter *writer, uint32_t number, const TupleTableSlot *slot,
 		   CsvOutputBytes *output)
@@ -547,6 +587,8 @@ add_column(CsvRowWriter *writer, uint32_t number, const TupleTableSlot *slot,
 		field->is_null = true;
 		csv_output_null(output, &writer->format);
 	}
+	else if (is_invalid_time(column, slot->tts_values[att]))
+		refuse_value(writer, column->column, "The time is out of range.");
 	else if (column->is_direct && !writer->is_checked && !writer->quotes)
 	{
 		csv_format_value(&column->formatted, slot->tts_values[att], output,
@@ -618,6 +660,7 @@ static Reason
 add_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *output)
 {
 	size_t		start = output->length;
+	bool		is_long;
 
 	writer->texts.length = 0;
 	for (uint32_t i = 0; i < writer->form->nfields; i++)
@@ -631,14 +674,9 @@ add_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *out
 		else
 			add_name(writer, i, output);
 	}
-	if (output->length - start > writer->table->reader.max_record_bytes)
-		return (Reason) {
-			NULL, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-			psprintf("Its record has %zu bytes, more than max_record_size.",
-					 output->length - start)
-		};
+	is_long = output->length - start > writer->table->reader.max_record_bytes;
 	csv_row_writer_break(writer, output);
-	if (slot == NULL || writer->is_checked || writer->quotes ||
+	if (slot == NULL || writer->is_checked || writer->quotes || is_long ||
 		(writer->may_begin_file &&
 		 begins_badly(output->bytes + start, output->length - start)))
 		return check_record(writer, output->bytes + start, output->length - start,
