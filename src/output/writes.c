@@ -413,7 +413,7 @@ csv_write_row(CsvWrite *write, TupleTableSlot *slot)
 	if (!has_rows(write))
 		write->state.form = write->form;
 	write->row_level = write->nest_level;
-	csv_row_writer_add(write->form->writer, slot, &write->waiting);
+	csv_row_writer_add(write->state.form->writer, slot, &write->waiting);
 	write->row_level = 0;
 	if (write->waiting.length >= CSV_WAITING_BYTES)
 		flush_waiting(write);
