@@ -30,7 +30,7 @@
  * chunks need may not be there.
  */
 #define FEW_ROWS_SHARE	64
-#define FEW_ROWS_TIMES	8
+#define FEW_ROWS_TIMES	4
 
 /* a scan needs some descriptors, and must leave some */
 #define SPARE_DESCRIPTORS	64
