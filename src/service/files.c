@@ -617,7 +617,7 @@ csv_device_file_use(CsvDeviceFile *file, void *engine)
 bool
 csv_device_file_stays(const CsvDeviceFile *file)
 {
-	return !file->is_window || file->head != NULL;
+	return !file->is_window;
 }
 
 uint64_t

@@ -36,7 +36,7 @@ extern uint64_t csv_devices_with_file(int descriptor);
 /* let an engine on the device read them; NULL: no longer */
 extern void csv_device_file_use(CsvDeviceFile *file, void *engine);
 
-/* does the file stay, or its head, or do all of its bytes pass through a window? */
+/* does the whole file stay, or do bytes of it pass through a window? */
 extern bool csv_device_file_stays(const CsvDeviceFile *file);
 
 /* the file's size; less if fewer bytes could be read */

@@ -58,12 +58,12 @@ sub all_of
 	return "SELECT count(*), sum(hashtext(x::text)::bigint), min(n), max(v) FROM $table x";
 }
 
-# each has a context
+# those with a context have a limit; a stand-in has none
 sub devices_in_use
 {
 	my ($session) = @_;
 
-	return $session->value('SELECT count(*) FROM csv_gpu_stat WHERE device IS NOT NULL');
+	return $session->value('SELECT count(*) FROM csv_gpu_stat WHERE device IS NOT NULL AND (memory_limit > 0 OR scans_done > 0)');
 }
 
 sub engine_of
