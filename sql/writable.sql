@@ -200,6 +200,13 @@ CALL write_file('begun.csv', E'1,a\r2,b\r');
 :make);
 INSERT INTO x VALUES (3, E'c\nd');
 :show
+-- and LFs, as long as the first is not too far away
+CALL write_file('begun.csv', '');
+:make, quote '', max_record_size '2MB');
+INSERT INTO x VALUES (1, E'a\rb' || repeat('x', 1100000));
+INSERT INTO x VALUES (1, E'a\rb' || repeat('x', 1000000)), (2, E'a\rb');
+SELECT a, length(b) FROM x;
+DROP FOREIGN TABLE x;
 -- the last line lacks its break
 CALL write_file('begun.csv', E'1,a\n2,"open');
 :make);

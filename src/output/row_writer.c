@@ -71,7 +71,6 @@ struct CsvRowWriter
 	bool		is_checked;		/* every record is read again */
 	bool		quotes;			/* all values */
 	bool		may_begin_file; /* there is no header */
-	bool		finds_crs;		/* in the file no LF ends a record */
 	CsvOutputBytes texts;
 	CsvScan		scan;
 	MemoryContext context;		/* of the writer ... */
@@ -124,7 +123,9 @@ is_odd(const CsvRowWriter *writer)
 		writer->format.converts || dialect->trim || dialect->comment_length > 0 ||
 		dialect->delimiter_rest_length > 0 || !dialect->multiline ||
 		table->default_string != NULL || table->null_values != NIL ||
-		table->file_encoding != table->encoding || writer->form->nfields == 1;
+		table->file_encoding != table->encoding || writer->form->nfields == 1 ||
+		(table->reader.dialect.boundary == CSV_BOUNDARY_AUTO &&
+		 writer->form->boundary == CSV_BOUNDARY_CR);
 
 	for (int i = 0; i < table->natts; i++)
 	{
@@ -182,9 +183,7 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 	csv_dialect_compile(&writer->dialect, &dialect);
 	begin_format(writer);
 	csv_output_begin(&writer->texts, CSV_TEXTS_BYTES);
-	writer->finds_crs = table->reader.dialect.boundary == CSV_BOUNDARY_AUTO &&
-		form->boundary == CSV_BOUNDARY_CR;
-	writer->is_checked = is_odd(writer) || writer->finds_crs;
+	writer->is_checked = is_odd(writer);
 	writer->may_begin_file = table->reader.header_rows == 0;
 	writer->fields = palloc0(sizeof(WrittenField) * form->nfields);
 	for (int i = table->natts - 1; i >= 0; i--)
@@ -450,17 +449,26 @@ check_field(const CsvRowWriter *writer, const WrittenField *field, const uint8_t
 	return reason;
 }
 
-/* would the reader of the whole file find a LF that ends a record? */
-static bool
-has_lf(const CsvRowWriter *writer, const uint8_t *bytes, size_t n)
+/* why the reader that looks for the file's line breaks would find others; NULL: it does not */
+static const char *
+find_other_break(const CsvRowWriter *writer, const uint8_t *bytes, size_t n)
 {
+	bool		finds_crs = writer->form->boundary == CSV_BOUNDARY_CR;
 	CsvDialect	dialect;
 	CsvBoundaryLook look = {0};
+	bool		has_lf;
 
-	if (memchr(bytes, '\n', n) == NULL)
-		return false;
+	if (writer->table->reader.dialect.boundary != CSV_BOUNDARY_AUTO ||
+		(finds_crs ? memchr(bytes, '\n', n) == NULL : n <= CSV_BOUNDARY_BYTES))
+		return NULL;
 	csv_dialect_compile(&dialect, &writer->table->reader.dialect);
-	return csv_look_for_lf(&look, &dialect, bytes, n, n);
+	has_lf = csv_look_for_lf(&look, &dialect, bytes,
+							 finds_crs ? n : CSV_BOUNDARY_BYTES, n);
+	if (finds_crs && has_lf)
+		return "Its line feed would be taken for the line break of the file, whose lines end in carriage returns.";
+	if (!finds_crs && !has_lf && look.lone_cr)
+		return "Its carriage return would be taken for the line break of a file that begins with it.";
+	return NULL;
 }
 
 /* text NULL: the bytes, a record with its break, are read as the fields' values */
@@ -472,7 +480,7 @@ check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 	const uint8_t *bytes = (const uint8_t *) record;
 	CsvScan    *scan = &writer->scan;
 	size_t		nbreak = writer->form->boundary == CSV_BOUNDARY_CRLF ? 2 : 1;
-	Reason		reason = {NULL};
+	Reason		reason = {NULL, ERRCODE_DATA_EXCEPTION, NULL};
 
 	if (table->encoding != table->file_encoding)
 	{
@@ -485,11 +493,9 @@ check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 			NULL, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
 			psprintf("Its record has %zu bytes, more than max_record_size.", n - nbreak)
 		};
-	if (writer->finds_crs && has_lf(writer, bytes, n))
-		return (Reason) {
-			NULL, ERRCODE_DATA_EXCEPTION,
-			"Its line feed would be taken for the line break of the file, whose lines end in carriage returns."
-		};
+	reason.text = find_other_break(writer, bytes, n);
+	if (reason.text != NULL)
+		return reason;
 	if ((writer->may_begin_file || is_header) &&
 		(begins_badly(record, n) || begins_badly((const char *) bytes, n)))
 		return (Reason) {
