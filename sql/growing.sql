@@ -255,6 +255,20 @@ SELECT records_loaded FROM csv_gpu_load('no_log', 'target', mode => 'new_records
 ALTER FOREIGN TABLE no_log OPTIONS (DROP program, ADD filename 'regress_csv/nothing*');
 SELECT records_loaded FROM csv_gpu_load('no_log', 'target', mode => 'new_records');
 SELECT csv_gpu_forget_positions(NULL, 'target');
+-- a trigger of the target that does the same
+CREATE FUNCTION load_again() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE tg_argv[0];
+  RETURN new;
+END $$;
+CREATE TABLE again (LIKE target);
+CREATE TRIGGER again BEFORE INSERT ON again FOR EACH ROW EXECUTE FUNCTION load_again('SELECT csv_gpu_load(''log'', ''again'', mode => ''new_records'')');
+SELECT records_loaded FROM csv_gpu_load('log', 'again', mode => 'new_records');
+CREATE OR REPLACE TRIGGER again BEFORE INSERT ON again FOR EACH ROW EXECUTE FUNCTION load_again('SELECT csv_gpu_forget_positions(''log'', ''again'')');
+SELECT records_loaded FROM csv_gpu_load('log', 'again', mode => 'new_records');
+DROP TRIGGER again ON again;
+SELECT records_loaded > 0 FROM csv_gpu_load('log', 'again', mode => 'new_records');
+DROP TABLE again;
 -- privileges
 CREATE ROLE regress_growing;
 GRANT USAGE ON SCHEMA csv_test TO regress_growing;

@@ -545,7 +545,6 @@ csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrit
 	growth->target = target;
 	growth->on_rewrite = on_rewrite;
 	growth->fd = -1;
-	csv_positions_lock(table->relid, target);
 	growth->positions = csv_positions_read(schema, table->relid, target,
 										   &growth->npositions);
 	growth->owners = palloc0(sizeof(GrowingFile *) * Max(growth->npositions, 1));

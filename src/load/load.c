@@ -41,6 +41,7 @@
 #include "load/insert.h"
 #include "load/load.h"
 #include "load/owner.h"
+#include "load/positions.h"
 #include "scan/errors.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -793,7 +794,7 @@ load_all(CsvLoad *load, bool freeze)
 
 /* load the new records, and store how far the files were read */
 static void
-load_new(CsvLoad *load, const CsvLoadRequest *request)
+load_locked(CsvLoad *load, const CsvLoadRequest *request)
 {
 	CsvGrowth  *growth =
 		csv_growth_begin(load->table, request->schema,
@@ -809,6 +810,28 @@ load_new(CsvLoad *load, const CsvLoadRequest *request)
 			csv_insert_close(load->rejects);
 	}
 	csv_growth_finish(growth);
+}
+
+static void
+load_new(CsvLoad *load, const CsvLoadRequest *request)
+{
+	const CsvLoadedPair pair = {
+		.source = load->table->relid,
+		.target = RelationGetRelid(csv_insert_relation(load->target)),
+		.outer = csv_loaded_pair
+	};
+
+	csv_positions_lock(pair.source, pair.target);
+	csv_loaded_pair = &pair;
+	PG_TRY();
+	{
+		load_locked(load, request);
+	}
+	PG_FINALLY();
+	{
+		csv_loaded_pair = pair.outer;
+	}
+	PG_END_TRY();
 }
 
 void

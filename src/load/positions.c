@@ -34,6 +34,8 @@ static const Oid column_types[NCOLUMNS] = {
 	BOOLOID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID, BYTEAOID, INT8OID, TIMESTAMPTZOID
 };
 
+const CsvLoadedPair *csv_loaded_pair;
+
 /* a statement that runs as the owner of the table of positions */
 typedef struct Statement
 {
@@ -62,6 +64,13 @@ csv_positions_lock(Oid source, Oid target)
 {
 	LOCKTAG		tag;
 
+	/* the lock does not keep out its own holder */
+	for (const CsvLoadedPair *pair = csv_loaded_pair; pair != NULL; pair = pair->outer)
+		if (pair->source == source && pair->target == target)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("this session is loading new records of \"%s\" into \"%s\"",
+							get_rel_name(source), get_rel_name(target))));
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, source, target, LOCK_CLASS);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }

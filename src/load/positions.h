@@ -33,9 +33,19 @@ typedef struct CsvPosition
 /* when the file was made, in nanoseconds; 0: not known */
 extern int64 csv_time_of_birth(const char *filename);
 
+/* a source and a target whose new records this process loads */
+typedef struct CsvLoadedPair
+{
+	Oid			source;
+	Oid			target;
+	const struct CsvLoadedPair *outer;	/* its trigger or its CHECK loads, too */
+} CsvLoadedPair;
+
+extern const CsvLoadedPair *csv_loaded_pair;
+
 /*
  * Wait for other transactions that load this source into this target.  Later
- * transactions wait for this transaction.
+ * transactions wait for this transaction.  ERROR if this process is loading them now.
  */
 extern void csv_positions_lock(Oid source, Oid target);
 
