@@ -752,6 +752,7 @@ DECLARE
 	error text;
 	detail text;
 	truncation text;
+	mode CONSTANT text := CASE WHEN this.mode = 'new_records' THEN 'new_records' ELSE 'all' END;
 BEGIN
 	canceled := false;
 	BEGIN
@@ -768,8 +769,7 @@ BEGIN
 			EXECUTE truncation;
 		END IF;
 		SELECT l.* INTO STRICT loaded
-			FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename,
-				CASE WHEN this.mode = 'new_records' THEN 'new_records' ELSE 'all' END) l;
+			FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename, mode) l;
 
 		-- deferred, they would fail when nothing can be recorded any more
 		SET CONSTRAINTS ALL IMMEDIATE;
@@ -953,6 +953,10 @@ BEGIN
 	IF nservers = 0 THEN
 		RAISE invalid_parameter_value USING MESSAGE = 'there are no servers';
 	END IF;
+	SELECT s.server INTO other FROM unnest(servers) s(server) GROUP BY 1 HAVING count(*) > 1 LIMIT 1;
+	IF FOUND THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('server "%s" is named twice', other);
+	END IF;
 	IF nservers <> cardinality(partition_values) THEN
 		RAISE invalid_parameter_value
 			USING MESSAGE = format('there are %s servers, but %s partition values', nservers,
@@ -1005,7 +1009,7 @@ CREATE FUNCTION csv_gpu_distribute(
 RETURNS SETOF text
 LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 AS $$ SELECT * FROM @extschema@.csv_gpu_distribute_as($1,
-	pg_catalog.array_prepend(pg_catalog.current_schema(), pg_catalog.parse_ident($2)), $3, $4) $$;
+	pg_catalog.array_prepend(pg_catalog.current_schema()::pg_catalog.text, pg_catalog.parse_ident($2)), $3, $4) $$;
 
 COMMENT ON FUNCTION csv_gpu_distribute(regclass, text, text[], text[])
 IS 'makes a table of foreign tables like this one on servers of postgres_fdw; returns the statements that it has run';
@@ -1144,7 +1148,7 @@ CREATE FUNCTION csv_gpu_distribute_citus(source regclass, target text)
 RETURNS SETOF text
 LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 AS $$ SELECT * FROM @extschema@.csv_gpu_distribute_citus_as($1,
-	pg_catalog.array_prepend(pg_catalog.current_schema(), pg_catalog.parse_ident($2))) $$;
+	pg_catalog.array_prepend(pg_catalog.current_schema()::pg_catalog.text, pg_catalog.parse_ident($2))) $$;
 
 COMMENT ON FUNCTION csv_gpu_distribute_citus(regclass, text)
 IS 'makes a table of Citus with a foreign table like this one on each node; returns the statements that it has run';
@@ -1233,7 +1237,7 @@ LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	command CONSTANT text := format('SELECT coalesce(pg_catalog.json_agg(e), ''[]'') FROM %s.csv_gpu_errors(%%s, %s) e',
+	command CONSTANT text := format('SELECT coalesce(pg_catalog.json_agg(e), ''[]'') FROM %s.csv_gpu_errors(%%s::pg_catalog.regclass, %s::pg_catalog.int8) e',
 		'@extschema@', coalesce(max_records::text, 'NULL'));
 	query text;
 	node record;
@@ -1246,7 +1250,7 @@ BEGIN
 			SELECT format('SELECT s.srvname AS server, true AS success, d.result
 					FROM pg_inherits i JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid
 						JOIN pg_foreign_server s ON s.oid = f.ftserver,
-						%I.dblink(s.srvname, format(%L, quote_literal(format(''%%I.%%I'',
+						%I.dblink(s.srvname::text, format(%L, quote_literal(format(''%%I.%%I'',
 							(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''schema_name''),
 							(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''table_name'')))))
 						AS d(result text)

@@ -121,6 +121,13 @@ unlike(query('EXPLAIN SELECT count(*) FROM items WHERE share = 2'), qr/items_[01
 is(query("SELECT server, filename ~ '/items/3a.csv\$', record, error, column_name FROM csv_gpu_server_errors('items') ORDER BY record"),
 	"n1|t|1|column_count|\nn1|t|2|bad_value|day", 'errors, with their server');
 is(query("SELECT count(*) FROM csv_gpu_server_errors('items', 1)"), 1, 'as many of each server');
+
+# functions that another role made fit the arguments no better
+$nodes[$_]->safe_psql('postgres', "CREATE FUNCTION csv_gpu_errors(text, integer) RETURNS integer RETURN 1 / 0") for 0 .. 2;
+query('CREATE FUNCTION dblink(name, text) RETURNS integer RETURN 1 / 0');
+is(query("SELECT count(*) FROM csv_gpu_server_errors('items', 1)"), 1, 'no overloads are called');
+query('DROP FUNCTION dblink(name, text)');
+$nodes[$_]->safe_psql('postgres', 'DROP FUNCTION csv_gpu_errors(text, integer)') for 0 .. 2;
 is(query("SELECT count(*) FROM csv_gpu_server_errors('sizes')"), 0, 'no errors');
 
 # ---- loads ----
@@ -181,6 +188,7 @@ my @wrong = (
 	["'own.items', 'x', '{n0,csv}'", '"csv" is not a server of postgres_fdw'],
 	["'own.items', 'x', '{n0,nosuch}'", '"nosuch" is not a server of postgres_fdw'],
 	["'own.items', 'x', '{}'", 'there are no servers'],
+	["'own.items', 'x', '{n0,n1,n0}'", 'server "n0" is named twice'],
 	["'own.items', 'x', NULL", 'source, target and servers of csv_gpu_distribute() must not be null'],
 	["'own.items', NULL, '{n0}'", 'source, target and servers of csv_gpu_distribute() must not be null'],
 	["'own.items', 'x', '{n0,n1}', '{a}'", 'there are 2 servers, but 1 partition values'],
