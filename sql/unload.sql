@@ -58,6 +58,68 @@ SELECT content('empty.csv');
 SELECT * FROM unload($$'SELECT FROM t', '@/none.csv'$$);
 SELECT format('%L, %L', 'SELECT ' || string_agg(i || ' AS c' || i, ', '), '@/wide.csv') AS wide FROM generate_series(1, 150) i \gset
 SELECT * FROM unload(:'wide');
+-- functions that would fit the arguments better
+CREATE FUNCTION csv_gpu_write(bigint, int) RETURNS int LANGUAGE sql AS 'SELECT 1 / 0';
+CREATE FUNCTION csv_gpu_line(bigint, int) RETURNS int LANGUAGE sql AS 'SELECT 1 / 0';
+SELECT records FROM unload($$'SELECT 1 AS a', '@/none.csv', overwrite => true$$);
+SELECT records FROM unload($$'SELECT a FROM (VALUES (1)) v(a) ORDER BY a', '@/none.csv', overwrite => true, ordered => true$$);
+DROP FUNCTION csv_gpu_write(bigint, int), csv_gpu_line(bigint, int);
+-- calls by hand, with the handle of the job that runs
+CREATE FUNCTION by_hand(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  handle bigint;
+  line text;
+  message text;
+BEGIN
+  FOR handle IN SELECT substring(name from '[0-9]+$') FROM pg_ls_dir('/dev/shm') name WHERE name LIKE 'PostgreSQL.%' LOOP
+    BEGIN
+      EXECUTE format(call, handle) INTO line;
+      RETURN line;
+    EXCEPTION WHEN OTHERS THEN
+      message := SQLERRM;
+    END;
+  END LOOP;
+  RETURN message;
+END $$;
+CREATE FUNCTION open_line(handle bigint) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  lines refcursor := 'lines';
+  line text;
+BEGIN
+  OPEN lines FOR EXECUTE format('SELECT csv_gpu_line(%s, i) FROM generate_series(1, 2) i', handle);
+  FETCH lines INTO line;
+  RETURN line;
+END $$;
+SELECT string_agg('1 AS c' || i, ', ') AS integers, string_agg('now() AS c' || i, ', ') AS times FROM generate_series(1, 108) i \gset
+CREATE TABLE wide AS SELECT :integers;
+CREATE TABLE wide_times AS SELECT :times;
+CREATE FUNCTION any_row(i int) RETURNS record LANGUAGE plpgsql AS $$
+DECLARE
+  result record;
+BEGIN
+  IF i = 1 THEN
+    SELECT * INTO result FROM wide;
+  ELSE
+    SELECT * INTO result FROM wide_times;
+  END IF;
+  RETURN result;
+END $$;
+SELECT format('%L, %L, overwrite => true', 'SELECT ' ||
+    string_agg(format('by_hand(%L)', call), ', ') || ', ' || (SELECT string_agg('1', ', ') FROM generate_series(1, 100)), '@/none.csv') AS calls
+  FROM unnest(ARRAY['SELECT csv_gpu_line(%s, 1)', 'SELECT csv_gpu_write(%s, 42)', 'SELECT csv_gpu_write(%s, NULL::record)', 'SELECT csv_gpu_write(%s)',
+    'SELECT csv_gpu_write(%s, VARIADIC ARRAY[1])', 'SELECT csv_gpu_write(%s, ROW(1, 2))',
+    'SELECT csv_gpu_line(%s, CASE i WHEN 1 THEN w END) FROM wide w, generate_series(1, 2) i OFFSET 1',
+    'SELECT csv_gpu_line(%s, any_row(i)) FROM generate_series(1, 2) i OFFSET 1']) call \gset
+SELECT records FROM unload(:'calls');
+SELECT row_number() OVER (), field FROM regexp_split_to_table(split_part(content('none.csv'), E'\n', 2), ',') field LIMIT 9;
+SELECT records FROM unload($$'SELECT by_hand(''SELECT csv_gpu_write(%s, 1, 2)'')', '@/none.csv', overwrite => true$$);
+SELECT content('none.csv');
+-- after its job
+BEGIN;
+SELECT * FROM unload($$'SELECT by_hand(''SELECT open_line(%s)'')', '@/none.csv', overwrite => true$$);
+FETCH lines;
+ROLLBACK;
+DROP TABLE wide, wide_times;
 SELECT length(content('wide.csv')), right(content('wide.csv'), 8);
 SELECT * FROM files();
 
@@ -67,6 +129,7 @@ SELECT * FROM unload($$'TABLE t', '@/one.csv'$$);
 SELECT * FROM unload($$'TABLE t', 'one.csv'$$);
 SELECT * FROM unload($$'TABLE t', '@'$$);
 SELECT * FROM unload($$'TABLE t', '/'$$);
+SELECT * FROM unload($$'TABLE t', '@/.a.csvgpu'$$);
 SELECT * FROM unload($$'TABLE t', '@/missing/one.csv'$$);
 SELECT * FROM unload($$NULL, '@/x.csv'$$);
 SELECT * FROM unload($$'TABLE t', NULL$$);
@@ -159,6 +222,11 @@ SELECT sum(records) FROM unload($$'TABLE large', '@/packed.csv.lz4', max_file_si
 SELECT sum(records) FROM unload($$'TABLE large', '@/packed.csv', compression => 'none', ordered => true$$);
 SELECT regexp_replace(file, '.*\.', ''), count(*), count(DISTINCT id), min(id), max(id), count(DISTINCT text) FROM packed GROUP BY 1 ORDER BY 1;
 SELECT filename FROM unload($$'TABLE large', '@/by_word', compression => 'gzip', ordered => true$$);
+-- not in workers, by a function that says that it is
+CREATE FUNCTION unload_one() RETURNS bigint PARALLEL SAFE LANGUAGE sql
+AS $$ SELECT count(*) FROM csv_gpu_unload('SELECT 1', directory() || '/one.csv') $$;
+SELECT count(unload_one()) FROM large;
+SELECT * FROM unload($$'SELECT unload_one() FROM large', '@/two.csv'$$);
 SELECT substr(pg_read_binary_file('regress_csv/by_word'), 1, 2);
 
 -- ---- by keys ----

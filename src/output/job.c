@@ -133,9 +133,8 @@ csv_job_handle(const CsvJob *job)
 	return dsm_segment_handle(job->segment);
 }
 
-static void
-pg_attribute_noreturn()
-refuse(void)
+void
+csv_job_refuse(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -155,15 +154,15 @@ csv_job_attach(int64 handle)
 	if (current_job != NULL && csv_job_handle(current_job) == handle)
 		return current_job;
 	if (leader == NULL || leader == MyProc || handle <= 0 || handle > PG_UINT32_MAX)
-		refuse();
+		csv_job_refuse();
 	segment = dsm_attach((dsm_handle) handle);
 	if (segment == NULL)
-		refuse();
+		csv_job_refuse();
 	shared = dsm_segment_address(segment);
 	if (dsm_segment_map_length(segment) < CSV_JOB_OFFSET + CSV_AREA_BYTES ||
 		shared->magic != CSV_JOB_MAGIC || shared->leader != leader->pid ||
 		shared->role != GetUserId())
-		refuse();
+		csv_job_refuse();
 	job = MemoryContextAllocZero(TopTransactionContext, sizeof(CsvJob));
 	job->segment = segment;
 	job->shared = shared;

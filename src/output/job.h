@@ -119,6 +119,9 @@ extern int64 csv_job_handle(const CsvJob *job);
  */
 extern CsvJob *csv_job_attach(int64 handle);
 
+/* ERROR: the caller of the function was not csv_gpu_unload() */
+extern void csv_job_refuse(void) pg_attribute_noreturn();
+
 /* the path of a file until it gets its name, in the current memory context */
 extern char *csv_job_path(const CsvJob *job, const CsvUnloadFile *file);
 

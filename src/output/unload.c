@@ -15,7 +15,9 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "commands/progress.h"
@@ -24,13 +26,14 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_func.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
 #include "storage/fd.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
+#include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/backend_progress.h"
@@ -38,14 +41,17 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "output/hidden.h"
 #include "output/staging.h"
 #include "output/writer.h"
 #include "settings.h"
 #include "table/listing.h"
 #include "table/option_value.h"
+#include "table/text.h"
 #include "table/threads.h"
 
 #define CSV_RESULT_COLUMNS	3
@@ -76,7 +82,7 @@ enum
 typedef struct Unload
 {
 	DestReceiver receiver;
-	char	   *schema;			/* of our functions */
+	Oid			schema;			/* of our functions */
 	const char *text;			/* of the query */
 	char	   *path;
 	bool		ordered;
@@ -147,6 +153,8 @@ get_copy_options(Unload *unload, FunctionCallInfo fcinfo)
 static void
 get_path(Unload *unload, FunctionCallInfo fcinfo)
 {
+	char	   *name;
+
 	unload->path = text_argument(fcinfo, ARG_PATH);
 	if (!is_absolute_path(unload->path))
 		ereport(ERROR,
@@ -156,6 +164,11 @@ get_path(Unload *unload, FunctionCallInfo fcinfo)
 	canonicalize_path(unload->path);
 	if (strcmp(unload->path, "/") == 0)
 		csv_refuse_value("path", unload->path, "It is the root directory.", NULL);
+	name = last_dir_separator(unload->path) + 1;
+	if (csv_is_hidden_name(name))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("file name \"%s\" is reserved", csv_shown_filename(name))));
 }
 
 static void
@@ -294,19 +307,54 @@ analyze(const char *text)
 	return query;
 }
 
-/* the call of a function of ours: name(job, arguments) */
-static Expr *
-make_call(const Unload *unload, ParseState *pstate, const char *name, List *arguments)
+/*
+ * A function of ours: name(bigint, VARIADIC "any").  The parser must not look it up,
+ * because it prefers a function with the types of the arguments, which other roles may
+ * have created in our schema.
+ */
+static Oid
+find_function(const Unload *unload, const char *name)
 {
-	List	   *names = list_make2(makeString(unload->schema), makeString(pstrdup(name)));
-	Const	   *job = makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-								Int64GetDatum(csv_job_handle(unload->job)), false,
-								FLOAT8PASSBYVAL);
+	const Oid	types[] = {INT8OID, ANYOID};
+	Oid			oid = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+									  CStringGetDatum(name),
+									  PointerGetDatum(buildoidvector(types, lengthof(types))),
+									  ObjectIdGetDatum(unload->schema));
 
-	pstate->p_expr_kind = EXPR_KIND_SELECT_TARGET;
-	return (Expr *) ParseFuncOrColumn(pstate, names, lcons(job, arguments), NULL,
-									  makeFuncCall(names, NIL, COERCE_EXPLICIT_CALL, -1),
-									  false, -1);
+	if (!OidIsValid(oid))
+		elog(ERROR, "function %s does not exist", name);
+	return oid;
+}
+
+/* the arguments of such a function */
+static List *
+make_arguments(const Unload *unload, List *columns)
+{
+	return lcons(makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+						   Int64GetDatum(csv_job_handle(unload->job)), false,
+						   FLOAT8PASSBYVAL), columns);
+}
+
+/* csv_gpu_write(job, columns) */
+static Expr *
+make_write(const Unload *unload, List *columns)
+{
+	Aggref	   *aggref = makeNode(Aggref);
+	ListCell   *cell;
+
+	aggref->aggfnoid = find_function(unload, "csv_gpu_write");
+	aggref->aggtype = VOIDOID;
+	aggref->aggkind = AGGKIND_NORMAL;
+	aggref->aggsplit = AGGSPLIT_SIMPLE;
+	aggref->aggno = aggref->aggtransno = aggref->location = -1;
+	foreach(cell, make_arguments(unload, columns))
+	{
+		aggref->aggargtypes = lappend_oid(aggref->aggargtypes, exprType(lfirst(cell)));
+		aggref->args = lappend(aggref->args,
+							   makeTargetEntry(lfirst(cell), foreach_current_index(cell) + 1,
+											   NULL, false));
+	}
+	return (Expr *) aggref;
 }
 
 /* SELECT csv_gpu_write(job, columns) FROM (query) */
@@ -333,8 +381,7 @@ make_writing_query(const Unload *unload)
 	query->canSetTag = true;
 	query->hasAggs = true;
 	query->targetList =
-		list_make1(makeTargetEntry(make_call(unload, pstate, "csv_gpu_write", columns),
-								   1, "written", false));
+		list_make1(makeTargetEntry(make_write(unload, columns), 1, "written", false));
 	query->rtable = pstate->p_rtable;
 	query->jointree = makeFromExpr(list_make1(reference), NULL);
 	return query;
@@ -373,6 +420,7 @@ make_lines(Unload *unload)
 	Query	   *query = unload->query;
 	List	   *columns = NIL;
 	List	   *targets = list_make1(NULL);
+	FuncExpr   *line;
 	ListCell   *cell;
 
 	foreach(cell, query->targetList)
@@ -387,9 +435,10 @@ make_lines(Unload *unload)
 		target->resno = (AttrNumber) (list_length(targets) + 1);
 		targets = lappend(targets, target);
 	}
-	linitial(targets) = makeTargetEntry(make_call(unload, make_parsestate(NULL),
-												  "csv_gpu_line", columns),
-										1, "line", false);
+	line = makeFuncExpr(find_function(unload, "csv_gpu_line"), BYTEAOID,
+						make_arguments(unload, columns), InvalidOid, InvalidOid,
+						COERCE_EXPLICIT_CALL);
+	linitial(targets) = makeTargetEntry((Expr *) line, 1, "line", false);
 	query->targetList = targets;
 	unload->gets_lines = true;
 }
@@ -597,10 +646,11 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 	ReturnSetInfo *set = (ReturnSetInfo *) fcinfo->resultinfo;
 	Unload		unload = {
 		.receiver = {receive_row, start_rows, end_rows, ignore, DestNone},
-		.schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid))
+		.schema = get_func_namespace(fcinfo->flinfo->fn_oid)
 	};
 	ErrorContextCallback context = {.callback = show_query, .previous = error_context_stack};
 
+	PreventCommandIfParallelMode("csv_gpu_unload()");
 	check_privileges();
 	get_arguments(&unload, fcinfo);
 	InitMaterializedSRF(fcinfo, 0);

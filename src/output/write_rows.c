@@ -14,6 +14,7 @@
 #include "access/htup_details.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "output/writer.h"
@@ -24,8 +25,12 @@ typedef struct RowState
 	CsvWriter  *writer;			/* NULL: csv_gpu_line(), or of another process */
 	CsvRowForm	form;			/* csv_gpu_line() */
 	CsvOutputBytes bytes;
+	int64		job;			/* its handle */
 	bool		is_row;
+	Oid			record_type;	/* of the latest record */
+	int32		record_typmod;
 	int			natts;
+	Oid		   *types;
 	Datum	   *values;
 	bool	   *isnull;
 } RowState;
@@ -37,22 +42,51 @@ PG_FUNCTION_INFO_V1(csv_gpu_write_deserialize);
 PG_FUNCTION_INFO_V1(csv_gpu_write_end);
 PG_FUNCTION_INFO_V1(csv_gpu_line);
 
+/*
+ * Returns the descriptor of a record, which the caller must release.  Users may call
+ * these functions, too, and give other records from row to row.
+ */
 static TupleDesc
-record_desc(HeapTupleHeader record)
+record_desc(NullableDatum argument, RowState *state)
 {
-	return lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(record),
-								  HeapTupleHeaderGetTypMod(record));
+	HeapTupleHeader record;
+	TupleDesc	desc;
+	Oid			type;
+	int32		typmod;
+
+	if (argument.isnull)
+		csv_job_refuse();
+	record = DatumGetHeapTupleHeader(argument.value);
+	type = HeapTupleHeaderGetTypeId(record);
+	typmod = HeapTupleHeaderGetTypMod(record);
+	desc = lookup_rowtype_tupdesc(type, typmod);
+	if (type == state->record_type && typmod == state->record_typmod)
+		return desc;
+	if (desc->natts != state->natts)
+		csv_job_refuse();
+	for (int i = 0; i < state->natts; i++)
+	{
+		if (!OidIsValid(state->record_type))
+			state->types[i] = TupleDescAttr(desc, i)->atttypid;
+		else if (state->types[i] != TupleDescAttr(desc, i)->atttypid)
+			csv_job_refuse();
+	}
+	state->record_type = type;
+	state->record_typmod = typmod;
+	return desc;
 }
 
 /* get the row; first: the argument of the first column */
 static void
-get_row(FunctionCallInfo fcinfo, int first, const RowState *state)
+get_row(FunctionCallInfo fcinfo, int first, RowState *state)
 {
+	/* a cursor, or the state of a function, may outlive the job */
+	(void) csv_job_attach(state->job);
 	if (state->is_row)
 	{
+		TupleDesc	desc = record_desc(fcinfo->args[first], state);
 		HeapTupleHeader record = PG_GETARG_HEAPTUPLEHEADER(first);
 		HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(record), .t_data = record};
-		TupleDesc	desc = record_desc(record);
 
 		heap_deform_tuple(&tuple, desc, state->values, state->isnull);
 		ReleaseTupleDesc(desc);
@@ -65,24 +99,23 @@ get_row(FunctionCallInfo fcinfo, int first, const RowState *state)
 	}
 }
 
-/* the types of the columns */
-static Oid *
-get_types(FunctionCallInfo fcinfo, int first, const RowState *state)
+/* get the types of the columns */
+static void
+get_types(FunctionCallInfo fcinfo, int first, RowState *state)
 {
-	int			natts = state->natts;
-	Oid		   *types = palloc(sizeof(Oid) * (size_t) Max(natts, 1));
-	TupleDesc	desc = NULL;
+	if (PG_NARGS() != first + (state->is_row ? 1 : state->natts))
+		csv_job_refuse();
+	if (!state->is_row)
+		for (int i = 0; i < state->natts; i++)
+			state->types[i] = get_fn_expr_argtype(fcinfo->flinfo, first + i);
+	else if (type_is_rowtype(get_fn_expr_argtype(fcinfo->flinfo, first)))
+	{
+		TupleDesc	desc = record_desc(fcinfo->args[first], state);
 
-	if (state->is_row && PG_NARGS() == first + 1)
-		desc = record_desc(PG_GETARG_HEAPTUPLEHEADER(first));
-	if (desc != NULL ? desc->natts != natts : PG_NARGS() != first + natts)
-		elog(ERROR, "unexpected number of columns");
-	for (int i = 0; i < natts; i++)
-		types[i] = desc != NULL ? TupleDescAttr(desc, i)->atttypid :
-			get_fn_expr_argtype(fcinfo->flinfo, first + i);
-	if (desc != NULL)
 		ReleaseTupleDesc(desc);
-	return types;
+	}
+	else
+		csv_job_refuse();
 }
 
 /* at the first row; in the current memory context */
@@ -92,18 +125,19 @@ begin(FunctionCallInfo fcinfo, int first, bool is_aggregate)
 	CsvJob	   *job = csv_job_attach(PG_ARGISNULL(first - 1) ? 0 : PG_GETARG_INT64(first - 1));
 	RowState   *state = palloc0(sizeof(RowState));
 	size_t		natts = (size_t) job->shared->natts;
-	Oid		   *types;
 
+	state->job = csv_job_handle(job);
 	state->is_row = job->shared->is_row;
 	state->natts = job->shared->natts;
 	state->values = palloc(sizeof(Datum) * Max(natts, 1));
 	state->isnull = palloc(sizeof(bool) * Max(natts, 1));
-	types = get_types(fcinfo, first, state);
+	state->types = palloc0(sizeof(Oid) * Max(natts, 1));
+	get_types(fcinfo, first, state);
 	if (is_aggregate)
-		state->writer = csv_writer_begin(job, types);
+		state->writer = csv_writer_begin(job, state->types);
 	else
 	{
-		csv_row_form_begin(&state->form, job, types);
+		csv_row_form_begin(&state->form, job, state->types);
 		csv_output_begin(&state->bytes, 1024);
 	}
 	return state;
@@ -118,7 +152,7 @@ csv_gpu_write_row(PG_FUNCTION_ARGS)
 	RowState   *state;
 
 	if (AggCheckCallContext(fcinfo, &context) != AGG_CONTEXT_AGGREGATE)
-		elog(ERROR, "csv_gpu_write_row() was called outside of an aggregate");
+		csv_job_refuse();
 	if (PG_ARGISNULL(0))
 	{
 		outer = MemoryContextSwitchTo(context);
@@ -136,8 +170,10 @@ csv_gpu_write_row(PG_FUNCTION_ARGS)
 static void
 end(RowState *state)
 {
-	if (state->writer != NULL)
-		csv_writer_end(state->writer);
+	if (state->writer == NULL)
+		return;
+	(void) csv_job_attach(state->job);
+	csv_writer_end(state->writer);
 }
 
 /* csv_gpu_write_serialize(internal) returns bytea, which is empty */
@@ -165,7 +201,7 @@ csv_gpu_write_combine(PG_FUNCTION_ARGS)
 	MemoryContext context;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "csv_gpu_write_combine() was called outside of an aggregate");
+		csv_job_refuse();
 	PG_RETURN_POINTER(PG_ARGISNULL(0) ? MemoryContextAllocZero(context, sizeof(RowState)) :
 					  PG_GETARG_POINTER(0));
 }

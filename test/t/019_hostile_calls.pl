@@ -19,6 +19,9 @@ my $super = new_session($node);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my ($out, $err);
 
+# SQL cannot call functions of arguments of the type internal
+my $internal = qr/^ERROR:  function \w+\(.*\) does not exist/;
+
 # What a user without rights is told, if anything; and arguments that have no name.
 my %functions = (
 	csv_gpu_cron_fields => {},
@@ -41,6 +44,8 @@ my %functions = (
 	csv_gpu_forget_positions => { nobody => qr/must be owner of table target/ },
 	csv_gpu_forget_runs => {},
 	csv_gpu_is_of_citus => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
+	csv_gpu_leftovers => { nobody => qr/permission denied for function csv_gpu_leftovers/, arguments => [ q('/nowhere'), 'false' ] },
+	csv_gpu_line => { nobody => qr/permission denied for function csv_gpu_line/, arguments => [ '1', '2' ] },
 	csv_gpu_load => {
 		nobody => qr/permission denied for foreign table good/,
 		arguments => [ ':source', q('target'), q('{a,b}'), q('rejects'), 'false', q('new_records'), q('restart') ] },
@@ -59,7 +64,16 @@ my %functions = (
 	csv_gpu_server_errors => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_sniff => { nobody => qr/permission denied for function csv_gpu_sniff/ },
 	csv_gpu_undistribute => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
-	csv_gpu_unschedule => { nobody => qr/job "j" does not exist/ });
+	csv_gpu_unload => {
+		nobody => qr/permission denied for function csv_gpu_unload/,
+		arguments => [ q('SELECT 1'), "'$directory/unloaded'", q('csv'), ('NULL') x 4, 'true', 'NULL', q('none'), 'NULL', q('1kB'), 'false', 'false' ] },
+	csv_gpu_unschedule => { nobody => qr/job "j" does not exist/ },
+	csv_gpu_write => { nobody => qr/permission denied for aggregate csv_gpu_write/, arguments => [ '1', '2' ] },
+	csv_gpu_write_combine => { nobody => $internal, arguments => [ ('NULL') x 2 ] },
+	csv_gpu_write_deserialize => { nobody => $internal, arguments => [ q('x'), 'NULL' ] },
+	csv_gpu_write_end => { nobody => $internal, arguments => ['NULL'] },
+	csv_gpu_write_row => { nobody => $internal, arguments => [ 'NULL', '1', '2' ] },
+	csv_gpu_write_serialize => { nobody => $internal, arguments => ['NULL'] });
 
 # Arguments as they should be: a foreign table for :source, its file for :file.
 my %arguments = (
@@ -118,6 +132,9 @@ my %hostile = (
 		'NULL', q(''), q(' '), q('NULL'), q(repeat('x', 1000000)), q(repeat('* ', 100000)), q(repeat('9', 1000)), q(repeat('"', 64)),
 		q{repeat('(', 100000)}, q(E'a\nb'), q(E'\u0001'), q('%s%n%s%n'), q($$'; DROP TABLE plain; --$$), q('j'' '), q('*'), q('\\'), q('/'), q('.'), q('../../..'),
 		q('~'), q('99999999999999999999 * * * *'), q('1,2,3 0/0 */0 ? * 8'), q('- - - - -'), q('0 99999999999/1 * * * ?'), q('pg_temp, "'), q('replace'), q('new_files') ],
+	bytea => [ 'NULL', q('') ],
+	internal => ['NULL'],
+	'"any"' => [ 'NULL', q('x'), 'ROW(1)', 'NULL::record', 'ARRAY[1]' ],
 	csv_gpu_job => ['NULL']);
 
 # jobs that csv_gpu_schedule() would not make
@@ -444,6 +461,54 @@ for my $function (@functions)
 	($out, $err) = $super->query("BEGIN; $trap $call; ROLLBACK");
 	unlike($err, qr/impostor|column \S+ does not exist/, "$function finds what it means");
 }
+
+# overloads of each function, in its own schema, that fit better where arguments have
+# other types than the function's
+my %similar = (
+	bigint => ['integer'],
+	integer => ['bigint'],
+	boolean => ['text'],
+	oid => ['regclass'],
+	regclass => [qw(oid text)],
+	text => [ 'name', 'character varying' ],
+	'text[]' => [ 'name[]', 'character varying[]' ],
+	'timestamp with time zone' => ['timestamp'],
+	'"any"' => [qw(integer text)],
+	csv_gpu_job => ['jsonb']);
+
+$super->value('CREATE ROLE creator; GRANT CREATE ON SCHEMA public TO creator; SET ROLE creator');
+for my $function (grep { !grep { $_ eq 'internal' } @{ $types{$_} } } @functions)
+{
+	my @types = @{ $types{$function} };
+
+	for my $i (0 .. $#types)
+	{
+		for my $similar (@{ $similar{ $types[$i] } })
+		{
+			my @with = map { $_ eq '"any"' ? 'integer' : $_ } @types;
+
+			$with[$i] = $similar;
+			$super->value("CREATE FUNCTION $function(" . join(', ', @with) . q{) RETURNS text LANGUAGE plpgsql AS
+				$$ BEGIN RAISE EXCEPTION 'an impostor was called'; END $$});
+		}
+	}
+}
+$super->value('RESET ROLE');
+for my $function (@functions)
+{
+	my @types = @{ $types{$function} };
+	my @typed = map { my $value = $defaults{$function}[$_]; $types[$_] =~ /any|internal/ ? $value : "$value\::$types[$_]" } 0 .. $#types;
+
+	next if grep { $_ eq '"any"' } @types;
+	for my $mode ('', 'append', 'replace', 'new_files', 'new_records')
+	{
+		($out, $err) = $super->query("BEGIN; UPDATE csv_gpu_job SET mode = coalesce(nullif('$mode', ''), mode); "
+			  . call($function, [ map { $mode ne '' && /'append'/ ? s/append/$mode/r : $_ } @typed ], 'good', $good) . '; ROLLBACK');
+		unlike($err, qr/impostor|is not unique/, "$function calls no overload, $mode");
+	}
+}
+($out, $err) = $super->query("BEGIN; SELECT csv_gpu_unload('SELECT 1 AS a ORDER BY a'::text, '$directory/ordered'::text, ordered => true); ROLLBACK");
+like($out, qr/\/ordered,1,4\)/, 'csv_gpu_line is not looked up, either');
 
 is($super->value('SELECT 1'), 1, 'the server lives');
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC/, 'no backend has crashed');
