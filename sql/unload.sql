@@ -178,6 +178,7 @@ SELECT sum(records), sum(bytes) = sum((pg_stat_file(replace(filename, '@', direc
 SELECT count(*) FROM (TABLE again EXCEPT ALL TABLE large) d;
 SELECT count(*) FROM (TABLE large EXCEPT ALL TABLE again) d;
 -- all of the set is replaced, and nothing else
+SELECT records FROM unload($$'SELECT 1', '@/large.csv', overwrite => true$$);
 CALL write_file('large-x.csv', 'other');
 CALL write_file('large-07.csv', 'other');
 CALL write_file('large-7.csv', 'of the set');
