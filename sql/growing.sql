@@ -50,6 +50,26 @@ CALL write_file('growing.csv', E'1,one\r\n2,two\r\r');
 SELECT * FROM growing_end;
 CALL append_file('growing.csv', E'\n');
 SELECT * FROM growing_end;
+-- lone CRs may be of a value while no LF is there; a quote behind one may open a field
+CALL write_file('growing.csv', E'1,o\r"ne,x\n2",x\r3,x');
+SELECT * FROM growing_end;
+SELECT count(*) FROM growing_end;
+ALTER FOREIGN TABLE growing_end OPTIONS (ADD record_boundary 'cr');
+SELECT * FROM growing_end;
+ALTER FOREIGN TABLE growing_end OPTIONS (DROP record_boundary);
+-- not beyond the bytes that are searched
+CALL write_file('growing.csv', E'1,one\r2,' || repeat('x', 1048576 - 9) || E'\r');
+SELECT a, length(b) FROM growing_end;
+ALTER FOREIGN TABLE growing_end OPTIONS (ADD chunk_size '64kB', ADD parallel_workers '2');
+SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET parallel_leader_participation = off;
+SELECT explain('SELECT * FROM growing_end');
+SELECT a, length(b) FROM growing_end;
+RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET parallel_leader_participation;
+ALTER FOREIGN TABLE growing_end OPTIONS (DROP chunk_size, DROP parallel_workers);
+CALL append_file('growing.csv', E'3,thre\r');
+SELECT a, length(b) FROM growing_end;
+CALL append_file('growing.csv', E'4,f\n5\r6,s');
+SELECT a, length(b) FROM growing_end;
 ALTER FOREIGN TABLE growing_end OPTIONS (ADD record_boundary 'crlf');
 CALL write_file('growing.csv', E'1,one\r\n2,two\r\n3,three\n\r');
 SELECT * FROM growing_end;
@@ -71,6 +91,10 @@ CREATE FOREIGN TABLE growing_wide (a text, b text) SERVER csv OPTIONS (filename 
 CALL write_file('growing.csv', bytea '\x61002c0062000a0063002c0064000a');
 SELECT * FROM growing_wide;
 CALL write_file('growing.csv', bytea '\x61002c0062000a0063002c0064000a00');
+SELECT * FROM growing_wide;
+CALL write_file('growing.csv', bytea '\x61002c0062000d000a');
+SELECT * FROM growing_wide;
+CALL write_file('growing.csv', bytea '\x61002c0062000d000a0063002c0064000d000a');
 SELECT * FROM growing_wide;
 ALTER FOREIGN TABLE growing_wide OPTIONS (SET encoding 'SJIS');
 CALL write_file('growing.csv', bytea '\x612c620a632c835c0a642c83');
@@ -219,9 +243,45 @@ SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records');
 CALL write_file('wide.csv', '\xfffe31002c0062000a0032002c0064000a0033002c0064000a00'::bytea);
 SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records');
 TABLE target;
+-- half a code unit, half a surrogate pair and half a character at the end of a line that is too long
+ALTER FOREIGN TABLE log OPTIONS (ADD max_record_size '4');
+CREATE FUNCTION load_wide(content bytea, OUT records_loaded bigint, OUT records_skipped bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  CALL write_file('wide.csv', content);
+  SELECT l.records_loaded, l.records_skipped INTO load_wide.records_loaded, load_wide.records_skipped
+    FROM csv_gpu_load('log', 'target', mode => 'new_records') l;
+END $$;
+TRUNCATE target;
+SELECT csv_gpu_forget_positions('log', 'target');
+\set wide1 fffe31002c0061000a003500350035003500350035003500350035000a
+\set wide2 :wide1 0032002c0062000a003500350035003500350035003500350035003dd8
+\set wide3 :wide2 00de0a0033002c0063000a00
+SELECT * FROM load_wide(decode(:'wide1', 'hex'));
+SELECT * FROM load_wide(decode(:'wide2', 'hex'));
+SELECT * FROM load_wide(decode(:'wide3', 'hex'));
+TABLE target;
+ALTER FOREIGN TABLE log OPTIONS (ADD encoding 'GB18030');
+TRUNCATE target;
+SELECT csv_gpu_forget_positions('log', 'target');
+SELECT * FROM load_wide(bytea '\x312c610a35353535353535813081');
+SELECT * FROM load_wide(bytea '\x312c610a35353535353535813081300a322c620a');
+TABLE target;
+SELECT csv_gpu_forget_positions('log', 'target');
+ALTER FOREIGN TABLE log OPTIONS (DROP encoding, DROP max_record_size);
+-- the first line break comes later
+ALTER FOREIGN TABLE log OPTIONS (ADD header 'false', SET filename 'regress_csv/log');
+CREATE FOREIGN TABLE lines (t text) SERVER csv OPTIONS (filename 'regress_csv/log');
+CREATE TABLE all_lines (t text);
+SELECT shell($$printf 'a\rb' >log$$);
+SELECT records_loaded FROM csv_gpu_load('lines', 'all_lines', mode => 'new_records');
+SELECT shell($$printf 'c\nd\n' >>log$$);
+SELECT records_loaded FROM csv_gpu_load('lines', 'all_lines', mode => 'new_records');
+SELECT to_json(t) FROM all_lines;
+DROP FOREIGN TABLE lines;
+ALTER FOREIGN TABLE log OPTIONS (DROP header);
 SELECT shell('rm log*');
 -- a record that is too long, or badly quoted, across the end
-ALTER FOREIGN TABLE log OPTIONS (SET filename 'regress_csv/log', ADD max_record_size '20');
+ALTER FOREIGN TABLE log OPTIONS (ADD max_record_size '20');
 TRUNCATE target;
 SELECT shell($$printf '1|one\n"2|two\n3|three\n4,fo' | tr '|' ',' >log$$);
 SELECT records_loaded, records_skipped FROM csv_gpu_load('log', 'target', mode => 'new_records');
@@ -248,6 +308,8 @@ SELECT shell($$printf '6,six\n' >log$$);
 -- what is refused
 SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'newest');
 SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'new_records', on_rewrite => 'ignore');
+SELECT records_loaded FROM csv_gpu_load('log', 'target', on_rewrite => 'skip');
+SELECT records_loaded FROM csv_gpu_load('log', 'target', mode => 'all', on_rewrite => 'restart');
 CREATE FOREIGN TABLE no_log (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/log', footer_rows '1');
 SELECT records_loaded FROM csv_gpu_load('no_log', 'target', mode => 'new_records');
 ALTER FOREIGN TABLE no_log OPTIONS (DROP footer_rows, DROP filename, ADD program 'cat /dev/null');

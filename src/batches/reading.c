@@ -369,6 +369,8 @@ csv_reading_next(CsvBatches *batches)
 {
 	CsvBatch   *batch = &batches->at.batch;
 
+	if (csv_reader_waits(batches->reader))
+		return false;
 	for (;;)
 	{
 		CsvStatus	status;

@@ -491,7 +491,8 @@ open_pieces(CsvBatches *batches, const SharedFile *file)
 			.memory = csv_thread_memory,
 			.read_at = ahead.read_at,
 			.read_arg = ahead.arg,
-			.end = file->nbytes
+			.end = csv_reader_waits(batches->reader) ?
+				csv_reader_place(batches->reader)->offset : file->nbytes
 		},
 		.held_bytes = csv_footer_bytes(&batches->table->reader.dialect),
 		.goes_on = file->grows
@@ -656,6 +657,8 @@ remote_step(CsvBatches *batches)
 	const CsvPiece *piece = &share->claim.piece;
 	CsvStatus	status;
 
+	if (csv_reader_waits(batches->reader))
+		return;
 	if (!share->is_begun)
 	{
 		if (share->place.offset >= piece->to)

@@ -368,7 +368,7 @@ report_rewritten(const GrowingFile *file)
 			 errdetail("It was loaded up to byte %llu, behind record %llu.",
 					   (unsigned long long) position->bytes.nbytes,
 					   (unsigned long long) position->place.records),
-			 errhint("on_rewrite => 'restart' loads it from its beginning, and 'skip' from its end.")));
+			 errhint("With mode => 'new_records', on_rewrite => 'restart' loads it from its beginning, and 'skip' from its end.")));
 }
 
 /* decides about files that have no position by step 1 */

@@ -854,6 +854,10 @@ csv_load_set_mode(CsvLoadRequest *request, const char *mode, const char *on_rewr
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("on_rewrite \"%s\" not recognized", on_rewrite),
 				 errhint("Valid values are: \"error\", \"restart\", \"skip\".")));
+	if (!request->is_new_records && request->on_rewrite != CSV_REWRITE_ERROR)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_rewrite can be used only with mode \"new_records\"")));
 }
 
 void

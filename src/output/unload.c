@@ -51,6 +51,7 @@
 #include "settings.h"
 #include "table/listing.h"
 #include "table/option_value.h"
+#include "table/path.h"
 #include "table/text.h"
 #include "table/threads.h"
 
@@ -234,6 +235,17 @@ find_key(TupleDesc tupdesc, const char *name)
 	return found;
 }
 
+/* ERROR if no foreign table could read the directories of this key */
+static void
+check_key(const char *name)
+{
+	if (!csv_is_path_key(name) || name[0] == '.')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("column name \"%s\" cannot be used in \"partition_by\"", name),
+				 errdetail("The name of a directory's key must not begin with a dot, and must contain neither \"/\" nor \"=\".")));
+}
+
 static void
 get_keys(Unload *unload, ArrayType *array)
 {
@@ -252,6 +264,7 @@ get_keys(Unload *unload, ArrayType *array)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("a column in \"partition_by\" is null")));
 		att = find_key(tupdesc, TextDatumGetCString(names[i]));
+		check_key(TextDatumGetCString(names[i]));
 		if (list_member_int(unload->plan.keys, att))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_COLUMN),

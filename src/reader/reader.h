@@ -566,6 +566,13 @@ extern void csv_reader_expect(CsvReader *reader, uint64_t nbytes);
 extern void csv_reader_set_growing(CsvReader *reader, bool growing);
 
 /*
+ * Are no records there yet, because the file grows and its header is not complete, or
+ * its boundary, 'auto', cannot be told yet?  For the file opened last by
+ * csv_reader_open().
+ */
+extern bool csv_reader_waits(const CsvReader *reader);
+
+/*
  * Start where another reader has come to (csv_reader_place, csv_reader_dialect).  The
  * callback returns the bytes from there on, and the batches are those that would
  * have come next there.  `dialect` is used instead of the options' dialect; no header

@@ -17,6 +17,7 @@
  * The top of a new file is read through the table byte by byte, until the end of its
  * header and, for record_boundary 'auto', until its first LF outside quotes.  A file
  * whose first CSV_BOUNDARY_BYTES have CRs outside quotes, but no LF, has CR boundaries.
+ * A file that grows, and has fewer bytes and no LF yet, has no records yet.
  */
 #include "footer.h"
 #include "pieces.h"
@@ -69,6 +70,7 @@ struct CsvReader
 	uint64_t	header_length;
 	uint8_t    *header_bytes;
 	bool		has_header;
+	bool		waits;			/* the top of a file that grows is not complete */
 };
 
 /* ---- the bytes ---- */
@@ -152,7 +154,10 @@ compile_for_top(CsvReader *reader)
 					reader->options.dialect.blank_is_record);
 }
 
-/* do lone CRs end the file's records? */
+/*
+ * Do lone CRs end the file's records?  The answer for a file that grows must stand when
+ * more bytes come; until it does, reader->waits.
+ */
 static CsvStatus
 find_boundary(CsvReader *reader, bool *lone_cr)
 {
@@ -167,6 +172,7 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		uint64_t	wanted = available == 0 ? CSV_HEADER_READ_BYTES :
 			available * 2;
 		uint64_t	until;
+		bool		found;
 		CsvStatus	status = fill(reader, wanted < most ? wanted : most, 0);
 
 		if (status != CSV_OK)
@@ -175,14 +181,13 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		/* the class of a byte may depend on the bytes behind it */
 		until = has_rest(reader) ? available :
 			available < CSV_CLASS_BYTES ? 0 : available - CSV_CLASS_BYTES;
-		if (has_rest(reader) && reader->choices.growing)
-			until -= csv_crs_at_end(bytes, available);
 		if (until > CSV_BOUNDARY_BYTES)
 			until = CSV_BOUNDARY_BYTES;
-		if (csv_look_for_lf(&look, &reader->dialect, bytes, until, available) ||
-			has_rest(reader) || look.pos == CSV_BOUNDARY_BYTES)
+		found = csv_look_for_lf(&look, &reader->dialect, bytes, until, available);
+		if (found || has_rest(reader) || look.pos == CSV_BOUNDARY_BYTES)
 		{
 			*lone_cr = look.lone_cr;
+			reader->waits = reader->choices.growing && !found && available < most;
 			return CSV_OK;
 		}
 		if (reader->options.interrupted != NULL &&
@@ -512,6 +517,7 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		const CsvFilePlace top = {0};
 
 		begin_opening(reader, read, arg, &top, &reader->options.dialect);
+		reader->waits = false;
 		reader->opening = CSV_OPENING_MARK;
 	}
 	if (reader->opening == CSV_OPENING_MARK)
@@ -547,7 +553,7 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		reader->opening = CSV_OPENING_HEADER;
 	}
 
-	while (reader->npassed < reader->options.header_rows)
+	while (!reader->waits && reader->npassed < reader->options.header_rows)
 	{
 		bool		found;
 
@@ -569,7 +575,9 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		reader->has_header = reader->npassed == reader->options.header_rows;
 	}
 	/* behind half a header nothing is there yet */
-	if (reader->choices.growing && reader->npassed < reader->options.header_rows)
+	reader->waits |= reader->choices.growing &&
+		reader->npassed < reader->options.header_rows;
+	if (reader->waits)
 		reader->here.window.end = reader->place.offset;
 	reader->opening = CSV_OPENING_NOTHING;
 	return CSV_OK;
@@ -581,6 +589,12 @@ csv_reader_open_at(CsvReader *reader, CsvReadFn read, void *arg,
 {
 	begin_opening(reader, read, arg, place, &dialect->opt);
 	reader->dialect = *dialect;
+}
+
+bool
+csv_reader_waits(const CsvReader *reader)
+{
+	return reader->waits;
 }
 
 bool

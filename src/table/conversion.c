@@ -29,6 +29,7 @@ StaticAssertDecl(CSV_UTF16_GROWTH(RAW_BYTES) <= CONVERTED_BYTES,
 struct CsvConversion
 {
 	bool		big_endian;
+	bool		grows;			/* an incomplete character at the end is left out */
 	Oid			function;		/* of the server; not for UTF-16 */
 	int			from;
 	int			to;
@@ -54,9 +55,10 @@ csv_conversion_create(int from, int to)
 }
 
 void
-csv_conversion_begin(CsvConversion *conversion, bool big_endian)
+csv_conversion_begin(CsvConversion *conversion, bool big_endian, bool grows)
 {
 	conversion->big_endian = big_endian;
+	conversion->grows = grows;
 	conversion->raw_start = conversion->raw_end = 0;
 	conversion->raw_at_end = false;
 	conversion->start = conversion->end = 0;
@@ -93,6 +95,16 @@ replace_character(CsvConversion *conversion)
 	conversion->raw_start += length;
 }
 
+/* is the character at raw_start longer than the bytes that are there? */
+static bool
+has_incomplete_character(const CsvConversion *conversion)
+{
+	const char *bytes = (const char *) conversion->raw + conversion->raw_start;
+
+	return pg_encoding_mblen(conversion->from, bytes) >
+		conversion->raw_end - conversion->raw_start;
+}
+
 /*
  * Converts the bytes in `raw` by the server's function, except an incomplete character
  * at the end.  `converted` is empty and has room for all of it: the function's output
@@ -123,7 +135,11 @@ convert_by_function(CsvConversion *conversion)
 			conversion->raw_end - conversion->raw_start <
 			MAX_CONVERSION_INPUT_LENGTH)
 			return;
-		if (conversion->raw_start < conversion->raw_end)
+		if (conversion->raw_start == conversion->raw_end)
+			return;
+		if (conversion->grows && has_incomplete_character(conversion))
+			conversion->raw_end = conversion->raw_start;
+		else
 			replace_character(conversion);
 	}
 }
@@ -142,8 +158,11 @@ convert(CsvConversion *conversion)
 	conversion->raw_start +=
 		csv_utf16_to_utf8(conversion->raw + conversion->raw_start,
 						  conversion->raw_end - conversion->raw_start,
-						  conversion->big_endian, conversion->raw_at_end,
+						  conversion->big_endian,
+						  conversion->raw_at_end && !conversion->grows,
 						  conversion->converted, &produced);
+	if (conversion->raw_at_end)
+		conversion->raw_start = conversion->raw_end;
 	conversion->start = 0;
 	conversion->end = produced;
 }

@@ -16,8 +16,11 @@ typedef struct CsvConversion CsvConversion;
 /* in the current memory context; by the server's function, except from UTF-16 */
 extern CsvConversion *csv_conversion_create(int from, int to);
 
-/* begins a file; big_endian is for UTF-16 */
-extern void csv_conversion_begin(CsvConversion *conversion, bool big_endian);
+/*
+ * Begins a file; big_endian is for UTF-16.  If the file grows, an incomplete character
+ * at its end is not there yet.
+ */
+extern void csv_conversion_begin(CsvConversion *conversion, bool big_endian, bool grows);
 
 /*
  * Reads bytes by `read`, and returns up to nbytes converted bytes; 0 at the end.

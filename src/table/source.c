@@ -426,7 +426,7 @@ begin_utf16(CsvSource *source, bool big_endian)
 		MemoryContextSwitchTo(outer);
 	}
 	source->found_utf16 = big_endian ? CSV_UTF16_BIG : CSV_UTF16_LITTLE;
-	csv_conversion_begin(source->from_utf16, big_endian);
+	csv_conversion_begin(source->from_utf16, big_endian, source->grows);
 	return source->from_utf16;
 }
 
@@ -445,7 +445,7 @@ begin_conversion(CsvSource *source)
 	if (kind != CSV_UTF16_NO)
 		return begin_utf16(source, kind == CSV_UTF16_BIG);
 	if (source->from_encoding != NULL)
-		csv_conversion_begin(source->from_encoding, false);
+		csv_conversion_begin(source->from_encoding, false, source->grows);
 	return source->from_encoding;
 }
 
