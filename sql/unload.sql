@@ -229,7 +229,9 @@ SELECT filename FROM unload($$'TABLE large', '@/by_word', compression => 'gzip',
 -- not in workers, by a function that says that it is
 CREATE FUNCTION unload_one() RETURNS bigint PARALLEL SAFE LANGUAGE sql
 AS $$ SELECT count(*) FROM csv_gpu_unload('SELECT 1', directory() || '/one.csv') $$;
+\set SHOW_CONTEXT never
 SELECT count(unload_one()) FROM large;
+\set SHOW_CONTEXT errors
 SELECT * FROM unload($$'SELECT unload_one() FROM large', '@/two.csv'$$);
 SELECT substr(pg_read_binary_file('regress_csv/by_word'), 1, 2);
 
