@@ -482,7 +482,9 @@ csv_writer_add_line(CsvWriter *writer, const char *bytes, size_t n)
 void
 csv_writer_end_empty(CsvWriter *writer)
 {
-	StreamBuffer	   *buffer = find_buffer(writer, NULL, NULL);
+	/* there are no keys, so no values are needed */
+	const Datum value = 0;
+	const bool	isnull = true;
 
-	write_records(writer, buffer, 0, 0);
+	write_records(writer, find_buffer(writer, &value, &isnull), 0, 0);
 }
