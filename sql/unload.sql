@@ -106,7 +106,7 @@ BEGIN
 END $$;
 SELECT format('%L, %L, overwrite => true', 'SELECT ' ||
     string_agg(format('by_hand(%L)', call), ', ') || ', ' || (SELECT string_agg('1', ', ') FROM generate_series(1, 100)), '@/none.csv') AS calls
-  FROM unnest(ARRAY['SELECT csv_gpu_line(%s, 1)', 'SELECT csv_gpu_write(%s, 42)', 'SELECT csv_gpu_write(%s, NULL::record)', 'SELECT csv_gpu_write(%s)',
+  FROM unnest(ARRAY['SELECT csv_gpu_line(%s, 1)', 'SELECT csv_gpu_write(%s, 42)', 'SELECT csv_gpu_write(%s, NULL::record)', 'SELECT csv_gpu_write(%s::bigint)',
     'SELECT csv_gpu_write(%s, VARIADIC ARRAY[1])', 'SELECT csv_gpu_write(%s, ROW(1, 2))',
     'SELECT csv_gpu_line(%s, CASE i WHEN 1 THEN w END) FROM wide w, generate_series(1, 2) i OFFSET 1',
     'SELECT csv_gpu_line(%s, any_row(i)) FROM generate_series(1, 2) i OFFSET 1']) call \gset

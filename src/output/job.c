@@ -182,7 +182,7 @@ csv_job_path(const CsvJob *job, const CsvUnloadFile *file)
 	const char *directory = dsa_get_address(job->area, shared->directory);
 
 	if (!DsaPointerIsValid(file->directory))
-		return psprintf("%s/%u", directory, file->name);
+		return psprintf("%s/" CSV_STAGING_ROWS "%u", directory, file->name);
 	/* most keys have one file */
 	return psprintf("%s/" CSV_STAGING_NEW "/%s", directory,
 					csv_staging_name(dsa_get_address(job->area, file->directory),

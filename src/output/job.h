@@ -33,7 +33,7 @@ typedef struct CsvUnloadFile
 	dsa_pointer next;			/* in the list of the job */
 	dsa_pointer directory;		/* as in its stream */
 	uint32		stream;			/* its stream's number */
-	uint32		name;			/* without keys: in the job's directory, in decimal */
+	uint32		name;			/* without keys: the number in its hidden name */
 	int			number;			/* among the files of its stream, from 1 */
 	int64		nrecords;
 	int64		nbytes;
@@ -120,7 +120,7 @@ extern int64 csv_job_handle(const CsvJob *job);
 extern CsvJob *csv_job_attach(int64 handle);
 
 /* ERROR: the caller of the function was not csv_gpu_unload() */
-extern void csv_job_refuse(void) pg_attribute_noreturn();
+extern void csv_job_refuse(void) __attribute__((noreturn));
 
 /* the path of a file until it gets its name, in the current memory context */
 extern char *csv_job_path(const CsvJob *job, const CsvUnloadFile *file);

@@ -2,10 +2,10 @@
  * staging.h
  *		Files that get their names when the transaction commits.
  *
- * The files wait in a hidden directory (hidden.h), which is made in their later directory:
+ * The files wait in a hidden directory (hidden.h) of their later directory:
  *
  *	.csvgpu-TAG.csvgpu/		the hidden directory
- *		0, 1, ...			files that are being written, without keys
+ *		rows-0, rows-1, ...	files that are being written, without keys
  *		new/				files and directories under their later names
  *		old/				files that are replaced, from PRE_COMMIT to the end
  *
@@ -20,6 +20,12 @@
 #include "output/hidden.h"
 
 #define CSV_STAGING_NEW	CSV_HIDDEN_NEW
+
+/*
+ * Files that are being written.  The server's own files are named by plain numbers: they
+ * must not be opened if the hidden directory's name now leads to them.
+ */
+#define CSV_STAGING_ROWS	"rows-"
 
 /* the base of files by key, behind their directory */
 #define CSV_STAGING_DATA	"/data"
