@@ -17,8 +17,8 @@ typedef enum CsvGpuUse
 
 /*
  * For nbytes bytes (-1: unknown) of a table with ncolumns wanted columns (0: the
- * records are counted).  rows_out: the share of the rows that come out to this process
- * alone; 0 if groups come out, or if several processes share the rows.  With 'auto'
+ * records are counted).  rows_out is the share of the rows that come out to this
+ * process; it is 0 if groups come out, or if several processes share the rows.  With 'auto'
  * the caller never waits for a GPU to wake up.  Wakes a GPU that may be worth using.
  */
 extern CsvGpuUse csv_choose_gpu(const CsvSettings *settings, int64 nbytes,

@@ -3,26 +3,27 @@
  *		Names of files and directories that wait for the end of their transaction.
  *
  * A file that a transaction writes has a hidden name until the transaction commits.
- * The name tells the server and the transaction, so that what a crash leaves behind can
- * be settled: the file of a transaction that has committed gets its name, and all else
- * is removed.
+ * The name tells the server and the transaction, so that files that a crash leaves behind
+ * can be settled: the file of a transaction that has committed gets its name, and all
+ * other files are removed.
  *
  *	NAME		any name with the tag csvgpu-<system identifier>-<timeline>-<xid8>-<oid>
  *	.NAME.csvgpu	the hidden name of the file NAME, in the same directory
  *
  * A directory may have a hidden name, too.  It is never renamed: it is removed, with
- * all that is in it, once its transaction has ended.  In it are:
+ * its contents, once its transaction has ended.  It contains:
  *
  *	new/			files and directories that get their names in the directory above
- *	moves			which these are, from the moment before they get them
- *	old/			what they replace
+ *	moves			the list of these names, written before they are given
+ *	old/			files and directories that are replaced
  *
- * If the transaction is aborted, those of new/ go back, and then those of old/.
+ * If the transaction is aborted, the contents of new/ go back first, and then the
+ * contents of old/.
  *
  * Other users of the operating system may be able to write to the directory above.  So
- * a hidden directory is accessible to the server's user only, and it is used by a
- * descriptor, however its name may be replaced by a symbolic link in the meantime.  What
- * belongs to another user is not ours.
+ * a hidden directory is accessible to the server's user only, and renames and removals
+ * use its descriptor, since its name may be replaced by a symbolic link in the meantime.
+ * A file that belongs to another user is not ours.
  */
 #ifndef CSV_HIDDEN_H
 #define CSV_HIDDEN_H
