@@ -3,22 +3,19 @@
  *		Names of files and directories that wait for the end of their transaction.
  *
  * A file that a transaction writes has a hidden name until the transaction commits.
- * The name tells the server and the transaction, so that files that a crash leaves behind
- * can be settled: the file of a transaction that has committed gets its name, and all
- * other files are removed.
+ * The name tells the server and the transaction, so that what a crash leaves behind can
+ * be settled: the file of a transaction that has committed gets its name, and all other
+ * files are removed.
  *
  *	NAME		any name with the tag csvgpu-<system identifier>-<timeline>-<xid8>-<oid>
  *	.NAME.csvgpu	the hidden name of the file NAME, in the same directory
  *
- * A directory may have a hidden name, too.  It is never renamed: it is removed, with
- * its contents, once its transaction has ended.  It contains:
+ * A directory may have a hidden name, too.  It is never renamed.  It contains:
  *
- *	new/			files and directories that get their names in the directory above
- *	moves			the list of these names, written before they are given
- *	old/			files and directories that are replaced
+ *	new/			files and directories that move up when the transaction commits
+ *	old/			files and directories that move up again when it is aborted
  *
- * If the transaction is aborted, the contents of new/ go back first, and then the
- * contents of old/.
+ * Then it is removed, with all that is left in it.
  *
  * Other users of the operating system may be able to write to the directory above.  So
  * a hidden directory is accessible to the server's user only, and renames and removals
@@ -28,30 +25,19 @@
 #ifndef CSV_HIDDEN_H
 #define CSV_HIDDEN_H
 
-#include "access/transam.h"
-#include "nodes/pg_list.h"
-
 #define CSV_HIDDEN_NEW		"new"
 #define CSV_HIDDEN_OLD		"old"
-
-/* who writes the file */
-typedef struct CsvHiddenOwner
-{
-	uint64		system;			/* the server's system identifier */
-	TimeLineID	timeline;
-	FullTransactionId xid;
-	Oid			oid;			/* of the relation, or any number of the caller */
-} CsvHiddenOwner;
-
-/* the beginning of a tag, for this server */
-extern char *csv_hidden_server_tag(void);
 
 /*
  * Returns the tag of the current transaction, which gets a transaction number if it has
  * none.  Makes sure that no later transaction can get the same number, even after a
- * crash: call it before the file is made.  In the current memory context.
+ * crash: call it before the file is made.  oid: of the relation, or any number of the
+ * caller.  In the current memory context.
  */
 extern char *csv_hidden_tag(Oid oid);
+
+/* the length of a tag of this server at the start of a text; 0: there is none */
+extern size_t csv_hidden_own_tag(const char *text);
 
 /* is it a hidden name, of any server? */
 extern bool csv_is_hidden_name(const char *name);
@@ -60,24 +46,16 @@ extern bool csv_is_hidden_name(const char *name);
 extern char *csv_hidden_path(const char *path);
 
 /*
- * Reads the tag at the start of `text`; returns its length, or 0 if there is none.
- */
-extern size_t csv_hidden_parse(const char *text, CsvHiddenOwner *owner);
-
-/*
  * Gives a file its name, unless there is such a file, and returns 0.  Returns errno on
  * failure.  Raises no ERROR.  The directory must be synchronized afterwards.
  */
 extern int	csv_hidden_show(const char *path);
 
 /*
- * Makes a hidden directory, or opens one.  Returns a descriptor, which holds a lock on
- * the directory, or -1 with errno.  csv_hidden_open() fails with EWOULDBLOCK if another
- * process holds the lock, and with ESTALE if the directory is not one of ours.  `at`: as
- * for openat().
+ * Makes a hidden directory.  Returns a descriptor, which holds a lock on the directory,
+ * or -1 with errno.
  */
 extern int	csv_hidden_make(const char *path);
-extern int	csv_hidden_open(int at, const char *path);
 
 /*
  * Renames a file or directory, unless there is a file of the new name.  Both names are
@@ -86,20 +64,17 @@ extern int	csv_hidden_open(int at, const char *path);
 extern int	csv_hidden_move(int hidden, const char *from, const char *to);
 
 /*
- * Writes down what is in new/, before it is moved up.  Returns the names; ERROR on
- * failure.  In the current memory context.
+ * Removes a file, or a directory with its contents, by a name that is relative to the
+ * hidden directory.  Returns 0 or errno.
  */
-extern List *csv_hidden_begin_moves(int hidden, const char *path);
+extern int	csv_hidden_remove(int hidden, const char *name);
 
 /*
- * What has been moved up goes back to new/, except what others have replaced since, and
- * the contents of old/ move up.  What fails is reported if is_loud; returns false then.
- * Raises no ERROR.  path: of the hidden directory, for reports.
+ * The end of the transaction: moves up the contents of new/ or old/, and removes the
+ * hidden directory.  If something cannot move up, it stays.  What fails is reported if
+ * is_loud.  Raises no ERROR.  path: of the hidden directory.
  */
-extern bool csv_hidden_undo(int hidden, const char *path, bool is_loud);
-
-/* Removes a hidden directory.  Returns 0 or errno.  Raises no ERROR. */
-extern int	csv_hidden_remove(int hidden, const char *path);
+extern void csv_hidden_end(int hidden, const char *path, bool is_commit, bool is_loud);
 
 /*
  * Settles the files and directories of this server in a directory whose transactions
@@ -109,15 +84,11 @@ extern void csv_hidden_settle(const char *directory);
 
 /*
  * For reports at the end of a transaction.  An ERROR there would be a PANIC after the
- * commit, and it comes from text that the client's encoding lacks.  So names are shown
- * in ASCII, and reports go to the server's log only if text must be converted.
+ * commit, and it comes from text that the client's encoding lacks.  So reports go to the
+ * server's log only if text must be converted.  The message has a %s for the path, and
+ * may have a %m.
  */
 extern int	csv_level_at_end(void);
-
-/* the name; other bytes than printable ASCII are \xHH.  In the current memory context. */
-extern char *csv_ascii_filename(const char *path);
-
-/* a report at the end of a transaction; the message has a %s for the path, and may have a %m */
 extern void csv_warn_at_end(const char *message, const char *path);
 
 #endif							/* CSV_HIDDEN_H */

@@ -113,7 +113,6 @@ csv_job_create(const CsvUnloadPlan *plan)
 	shared->nthreads = 1;
 	shared->null = share_text(job, plan->copy->null_print);
 	shared->directory = share_text(job, plan->directory);
-	shared->suffix = share_text(job, plan->suffix);
 	share_columns(job, plan);
 	shared->streams = dshash_get_hash_table_handle(job->streams);
 	pg_atomic_init_u32(&shared->nstreams, 0);
@@ -178,17 +177,8 @@ csv_job_attach(int64 handle)
 char *
 csv_job_path(const CsvJob *job, const CsvUnloadFile *file)
 {
-	const CsvJobShared *shared = job->shared;
-	const char *directory = dsa_get_address(job->area, shared->directory);
-
-	if (!DsaPointerIsValid(file->directory))
-		return psprintf("%s/" CSV_STAGING_ROWS "%u", directory, file->name);
-	/* most keys have one file */
-	return psprintf("%s/" CSV_STAGING_NEW "/%s", directory,
-					csv_staging_name(dsa_get_address(job->area, file->directory),
-									 CSV_STAGING_DATA,
-									 file->number == 1 ? 0 : file->number,
-									 dsa_get_address(job->area, shared->suffix)));
+	return psprintf("%s/" CSV_STAGING_ROWS "%u",
+					(char *) dsa_get_address(job->area, job->shared->directory), file->name);
 }
 
 /* ---- for the leader ---- */
@@ -230,7 +220,7 @@ csv_job_files(CsvJob *job, int *nfiles)
 			.directory = DsaPointerIsValid(file->directory) ?
 			dsa_get_address(job->area, file->directory) : NULL,
 			.stream = file->stream, .number = file->number,
-			.path = csv_job_path(job, file),
+			.name = file->name,
 			.nrecords = file->nrecords, .nbytes = file->nbytes
 		};
 		at = file->next;

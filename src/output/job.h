@@ -33,7 +33,7 @@ typedef struct CsvUnloadFile
 	dsa_pointer next;			/* in the list of the job */
 	dsa_pointer directory;		/* as in its stream */
 	uint32		stream;			/* its stream's number */
-	uint32		name;			/* without keys: the number in its hidden name */
+	uint32		name;			/* the number in its name until it gets another */
 	int			number;			/* among the files of its stream, from 1 */
 	int64		nrecords;
 	int64		nbytes;
@@ -57,7 +57,6 @@ typedef struct CsvJobShared
 	dsa_pointer key_names;		/* NAME=, each with a zero byte */
 	dsa_pointer null;
 	dsa_pointer directory;		/* hidden (staging.h) */
-	dsa_pointer suffix;			/* of files by key */
 	dsa_pointer header;			/* with its line break */
 	size_t		header_length;
 
@@ -99,7 +98,7 @@ typedef struct CsvWritten
 	uint32		stream;
 	int			number;
 	bool		is_alone;		/* in its stream */
-	char	   *path;			/* present */
+	uint32		name;			/* the number in its present name */
 	int64		nrecords;
 	int64		nbytes;
 } CsvWritten;

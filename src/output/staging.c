@@ -37,19 +37,11 @@ struct CsvStaging
 	bool		overwrite;
 	bool		made_directory; /* remove it if nothing comes of it */
 	int			nfiles;
-	int			fd;				/* of the hidden directory; -1: not open */
-	bool		is_held;		/* it is open until the end, and so is its lock */
-	dev_t		device;			/* of the hidden directory */
-	ino_t		inode;
+	int			fd;				/* of the hidden directory; -1: not made */
 };
 
-/* of this transaction; the newest first */
+/* of this transaction; the newest last */
 static List *stagings = NIL;
-
-/* for a walk through a directory */
-typedef void (*EntryFn) (CsvStaging *staging, const char *name);
-
-/* ---- files ---- */
 
 static void
 fail(const char *what, const char *path)
@@ -57,28 +49,6 @@ fail(const char *what, const char *path)
 	ereport(ERROR,
 			(errcode_for_file_access(),
 			 errmsg("could not %s \"%s\": %m", what, path)));
-}
-
-/*
- * Call a function for each entry of a directory, except hidden files.  A directory
- * that is not there has no entries.
- */
-static void
-walk(CsvStaging *staging, const char *path, EntryFn function)
-{
-	DIR		   *dir = AllocateDir(path);
-	struct dirent *entry;
-
-	if (dir == NULL && errno == ENOENT)
-		return;
-	while ((entry = ReadDir(dir, path)) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-			!csv_is_hidden_name(entry->d_name))
-			function(staging, entry->d_name);
-	}
-	FreeDir(dir);
 }
 
 /* ---- which files are replaced ---- */
@@ -98,42 +68,32 @@ is_of_set(const CsvStaging *staging, const char *name)
 	return strcmp(name, staging->suffix) == 0;
 }
 
-/* ERROR if an entry of a directory for keys is not KEY=VALUE/ */
-static void
-check_entry(const CsvStaging *staging, const char *name)
+/*
+ * Is the entry of a directory (`at`, open) one of the set?  ERROR if it may not be
+ * replaced.
+ */
+static bool
+must_replace(const CsvStaging *staging, int at, const char *name)
 {
+	bool		by_key = staging->base == NULL;
 	char	   *path = psprintf("%s/%s", staging->directory, name);
 	struct stat st;
 
-	if (!staging->overwrite)
+	if (csv_is_hidden_name(name) || (!by_key && !is_of_set(staging, name)))
+		return false;
+	if (by_key && !staging->overwrite)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_FILE),
 				 errmsg("directory \"%s\" is not empty", staging->directory),
 				 errhint("With \"overwrite\", all that is in it is replaced.")));
-	if (strchr(name, '=') == NULL || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		fail("stat file", path);
+	if (by_key && (strchr(name, '=') == NULL || !S_ISDIR(st.st_mode)))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a directory KEY=VALUE", path),
 				 errdetail("A directory can be overwritten if it has nothing but files that were written by keys.")));
-	pfree(path);
-}
-
-/* ERROR if the entry may not be replaced; returns whether it must be */
-static bool
-must_replace(CsvStaging *staging, const char *name)
-{
-	char	   *path;
-	struct stat st;
-
-	if (staging->base == NULL)
-	{
-		check_entry(staging, name);
-		return true;
-	}
-	if (!is_of_set(staging, name))
-		return false;
-	path = psprintf("%s/%s", staging->directory, name);
-	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+	if (!by_key && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a regular file", path)));
@@ -145,10 +105,28 @@ must_replace(CsvStaging *staging, const char *name)
 	return true;
 }
 
-static void
-check_name(CsvStaging *staging, const char *name)
+/*
+ * The names in a directory that are to be replaced.  A directory that is not there has
+ * none.
+ */
+static List *
+find_replaced(const CsvStaging *staging, const char *path)
 {
-	(void) must_replace(staging, name);
+	DIR		   *dir = AllocateDir(path);
+	List	   *names = NIL;
+	struct dirent *entry;
+
+	if (dir == NULL && errno == ENOENT)
+		return NIL;
+	while ((entry = ReadDir(dir, path)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+			must_replace(staging, dirfd(dir), entry->d_name))
+			names = lappend(names, pstrdup(entry->d_name));
+	}
+	FreeDir(dir);
+	return names;
 }
 
 bool
@@ -172,98 +150,66 @@ csv_staging_replaces(const CsvStaging *staging, const char *filename)
 
 /* ---- the end of the transaction ---- */
 
-/*
- * Opens the hidden directory, unless it is held.  Returns false with errno if its name
- * stands for another one now.
- */
-static bool
-open_hidden(CsvStaging *staging)
-{
-	struct stat st;
-
-	if (staging->fd >= 0)
-		return true;
-	staging->fd = csv_hidden_open(AT_FDCWD, staging->hidden);
-	if (staging->fd < 0)
-		return false;
-	if (fstat(staging->fd, &st) == 0 && st.st_dev == staging->device &&
-		st.st_ino == staging->inode)
-		return true;
-	close(staging->fd);
-	staging->fd = -1;
-	errno = ESTALE;
-	return false;
-}
-
-static void
-close_hidden(CsvStaging *staging)
-{
-	if (staging->fd >= 0)
-		close(staging->fd);
-	staging->fd = -1;
-	if (staging->is_held)
-		ReleaseExternalFD();
-	staging->is_held = false;
-}
-
 /* after the commit or in an abort: nothing may raise an ERROR */
 static void
-discard(CsvStaging *staging, bool is_commit)
+end_staging(CsvStaging *staging, bool is_commit)
 {
-	int			error = 0;
-
-	/* 0: it was not made */
-	if (staging->inode != 0)
+	if (staging->fd >= 0)
 	{
-		if (!open_hidden(staging))
-			error = errno;
-		else if (is_commit || csv_hidden_undo(staging->fd, staging->hidden, true))
-			error = csv_hidden_remove(staging->fd, staging->hidden);
-		errno = error;
-		if (error != 0)
-			csv_warn_at_end("could not remove directory \"%s\": %m", staging->hidden);
+		csv_hidden_end(staging->fd, staging->hidden, is_commit, true);
+		close(staging->fd);
+		ReleaseExternalFD();
 	}
-	close_hidden(staging);
+	if (is_commit)
+		(void) fsync_fname_ext(staging->directory, true, true, csv_level_at_end());
 	/* it stays if others have put something into it */
-	if (!is_commit && staging->made_directory)
+	else if (staging->made_directory)
 		(void) rmdir(staging->directory);
 }
 
+/* files that earlier calls in the transaction would give these names are removed */
 static void
-set_aside(CsvStaging *staging, const char *name)
+replace_earlier(const CsvStaging *staging)
 {
-	if (!must_replace(staging, name))
-		return;
-	errno = csv_hidden_move(staging->fd, psprintf("../%s", name),
-							psprintf(CSV_HIDDEN_OLD "/%s", name));
-	if (errno != 0)
-		fail("replace", psprintf("%s/%s", staging->directory, name));
+	ListCell   *cell;
+	ListCell   *name;
+
+	foreach(cell, stagings)
+	{
+		const CsvStaging *earlier = lfirst(cell);
+
+		if (earlier == staging)
+			return;
+		if (strcmp(earlier->directory, staging->directory) != 0)
+			continue;
+		foreach(name, find_replaced(staging, psprintf("%s/" CSV_HIDDEN_NEW, earlier->hidden)))
+		{
+			errno = csv_hidden_remove(earlier->fd, psprintf(CSV_HIDDEN_NEW "/%s", (char *) lfirst(name)));
+			if (errno != 0)
+				fail("replace", psprintf("%s/%s", staging->directory, (char *) lfirst(name)));
+		}
+	}
 }
 
+/* files that are replaced make room */
 static void
-show(CsvStaging *staging)
+set_aside(const CsvStaging *staging)
 {
-	List	   *names;
 	ListCell   *cell;
 
 	/* nobody else replaces the files before the transaction's end */
 	csv_file_lock(csv_file_lock_number(staging->directory), ExclusiveLock);
-	if (!open_hidden(staging))
-		fail("open directory", staging->hidden);
-	names = csv_hidden_begin_moves(staging->fd, staging->hidden);
-	walk(staging, staging->directory, set_aside);
-	foreach(cell, names)
+	replace_earlier(staging);
+	foreach(cell, find_replaced(staging, staging->directory))
 	{
 		const char *name = lfirst(cell);
 
-		errno = csv_hidden_move(staging->fd, psprintf(CSV_HIDDEN_NEW "/%s", name),
-								psprintf("../%s", name));
+		errno = csv_hidden_move(staging->fd, psprintf("../%s", name),
+								psprintf(CSV_HIDDEN_OLD "/%s", name));
 		if (errno != 0)
-			fail("create", psprintf("%s/%s", staging->directory, name));
+			fail("replace", psprintf("%s/%s", staging->directory, name));
 	}
 	fsync_fname(staging->directory, true);
-	if (!staging->is_held)
-		close_hidden(staging);
 }
 
 static void
@@ -277,7 +223,7 @@ end_transaction(XactEvent event, void *arg)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 			foreach(cell, stagings)
-				show(lfirst(cell));
+				set_aside(lfirst(cell));
 			break;
 		case XACT_EVENT_PRE_PREPARE:
 			ereport(ERROR,
@@ -287,13 +233,13 @@ end_transaction(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_COMMIT:
 			foreach(cell, stagings)
-				discard(lfirst(cell), true);
+				end_staging(lfirst(cell), true);
 			stagings = NIL;
 			break;
 		case XACT_EVENT_ABORT:
 			/* what came last goes back first */
 			for (int i = list_length(stagings) - 1; i >= 0; i--)
-				discard(list_nth(stagings, i), false);
+				end_staging(list_nth(stagings, i), false);
 			stagings = NIL;
 			break;
 		default:
@@ -315,13 +261,21 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 			staging->subid = parent;
 		else if (event == SUBXACT_EVENT_ABORT_SUB)
 		{
-			discard(staging, false);
+			end_staging(staging, false);
 			stagings = list_delete_nth_cell(stagings, i);
 		}
 	}
 }
 
 /* ---- a set of files ---- */
+
+/* BASE[-NUMBER]SUFFIX; a number of 0 is left out */
+static char *
+make_name(const char *base, int number, const char *suffix)
+{
+	return number == 0 ? psprintf("%s%s", base, suffix) :
+		psprintf("%s-%d%s", base, number, suffix);
+}
 
 /* the name of the path, in parts */
 static void
@@ -340,18 +294,20 @@ split_name(CsvStaging *staging, const char *path)
 	staging->suffix = pstrdup(name + length);
 }
 
-/* ERROR if the name, or the first part of the path, looks like a hidden one */
+/* ERROR if the name looks like a hidden one */
 static void
-refuse_hidden(const char *path)
+refuse_hidden(const CsvStaging *staging, const char *path)
 {
-	char	   *name = pnstrdup(path, strcspn(path, "/"));
+	char	   *name = pstrdup(last_dir_separator(path) + 1);
 
-	if (csv_is_hidden_name(name))
+	/* with a number, "." may get one, too */
+	if (csv_is_hidden_name(name) ||
+		(staging->base != NULL &&
+		 csv_is_hidden_name(make_name(staging->base, 1, staging->suffix))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("file name \"%s\" is reserved", csv_shown_filename(name)),
 				 errdetail("Names like .NAME.csvgpu are those of files whose transaction has not ended.")));
-	pfree(name);
 }
 
 /* check the path, and find its directory */
@@ -361,35 +317,39 @@ find_directory(CsvStaging *staging, const char *path, bool by_key)
 	struct stat st;
 
 	staging->directory = pstrdup(path);
-	if (by_key)
-		return;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a directory", path),
-				 errhint("With \"partition_by\", files are written into a directory.")));
-	get_parent_directory(staging->directory);
-	split_name(staging, path);
-	/* with a number, "." may get one, too */
-	refuse_hidden(csv_staging_name("", staging->base, 1, staging->suffix));
-	if (stat(staging->directory, &st) != 0)
-		fail("open directory", staging->directory);
+	if (!by_key)
+	{
+		if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is a directory", path),
+					 errhint("With \"partition_by\", files are written into a directory.")));
+		get_parent_directory(staging->directory);
+		split_name(staging, path);
+		if (stat(staging->directory, &st) != 0)
+			fail("open directory", staging->directory);
+	}
+	refuse_hidden(staging, path);
 }
 
+/* held until the end of the transaction, since its name may lead elsewhere by then */
 static void
 make_hidden(CsvStaging *staging)
 {
-	struct stat st;
-
+	if (!AcquireExternalFD())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("too many calls of csv_gpu_unload() in one transaction"),
+				 errhint("Use \"partition_by\", or raise max_files_per_process.")));
 	staging->fd = csv_hidden_make(staging->hidden);
-	if (staging->fd < 0 || fstat(staging->fd, &st) != 0)
+	if (staging->fd < 0)
+	{
+		int			error = errno;
+
+		ReleaseExternalFD();
+		errno = error;
 		fail("create directory", staging->hidden);
-	staging->device = st.st_dev;
-	staging->inode = st.st_ino;
-	/* a transaction may have more of them than descriptors */
-	staging->is_held = AcquireExternalFD();
-	if (!staging->is_held)
-		close_hidden(staging);
+	}
 }
 
 CsvStaging *
@@ -414,7 +374,7 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 	/* what a crash has left behind must not come back beside the new files */
 	if (!RecoveryInProgress())
 		csv_hidden_settle(staging->directory);
-	walk(staging, staging->directory, check_name);
+	list_free_deep(find_replaced(staging, staging->directory));
 	/* a standby has no transaction numbers */
 	tag = RecoveryInProgress() ? psprintf("unload-%d-%u", MyProcPid, nstagings) :
 		csv_hidden_tag(nstagings);
@@ -430,14 +390,6 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 	return staging;
 }
 
-char *
-csv_staging_name(const char *key_directory, const char *base, int number,
-				 const char *suffix)
-{
-	return number == 0 ? psprintf("%s%s%s", key_directory, base, suffix) :
-		psprintf("%s%s-%d%s", key_directory, base, number, suffix);
-}
-
 const char *
 csv_staging_directory(const CsvStaging *staging)
 {
@@ -445,25 +397,24 @@ csv_staging_directory(const CsvStaging *staging)
 }
 
 char *
-csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory,
+csv_staging_add(CsvStaging *staging, uint32 rows, const char *key_directory,
 				int number, const char *suffix)
 {
-	char	   *name = key_directory == NULL ?
-		csv_staging_name("", staging->base, number, staging->suffix) :
-		csv_staging_name(key_directory, CSV_STAGING_DATA, number, suffix);
-	char	   *path = psprintf(CSV_HIDDEN_NEW "/%s", name);
-	const char *written = file + strlen(staging->hidden) + 1;
+	char	   *name;
+	char	   *path;
 
-	refuse_hidden(key_directory == NULL ? name : key_directory);
-	if (strcmp(written, path) != 0)
+	if (key_directory == NULL)
+		name = make_name(staging->base, number, staging->suffix);
+	else
 	{
-		if (!open_hidden(staging))
-			fail("open directory", staging->hidden);
-		if (renameat(staging->fd, written, staging->fd, path) != 0)
-			fail("create", psprintf("%s/%s", staging->hidden, path));
-		if (!staging->is_held)
-			close_hidden(staging);
+		name = psprintf("%s/%s", key_directory, make_name("data", number, suffix));
+		(void) csv_make_directory(psprintf("%s/" CSV_HIDDEN_NEW "/%s", staging->hidden,
+										   key_directory),
+								  strlen(staging->hidden) + strlen("/" CSV_HIDDEN_NEW "/"));
 	}
+	path = psprintf(CSV_HIDDEN_NEW "/%s", name);
+	if (renameat(staging->fd, psprintf(CSV_STAGING_ROWS "%u", rows), staging->fd, path) != 0)
+		fail("create", psprintf("%s/%s", staging->hidden, path));
 	staging->nfiles++;
 	return psprintf("%s/%s", staging->directory, name);
 }
@@ -512,7 +463,7 @@ sync_file_system(const char *path)
 void
 csv_staging_end(CsvStaging *staging)
 {
-	char	   *path = psprintf("%s/" CSV_STAGING_NEW, staging->hidden);
+	char	   *path = psprintf("%s/" CSV_HIDDEN_NEW, staging->hidden);
 
 	if (enableFsync &&
 		(staging->nfiles < CSV_MOST_SYNCS || !sync_file_system(staging->hidden)))

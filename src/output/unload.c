@@ -45,7 +45,6 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "output/hidden.h"
 #include "output/staging.h"
 #include "output/writer.h"
 #include "settings.h"
@@ -154,8 +153,6 @@ get_copy_options(Unload *unload, FunctionCallInfo fcinfo)
 static void
 get_path(Unload *unload, FunctionCallInfo fcinfo)
 {
-	char	   *name;
-
 	unload->path = text_argument(fcinfo, ARG_PATH);
 	if (!is_absolute_path(unload->path))
 		ereport(ERROR,
@@ -165,11 +162,6 @@ get_path(Unload *unload, FunctionCallInfo fcinfo)
 	canonicalize_path(unload->path);
 	if (strcmp(unload->path, "/") == 0)
 		csv_refuse_value("path", unload->path, "It is the root directory.", NULL);
-	name = last_dir_separator(unload->path) + 1;
-	if (csv_is_hidden_name(name))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("file name \"%s\" is reserved", csv_shown_filename(name))));
 }
 
 static void
@@ -606,7 +598,7 @@ return_files(Unload *unload, ReturnSetInfo *set)
 		char	   *path;
 
 		CHECK_FOR_INTERRUPTS();
-		path = csv_staging_add(unload->staging, file->path, file->directory, number,
+		path = csv_staging_add(unload->staging, file->name, file->directory, number,
 							   unload->plan.suffix);
 		tuplestore_putvalues(set->setResult, set->setDesc,
 							 (Datum[CSV_RESULT_COLUMNS]) {

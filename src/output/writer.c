@@ -26,7 +26,6 @@
 
 #include "output/format.h"
 #include "output/keys.h"
-#include "output/staging.h"
 #include "output/writer.h"
 
 /* a buffer of so many bytes is full, if nothing is compressed */
@@ -285,9 +284,6 @@ append(CsvWriter *writer, CsvUnloadFile *file, const char *bytes, size_t n)
 	bool		is_new = file->nbytes == 0;
 	CsvSink		sink;
 
-	if (is_new && file->number == 1 && writer->form.nkeys > 0)
-		csv_make_directory(pnstrdup(path, (size_t) (strrchr(path, '/') - path)),
-						   strlen(writer->directory) + strlen("/" CSV_STAGING_NEW "/"));
 	csv_sink_open(&sink, path, is_new ? O_CREAT | O_EXCL : 0);
 	csv_sink_write(&sink, bytes, n);
 	file->nbytes = sink.nbytes;

@@ -40,6 +40,7 @@
 #include "table/decompress.h"
 #include "table/file_lock.h"
 #include "table/listing.h"
+#include "table/text.h"
 
 /* records wait in memory up to this many bytes */
 #define CSV_WAITING_BYTES	(64 * 1024)
@@ -547,7 +548,6 @@ list_doomed(CsvWrite *write)
 {
 	size_t		nprefix = (size_t) (strchr(write->filename, '*') - write->filename);
 	const char *suffix = write->filename + nprefix + 1;
-	char	   *tag = csv_hidden_server_tag();
 	int			nfiles;
 
 	if (!csv_expand_pattern(write->form->table, false, &write->doomed, &nfiles))
@@ -555,11 +555,9 @@ list_doomed(CsvWrite *write)
 	for (int i = 0; i < nfiles; i++)
 	{
 		const char *star = write->doomed[i] + nprefix;
-		CsvHiddenOwner owner;
-		size_t		ntag = csv_hidden_parse(star, &owner);
+		size_t		ntag = csv_hidden_own_tag(star);
 
-		if (ntag > 0 && strncmp(star, tag, strlen(tag)) == 0 &&
-			strcmp(star + ntag, suffix) == 0)
+		if (ntag > 0 && strcmp(star + ntag, suffix) == 0)
 			write->doomed[write->ndoomed++] = write->doomed[i];
 	}
 }
@@ -766,7 +764,7 @@ take_off(const CsvWrite *write)
 	else if (st.st_size > write->sink.nbytes)
 		ereport(csv_level_at_end(),
 				(errmsg("rows of an aborted transaction stay in file \"%s\"",
-						csv_ascii_filename(write->filename)),
+						csv_shown_filename(write->filename)),
 				 errdetail("Another program has written to the file in the meantime.")));
 	else if (ftruncate(fd, write->before.st_size) != 0)
 		csv_warn_at_end("could not truncate file \"%s\": %m", write->filename);

@@ -355,28 +355,25 @@ sub aborted_directory
 	return;
 }
 
-# write down that files have moved up
-sub write_moves
-{
-	write_file("$hidden/moves", join('', map { my @stat = stat "$out/$_"; "$stat[1]-$stat[9] $_\0" } @_));
-	return;
-}
-
-# it had its new files' names already
+# the next call puts back what an aborted transaction has set aside
 aborted_directory();
-write_file("$out/$_.csv", 'new') foreach qw(a a-1);
-write_moves(qw(a.csv a-1.csv));
+write_file("$hidden/new/a-1.csv", 'new');
 $session->value('SELECT count(*) FROM ' . unload('SELECT 1', "$out/b.csv"));
 is(join(' ', files($out)), 'a.csv b.csv', 'the next call puts back what a crash in a commit leaves behind');
 is(slurp_file("$out/a.csv"), 'old', 'the old file');
 
+# and gives the files of a committed transaction their names
+my $committed = $session->value('SELECT pg_current_xact_id()');
+
+aborted_directory();
+write_file("$hidden/new/$_.csv", 'new') foreach qw(a a-1);
+rename $hidden, "$out/.csvgpu-$system-1-$committed-0.csvgpu" or die;
+is($session->value($leftovers), 'committed', 'a crash after a commit');
+is(join(' ', map { $_ . slurp_file("$out/$_") } files($out)), 'a-1.csvnew a.csvnew', 'the new files have their names');
+
 # what others have written since stays
 aborted_directory();
-write_file("$out/a.csv", 'new');
-write_moves('a.csv');
-unlink "$out/a.csv";
 write_file("$out/a.csv", 'theirs');
-utime 1, 1, "$out/a.csv";
 is(($session->query('SELECT count(*) FROM ' . unload('SELECT 1', "$out/b.csv")))[1], '', 'a file of that name: no word at each call');
 like(($session->query($leftovers))[1], qr/WARNING:  could not rename file ".*old\/a.csv": File exists/, 'csv_gpu_leftovers() tells it');
 is(slurp_file("$out/a.csv"), 'theirs', 'the file stays');
@@ -412,7 +409,7 @@ aborted_directory();
 unlink "$hidden/old/a.csv";
 system('mkdir', '-p', "$hidden/" . 'd/' x 900);
 is($session->value('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv")), 1, 'a deep tree is no ERROR');
-like(($session->query($leftovers))[1], qr/WARNING:  could not remove file ".*": File name too long/, 'it stays');
+like(($session->query($leftovers))[1], qr/WARNING:  could not remove directory ".*": File name too long/, 'it stays');
 
 # one that is in use, by a server with a copy of the data directory
 aborted_directory();

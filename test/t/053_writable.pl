@@ -446,7 +446,7 @@ for my $encoding ('UTF8', 'LATIN1')
 		skip 'everything may be written', 2 if -w "$directory/\xe2\x82\xac";
 		my $before = -s $node->logfile;
 
-		fails($one, 'COMMIT', $encoding eq 'UTF8' ? qr/^WARNING:  could not remove file ".*xe2/ : qr/^$/, "a report to a client of $encoding");
+		fails($one, 'COMMIT', $encoding eq 'UTF8' ? qr/^WARNING:  could not remove file ".*\xe2\x82\xac/ : qr/^$/, "a report to a client of $encoding");
 		like(slurp_file($node->logfile, $before), qr/could not remove file/, 'is in the log');
 	}
 	chmod 0755, "$directory/\xe2\x82\xac";
