@@ -138,26 +138,30 @@ private_install()
 	fi
 }
 
+# private_start [DATA [PORT]]: a server; its directory must be below $work/out
 private_start()
 {
-	if ! as_server "$run_bindir/initdb" -D "$work/data" -U postgres -A trust -E UTF8 \
+	local data=${1:-$work/data} port=${2:-5432}
+
+	if ! as_server "$run_bindir/initdb" -D "$data" -U postgres -A trust -E UTF8 \
 			--no-locale --no-sync >"$work/initdb.log" 2>&1; then
 		cat "$work/initdb.log" >&2
 		return 1
 	fi
-	as_server tee -a "$work/data/postgresql.conf" >/dev/null <<S || return 1
+	as_server tee -a "$data/postgresql.conf" >/dev/null <<S || return 1
 listen_addresses = ''
 unix_socket_directories = '$work/sock'
+port = $port
 fsync = off
 jit = off
 $private_settings
 S
-	if ! as_server "$run_bindir/pg_ctl" -D "$work/data" -l "$work/out/server.log" -s -w start \
+	if ! as_server "$run_bindir/pg_ctl" -D "$data" -l "$work/out/server.log" -s -w start \
 			>"$work/start.log" 2>&1 </dev/null; then
 		cat "$work/start.log" "$work/out/server.log" >&2
 		return 1
 	fi
-	export PGHOST=$work/sock PGPORT=5432
+	export PGHOST=$work/sock PGPORT=$port
 }
 
 # our_servers: the processes of all servers made of our copy.  They are not in a

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 #
-# readers.sh: sourced by sql.sh and scaling.sh.  Those who read a lineitem-like
+# readers.sh: sourced by the other scripts.  Those who read a lineitem-like
 # file, each by a name:
 #
 #	file_fdw	PostgreSQL's own wrapper
@@ -198,4 +198,25 @@ summary()
 {
 	sort -n | awk '{ v[NR] = $1 }
 		END { printf "%.2f %.2f %.2f %d\n", v[int((NR + 1) / 2)], v[1], v[NR], NR }'
+}
+
+# the same whoever computes it: char(n) without blanks, numbers to ten digits,
+# and no quotes
+plain_answer()
+{
+	sed -E 's/"//g; s/ +(,|$)/\1/g' "$1" | awk -F, -v OFS=, '{
+		for (i = 1; i <= NF; i++)
+			if ($i ~ /^-?[0-9]+\.?[0-9]*(e[-+]?[0-9]+)?$/)
+				$i = sprintf("%.10g", $i)
+		print }' | sort
+}
+
+# compare_answer NAME [OTHER]: $private/answer is NAME's; is it that of OTHER?
+compare_answer()
+{
+	plain_answer "$private/answer" >"$private/plain.$1"
+	cmp -s "$private/plain.$1" "$private/plain.${2:-$1}" && return
+	echo "$1 answers otherwise than $2:" >&2
+	diff "$private/plain.$2" "$private/plain.$1" | head -10 >&2 || true
+	return 1
 }

@@ -142,26 +142,6 @@ SQL
 	sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' <<<"$output"
 }
 
-# the same whoever computes it: char(n) without blanks, numbers to ten digits,
-# and no quotes
-plain_answer()
-{
-	sed -E 's/"//g; s/ +(,|$)/\1/g' "$1" | awk -F, -v OFS=, '{
-		for (i = 1; i <= NF; i++)
-			if ($i ~ /^-?[0-9]+\.?[0-9]*(e[-+]?[0-9]+)?$/)
-				$i = sprintf("%.10g", $i)
-		print }' | sort
-}
-
-compare_answer()
-{
-	plain_answer "$private/answer" >"$private/plain.$1"
-	cmp -s "$private/plain.$1" "$private/plain.${2:-$1}" && return
-	echo "$1 answers otherwise than $2:" >&2
-	diff "$private/plain.$2" "$private/plain.$1" | head -10 >&2 || true
-	status=1
-}
-
 trap 'drop_tables; rm -rf "$private"' EXIT
 trap 'exit 130' INT TERM
 quietly -c 'CREATE EXTENSION IF NOT EXISTS csv_gpu_fdw' \
@@ -192,7 +172,7 @@ for query in ${QUERIES:-$(seq 22)}; do
 			ms=$(time_query "$system" "$statement")
 			times[$system]+="${ms:->${timeout}000}"$'\n'
 			[ -n "$ms" ] || continue
-			compare_answer "$system" ${answered:+"$answered"}
+			compare_answer "$system" ${answered:+"$answered"} || status=1
 			answered=${answered:-$system}
 		done
 	done
