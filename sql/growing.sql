@@ -204,6 +204,11 @@ SELECT filename FROM positions WHERE state = 'open';
 SELECT shell($$cp log.a log.b && printf '' >log.a$$);
 SELECT * FROM load_log();
 SELECT filename, records_read FROM positions WHERE state = 'open';
+-- a copy that is complete, of a file that is truncated then
+SELECT shell($$printf 'a,b\n18,same\n' >log.c && cp log.c log.d$$);
+SELECT * FROM load_log();
+SELECT shell($$printf '' >log.c$$);
+SELECT * FROM load_log();
 -- the last record of a file that has rested, and is not the newest
 SELECT shell($$printf '19,nineteen' >>log.b && touch -d '1 hour ago' log.b$$);
 SELECT * FROM load_log();

@@ -14,7 +14,7 @@
  *	4. All other files are new.
  *
  * A position without records fits only by name: reading the file from its beginning gives
- * the same rows.
+ * the same rows.  A new file that may be a copy in the making is left out.
  */
 #include "postgres.h"
 
@@ -42,14 +42,18 @@ typedef struct GrowingFile
 {
 	char	   *name;
 	int			number;			/* in the order of the names */
-	CsvFileIdentity identity;	/* when it was listed */
+	CsvFileIdentity identity;	/* when it was listed, or looked at */
 	int64		born;
 	bool		grows;			/* its last record may not be complete */
-	bool		is_left_out;	/* another name of a file, or a copy in the making */
+	bool		is_left_out;	/* another name of a file, or it may be a
+								 * copy in the making */
 	bool		has_news;		/* it must be read */
 	const CsvPosition *position;	/* NULL: not loaded before */
 	bool		is_rewritten;	/* since then */
-	uint8	   *head;			/* its first HEAD_BYTES; NULL: not read yet */
+	uint8	   *head;			/* its first bytes; NULL: not read yet */
+	size_t		nhead;			/* HEAD_BYTES at most */
+	bool		has_first;		/* it has CSV_END_BYTES: */
+	uint8		first[PG_SHA256_DIGEST_LENGTH]; /* their SHA-256 */
 	CsvPosition now;			/* after the scan */
 	bool		was_read;
 } GrowingFile;
@@ -73,20 +77,32 @@ struct CsvGrowth
 
 /* ---- files ---- */
 
+/* the identity of the file that is looked at, as it is now */
 static void
-open_for_look(CsvGrowth *growth, const GrowingFile *file)
+refresh_identity(const CsvGrowth *growth, GrowingFile *file)
 {
 	struct stat st;
 
-	growth->fd = OpenTransientFile(file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	if (growth->fd < 0 || fstat(growth->fd, &st) != 0)
+	if (fstat(growth->fd, &st) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m", file->name)));
+				 errmsg("could not stat file \"%s\": %m", file->name)));
 	if ((uint64) st.st_ino != file->identity.inode)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" was replaced after it was listed", file->name)));
+	file->identity = csv_file_identity(&st);
+}
+
+static void
+open_for_look(CsvGrowth *growth, GrowingFile *file)
+{
+	growth->fd = OpenTransientFile(file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (growth->fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for reading: %m", file->name)));
+	refresh_identity(growth, file);
 }
 
 static void
@@ -112,6 +128,13 @@ compare_inodes(const void *a, const void *b)
 	return one->number - two->number;
 }
 
+static bool
+is_same_file(const GrowingFile *one, const GrowingFile *two)
+{
+	return one->identity.device == two->identity.device &&
+		one->identity.inode == two->identity.inode;
+}
+
 /* leaves out further names of a file */
 static void
 leave_out_links(CsvGrowth *growth)
@@ -122,9 +145,7 @@ leave_out_links(CsvGrowth *growth)
 		sorted[i] = &growth->files[i];
 	qsort(sorted, growth->nfiles, sizeof(GrowingFile *), compare_inodes);
 	for (int i = 1; i < growth->nfiles; i++)
-		sorted[i]->is_left_out =
-			sorted[i]->identity.device == sorted[i - 1]->identity.device &&
-			sorted[i]->identity.inode == sorted[i - 1]->identity.inode;
+		sorted[i]->is_left_out = is_same_file(sorted[i], sorted[i - 1]);
 	pfree(sorted);
 }
 
@@ -285,71 +306,69 @@ find_by_bytes(CsvGrowth *growth, const GrowingFile *file)
 	return best;
 }
 
-/* the first bytes of a file, with zeros behind them; all zeros if it cannot be read */
-static const uint8 *
-read_head(GrowingFile *file)
+/* does another file begin with these bytes, as far as its head goes? */
+static bool
+may_begin_with(GrowingFile *other, const uint8 *bytes, size_t nbytes)
 {
-	int			fd;
+	if (other->head == NULL)
+	{
+		int			fd = OpenTransientFile(other->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
-	if (file->head != NULL)
-		return file->head;
-	file->head = palloc0(HEAD_BYTES);
-	fd = OpenTransientFile(file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && read(fd, file->head, HEAD_BYTES) < 0)
-		memset(file->head, 0, HEAD_BYTES);
-	if (fd >= 0)
-		CloseTransientFile(fd);
-	return file->head;
+		other->head = palloc(HEAD_BYTES);
+		if (fd >= 0)
+		{
+			other->nhead = (size_t) Max(pread(fd, other->head, HEAD_BYTES, 0), 0);
+			CloseTransientFile(fd);
+		}
+	}
+	return other->nhead > 0 && memcmp(other->head, bytes, Min(nbytes, other->nhead)) == 0;
 }
 
 /*
- * Is the file, which is open, a part of another file?  Then it is a copy that is being
- * made.
+ * Is the file, which is open, the beginning of another file?  Then it may be a copy in the
+ * making.  Of two files that are equal, either may be the copy.
  */
 static bool
-is_part_of_copy(CsvGrowth *growth, GrowingFile *file)
+may_be_copy(CsvGrowth *growth, GrowingFile *file)
 {
+	uint8		head[HEAD_BYTES];
 	size_t		nhead = Min(file->identity.size, HEAD_BYTES);
-	bool		is_part = false;
+	bool		is_same = false;
 
-	if (csv_has_rested(file->identity.modified))
+	if (csv_has_rested(file->identity.modified) ||
+		pread(growth->fd, head, nhead, 0) != (ssize_t) nhead)
 		return false;
-	for (int i = 0; !is_part && i < growth->nfiles; i++)
+	for (int i = 0; !is_same && i < growth->nfiles; i++)
 	{
 		GrowingFile *other = &growth->files[i];
 		int			fd;
 
 		/* there may be ten thousand files */
-		if (other->identity.size <= file->identity.size || other->is_left_out ||
-			memcmp(read_head(other), read_head(file), nhead) != 0)
+		if (is_same_file(other, file) || !may_begin_with(other, head, nhead))
 			continue;
 		fd = OpenTransientFile(other->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 		if (fd < 0)
 			continue;
-		is_part = csv_fingerprint_is_prefix(growth->fd, file->name, file->identity.size,
+		is_same = csv_fingerprint_is_prefix(growth->fd, file->name, file->identity.size,
 											fd, other->name);
 		CloseTransientFile(fd);
 	}
-	return is_part;
+	return is_same;
 }
 
 /*
- * Step 3: the position of the file, which is open, if it was rewritten since.  The first
- * bytes tell only if there are as many as the position has a hash of.
+ * Step 3: the position of the file if it was rewritten since.  The first bytes tell only
+ * if there are as many as the position has a hash of.
  */
 static const CsvPosition *
-find_rewritten(CsvGrowth *growth, GrowingFile *file)
+find_rewritten(const CsvGrowth *growth, const GrowingFile *file)
 {
-	uint8		first[PG_SHA256_DIGEST_LENGTH];
-	bool		has_first = file->identity.size >= CSV_END_BYTES &&
-		csv_fingerprint_first(growth->fd, file->name, CSV_END_BYTES, first);
-
 	for (const CsvPosition *position = first_of_name(growth, file->name);
 		 position != NULL; position = next_of_name(growth, position))
 		if (growth->owners[position - growth->positions] == NULL &&
 			(is_same_inode(file, position) ||
-			 (has_first && position->bytes.nbytes >= CSV_END_BYTES &&
-			  memcmp(first, position->bytes.first, sizeof(first)) == 0)))
+			 (file->has_first && position->bytes.nbytes >= CSV_END_BYTES &&
+			  memcmp(file->first, position->bytes.first, sizeof(file->first)) == 0)))
 			return position;
 	return NULL;
 }
@@ -371,47 +390,70 @@ report_rewritten(const GrowingFile *file)
 			 errhint("With mode => 'new_records', on_rewrite => 'restart' loads it from its beginning, and 'skip' from its end.")));
 }
 
+/*
+ * Looks at the bytes of a file that has no position by step 1: is it a position's file,
+ * or a copy?
+ *
+ * A file that is copied and truncated has all its bytes until its copy is complete.  So
+ * another look is needed only if the file grew meanwhile: if it was a copy in the
+ * making, which is complete now.  If it grows further, the first look was right.
+ */
+static void
+look_at(CsvGrowth *growth, GrowingFile *file)
+{
+	const CsvPosition *position = NULL;
+	int64		size = -1;
+
+	file->born = csv_time_of_birth(file->name);
+	file->has_news = true;
+	open_for_look(growth, file);
+	for (int look = 0; look < 2 && size != file->identity.size && position == NULL &&
+		 !file->is_left_out; look++)
+	{
+		size = file->identity.size;
+		position = find_by_bytes(growth, file);
+		if (position == NULL)
+			file->is_left_out = may_be_copy(growth, file);
+		refresh_identity(growth, file);
+	}
+	if (position != NULL)
+		take_position(growth, file, position);
+	else
+		file->has_first = file->identity.size >= CSV_END_BYTES &&
+			csv_fingerprint_first(growth->fd, file->name, CSV_END_BYTES, file->first);
+	close_after_look(growth);
+}
+
 /* decides about files that have no position by step 1 */
 static void
 find_others(CsvGrowth *growth)
 {
+	bool	   *is_other = palloc0(Max(growth->nfiles, 1));
+
 	for (int i = 0; i < growth->nfiles; i++)
 	{
 		GrowingFile *file = &growth->files[i];
-		const CsvPosition *position;
 
-		if (file->position != NULL || file->is_left_out)
-			continue;
 		CHECK_FOR_INTERRUPTS();
-		file->born = csv_time_of_birth(file->name);
-		file->has_news = true;
-		open_for_look(growth, file);
-		position = find_by_bytes(growth, file);
-		if (position != NULL)
-			take_position(growth, file, position);
-		close_after_look(growth);
+		is_other[i] = file->position == NULL && !file->is_left_out;
+		if (is_other[i])
+			look_at(growth, file);
 	}
 	for (int i = 0; i < growth->nfiles; i++)
 	{
 		GrowingFile *file = &growth->files[i];
-		const CsvPosition *position;
+		const CsvPosition *position = is_other[i] && file->position == NULL ?
+			find_rewritten(growth, file) : NULL;
 
-		if (file->position != NULL || file->is_left_out)
+		if (position == NULL)
 			continue;
-		CHECK_FOR_INTERRUPTS();
-		open_for_look(growth, file);
-		position = find_rewritten(growth, file);
-		if (position != NULL)
-		{
-			take_position(growth, file, position);
-			file->is_rewritten = true;
-			if (growth->on_rewrite == CSV_REWRITE_ERROR)
-				report_rewritten(file);
-		}
-		else
-			file->is_left_out = is_part_of_copy(growth, file);
-		close_after_look(growth);
+		take_position(growth, file, position);
+		file->is_left_out = false;
+		file->is_rewritten = true;
+		if (growth->on_rewrite == CSV_REWRITE_ERROR)
+			report_rewritten(file);
 	}
+	pfree(is_other);
 }
 
 /* ---- the scan ---- */

@@ -39,50 +39,6 @@ $node->safe_psql('postgres', $table);
 
 # ---- processes ----
 
-# what the system says of a process; nothing, if it is gone
-sub proc
-{
-	my ($pid, $what) = @_;
-
-	open my $file, '<', "/proc/$pid/$what" or return '';
-	return <$file> // '';
-}
-
-# those of a name that are children of another one
-sub processes
-{
-	my ($name, $parent) = @_;
-	my @found;
-
-	for my $directory (glob '/proc/[0-9]*')
-	{
-		my ($pid) = $directory =~ /(\d+)$/;
-		my ($state, $ppid) = proc($pid, 'stat') =~ /^\d+ \(.*\) (\S) (\d+)/ or next;
-
-		next if $ppid != $parent || $state eq 'Z';
-		push @found, $pid if proc($pid, 'cmdline') =~ /$name/;
-	}
-	return @found;
-}
-
-sub postmaster
-{
-	my ($server) = @_;
-	my ($pid) = slurp_file($server->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-
-	return $pid;
-}
-
-# the worker, and the program
-sub service
-{
-	my ($server) = @_;
-	my ($worker) = processes('csv_gpu_fdw service', postmaster($server));
-	my ($program) = defined $worker ? processes('csv_gpu_service', $worker) : ();
-
-	return ($worker, $program);
-}
-
 sub wait_until
 {
 	my ($what, $condition) = @_;

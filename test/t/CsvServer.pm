@@ -42,6 +42,7 @@ use PostgreSQL::Test::Utils;
 our @EXPORT = qw(csv_server engine engines use_gpu has_stand_in new_session literal write_file resident_memory
   gpu_memory_limit has_program
   random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle start_again kill_server
+  proc processes postmaster service
   QUICK_FILES CHEAP_WORKERS);
 
 my $file_age = 0;
@@ -242,25 +243,58 @@ sub start_again
 	die 'the server does not start';
 }
 
+# what the system says of a process; nothing, if it is gone
+sub proc
+{
+	my ($pid, $what) = @_;
+
+	open my $file, '<', "/proc/$pid/$what" or return '';
+	return <$file> // '';
+}
+
+# those of a name that are children of another one
+sub processes
+{
+	my ($name, $parent) = @_;
+	my @found;
+
+	for my $directory (glob '/proc/[0-9]*')
+	{
+		my ($pid) = $directory =~ /(\d+)$/;
+		my ($state, $ppid) = proc($pid, 'stat') =~ /^\d+ \(.*\) (\S) (\d+)/ or next;
+
+		next if $ppid != $parent || $state eq 'Z';
+		push @found, $pid if proc($pid, 'cmdline') =~ /$name/;
+	}
+	return @found;
+}
+
+sub postmaster
+{
+	my ($server) = @_;
+	my ($pid) = slurp_file($server->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+
+	return $pid;
+}
+
+# the worker, and the program
+sub service
+{
+	my ($server) = @_;
+	my ($worker) = processes('csv_gpu_fdw service', postmaster($server));
+	my ($program) = defined $worker ? processes('csv_gpu_service', $worker) : ();
+
+	return ($worker, $program);
+}
+
 # all of it at once: a checkpointer alone might wait for a backend that is gone
 sub kill_server
 {
 	my ($node) = @_;
-	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
-	my @children = grep { slurp_stat($_) =~ /\) \S $postmaster / } map { m{(\d+)$} } glob('/proc/[0-9]*');
+	my $postmaster = postmaster($node);
 
-	kill 'KILL', $postmaster, @children;
+	kill 'KILL', $postmaster, processes('^', $postmaster);
 	return;
-}
-
-sub slurp_stat
-{
-	my ($pid) = @_;
-
-	open my $file, '<', "/proc/$pid/stat" or return '';
-	my $stat = <$file>;
-	close $file;
-	return $stat // '';
 }
 
 sub new_session
