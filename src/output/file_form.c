@@ -20,13 +20,10 @@
 #include "table/memory.h"
 #include "table/source.h"
 
-/* bytes at the end of a file that tell how it ends */
-#define CSV_TAIL_BYTES	(CSV_END_OF_DATA_BYTES + 8)
-
 #define CSV_READ_BYTES	(64 * 1024)
 
-/* a byte-order mark, as the reader gets it */
-#define CSV_MARK_BYTES	3
+/* so many times as much of a file's end is read, as long as that is not the last line */
+#define CSV_LONGER		16
 
 /* ---- forms ---- */
 
@@ -180,103 +177,75 @@ csv_file_forms_equal(const CsvTable *table, const CsvFileForm *a, const CsvFileF
 		memcmp(a->fields, b->fields, sizeof(int32) * (size_t) table->natts) == 0;
 }
 
+const char *
+csv_line_break(uint8_t boundary)
+{
+	return boundary == CSV_BOUNDARY_CRLF ? "\r\n" : boundary == CSV_BOUNDARY_CR ? "\r" : "\n";
+}
+
 /* ---- the end of a file ---- */
 
 /*
- * Open the file near its end: nbytes bytes follow, or more.  Reads the first of them;
- * *bytes has room for CSV_READ_BYTES.
+ * Read the file's last bytes, or all if there are fewer than `most`.  Returns how many.
+ * Behind them there is room for a line break.
  */
-static CsvSource *
-open_end(const CsvTable *table, uint64 nbytes, uint8_t *bytes, size_t *nread)
+static size_t
+read_end(const CsvTable *table, size_t most, uint8_t **end)
 {
+	uint8_t    *bytes = palloc_extended(2 * most + CSV_READ_BYTES, MCXT_ALLOC_HUGE);
 	CsvSource  *source = csv_source_create(table);
+	size_t		n = 0;
+	size_t		nread;
 	CsvReadAhead ahead;
 
 	(void) csv_source_open_next(source, NULL);
-	*nread = csv_source_read(source, bytes, CSV_READ_BYTES);
-	if (csv_source_read_ahead(source, &ahead) && ahead.file_bytes > nbytes + CSV_READ_BYTES)
+	nread = csv_source_read(source, bytes, CSV_READ_BYTES);
+	if (csv_source_read_ahead(source, &ahead) && ahead.file_bytes > most + CSV_READ_BYTES)
 	{
-		ahead.seek(ahead.arg, ahead.file_bytes - nbytes);
-		*nread = csv_source_read(source, bytes, CSV_READ_BYTES);
+		ahead.seek(ahead.arg, ahead.file_bytes - most);
+		nread = csv_source_read(source, bytes, CSV_READ_BYTES);
 	}
-	return source;
-}
-
-/* the file's last bytes, as the reader gets them; returns how many */
-static size_t
-read_tail(const CsvTable *table, uint8_t *tail)
-{
-	uint8_t    *bytes = palloc(CSV_TAIL_BYTES + CSV_READ_BYTES);
-	size_t		n = 0;
-	size_t		nread;
-	CsvSource  *source = open_end(table, CSV_TAIL_BYTES, bytes, &nread);
-
 	for (; nread > 0; nread = csv_source_read(source, bytes + n, CSV_READ_BYTES))
 	{
-		size_t		nkept = Min(n + nread, CSV_TAIL_BYTES);
-
 		csv_check_interrupts();
-		memmove(bytes, bytes + n + nread - nkept, nkept);
-		n = nkept;
-	}
-	memcpy(tail, bytes, n);
-	csv_source_close(source);
-	pfree(bytes);
-	return n;
-}
-
-/* the last line, with its break.  A line that is longer than a record may be cut. */
-static void
-read_last_line(const CsvTable *table, char break_byte, CsvOutputBytes *line)
-{
-	uint64		most = table->reader.max_record_bytes + CSV_BREAK_CRS + 1;
-	char	   *bytes = palloc(CSV_READ_BYTES);
-	size_t		nread;
-	CsvSource  *source = open_end(table, most + 1, (uint8_t *) bytes, &nread);
-
-	for (; nread > 0; nread = csv_source_read(source, (uint8_t *) bytes, CSV_READ_BYTES))
-	{
-		size_t		start = nread - 1;
-
-		csv_check_interrupts();
-		while (start > 0 && bytes[start - 1] != break_byte)
-			start--;
-		if (start > 0 || (line->length > 0 && line->bytes[line->length - 1] == break_byte))
-			line->length = 0;
-		if (line->length <= most)
-			csv_output_bytes(line, bytes + start, nread - start);
+		n += nread;
+		if (n < 2 * most)
+			continue;
+		memmove(bytes, bytes + n - most, most);
+		n = most;
 	}
 	csv_source_close(source);
-	pfree(bytes);
-}
-
-static bool
-has_mark(const char *bytes, size_t n)
-{
-	return n >= CSV_MARK_BYTES && memcmp(bytes, "\xef\xbb\xbf", CSV_MARK_BYTES) == 0;
+	*end = bytes + n - Min(n, most);
+	return Min(n, most);
 }
 
 static size_t
-without_breaks(const uint8_t *tail, size_t n)
+without_breaks(const uint8_t *bytes, size_t n)
 {
-	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == '\r'))
+	while (n > 0 && (bytes[n - 1] == '\n' || bytes[n - 1] == '\r'))
 		n--;
 	return n;
 }
 
-/* does the line at the end mark the end of the data? */
-static bool
-ends_data(const CsvTable *table, const uint8_t *tail, size_t n)
+/*
+ * The last line that is not empty, with all that follows.  Returns its length.  A line
+ * that is longer than a record may be cut.
+ */
+static size_t
+read_last_line(const CsvTable *table, uint8_t break_byte, uint8_t **line)
 {
-	size_t		start;
+	for (size_t most = CSV_READ_BYTES;; most *= CSV_LONGER)
+	{
+		uint8_t    *end;
+		size_t		n = read_end(table, most, &end);
+		size_t		start = without_breaks(end, n);
 
-	n = without_breaks(tail, n);
-	start = n;
-	while (start > 0 && tail[start - 1] != '\n' && tail[start - 1] != '\r')
-		start--;
-	return (n - start == 1 && tail[start] == CSV_CTRL_Z) ||
-		(n - start == 2 && table->reader.dialect.quoting == CSV_QUOTING_TEXT &&
-		 memcmp(tail + start, "\\.", 2) == 0);
+		while (start > 0 && end[start - 1] != break_byte)
+			start--;
+		*line = end + start;
+		if (start > 0 || n < most || most > table->reader.max_record_bytes + CSV_READ_BYTES)
+			return n - start;
+	}
 }
 
 static void __attribute__((noreturn))
@@ -288,53 +257,47 @@ refuse_to_append(const CsvTable *table, const char *detail)
 			 errdetail_internal("%s", detail)));
 }
 
-/* ERROR if the line break behind the last line is, or would be, a part of its record */
-static void
-check_last_line(const CsvTable *table, const CsvFileForm *form, bool lacks_break)
+bool
+csv_file_lacks_break(const CsvTable *table, const CsvFileForm *form)
 {
 	CsvDialectOptions options = table->reader.dialect;
+	bool		is_text = options.quoting == CSV_QUOTING_TEXT;
+	const char *line_break = csv_line_break(form->boundary);
+	size_t		nbreak = strlen(line_break);
 	CsvDialect	dialect;
-	CsvOutputBytes line;
-	size_t		start;
+	uint8_t    *line;
+	size_t		nbytes = read_last_line(table, csv_break_byte(form->boundary), &line);
+	size_t		n = without_breaks(line, nbytes);
+	size_t		nmark = nbytes >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	bool		lacks_break;
 
+	if ((n == 1 && line[0] == CSV_CTRL_Z) ||
+		(is_text && n == 2 && memcmp(line, "\\.", 2) == 0))
+		refuse_to_append(table, "Its last line marks the end of the data.");
+	if (nbytes == nmark)
+		return false;
+	lacks_break = nbytes < nbreak ||
+		memcmp(line + nbytes - nbreak, line_break, nbreak) != 0;
+	if (lacks_break && line[nbytes - 1] == '\r' && options.boundary == CSV_BOUNDARY_AUTO)
+		refuse_to_append(table, "Its last line has no line break, and ends in a carriage return, which would become a part of the line break.");
+	if (!lacks_break && !(is_text && n > 0 && line[n - 1] == '\\'))
+		return false;
+	if (n > table->reader.max_record_bytes)
+		refuse_to_append(table, "Its last line is longer than max_record_size.");
+
+	/* the line break must not be, or become, a part of the record */
+	if (lacks_break)
+	{
+		memcpy(line + nbytes, line_break, nbreak);
+		nbytes += nbreak;
+	}
 	/* otherwise it is the table's; AUTO drops CRs before a LF */
 	if (form->boundary == CSV_BOUNDARY_CR)
 		options.boundary = CSV_BOUNDARY_CR;
 	csv_dialect_compile(&dialect, &options);
-	csv_output_begin(&line, CSV_READ_BYTES);
-	read_last_line(table, (char) dialect.break_byte, &line);
-	if (line.length > table->reader.max_record_bytes + CSV_BREAK_CRS + 1)
-		refuse_to_append(table, "Its last line is longer than max_record_size.");
-	if (lacks_break && form->boundary == CSV_BOUNDARY_CRLF)
-		csv_output_byte(&line, '\r');
-	if (lacks_break)
-		csv_output_byte(&line, (char) dialect.break_byte);
-	start = has_mark(line.bytes, line.length) ? CSV_MARK_BYTES : 0;
-	if (csv_pass_bytes(&dialect, CSV_STATE_RECORD_START, (const uint8_t *) line.bytes, start,
-					   line.length, line.length) != CSV_STATE_RECORD_START)
+	if (csv_pass_bytes(&dialect, CSV_STATE_RECORD_START, line, nmark, nbytes,
+					   nbytes) != CSV_STATE_RECORD_START)
 		refuse_to_append(table, "Its last record is not complete.");
-}
-
-bool
-csv_file_lacks_break(const CsvTable *table, const CsvFileForm *form)
-{
-	uint8_t		tail[CSV_TAIL_BYTES];
-	size_t		n = read_tail(table, tail);
-	const CsvDialectOptions *options = &table->reader.dialect;
-	bool		lacks_break;
-
-	if (ends_data(table, tail, n))
-		refuse_to_append(table, "Its last line marks the end of the data.");
-	if (n == 0 || (n == CSV_MARK_BYTES && has_mark((const char *) tail, n)))
-		return false;
-	lacks_break = tail[n - 1] != csv_break_byte(form->boundary) ||
-		(form->boundary == CSV_BOUNDARY_CRLF && (n < 2 || tail[n - 2] != '\r'));
-	if (lacks_break && tail[n - 1] == '\r' && options->boundary == CSV_BOUNDARY_AUTO)
-		refuse_to_append(table, "Its last line has no line break, and ends in a carriage return, which would become a part of the line break.");
-	n = without_breaks(tail, n);
-	if (lacks_break ||
-		(options->quoting == CSV_QUOTING_TEXT && n > 0 && tail[n - 1] == '\\'))
-		check_last_line(table, form, lacks_break);
 	return lacks_break;
 }
 

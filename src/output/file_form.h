@@ -31,6 +31,9 @@ extern CsvFileForm csv_file_form_read(const CsvTable *table);
 extern bool csv_file_forms_equal(const CsvTable *table, const CsvFileForm *a,
 								 const CsvFileForm *b);
 
+/* the line break that ends records */
+extern const char *csv_line_break(uint8_t boundary);
+
 /*
  * Does the table's only file, which has bytes, end without a line break?  ERROR if
  * records behind its end would not be read, or would change its last record.

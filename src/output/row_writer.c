@@ -48,16 +48,12 @@ typedef struct WrittenColumn
 	bool		is_direct;		/* its text needs no look */
 	bool		is_grouped;		/* by the thousands separator */
 	struct WrittenColumn *next; /* of the same field */
-} WrittenColumn;
 
-/* the text of a field, as the reader must find it */
-typedef struct WrittenField
-{
-	WrittenColumn *column;			/* the first; NULL: none */
+	/* of the current row: the text, as the reader must find it */
 	bool		is_null;
 	size_t		start;			/* in the writer's texts */
 	size_t		length;
-} WrittenField;
+} WrittenColumn;
 
 struct CsvRowWriter
 {
@@ -67,11 +63,13 @@ struct CsvRowWriter
 	CsvOutputFormat format;
 	const char *delimiter;		/* in the file's encoding */
 	size_t		ndelimiter;
-	WrittenField *fields;
+	WrittenColumn **fields;		/* NULL: no column has the field */
 	bool		is_checked;		/* every record is read again */
 	bool		quotes;			/* all values */
 	bool		may_begin_file; /* there is no header */
 	CsvOutputBytes texts;
+	const CsvTableColumn *refused;	/* the column that would be read otherwise ... */
+	int			sqlstate;		/* ... and why */
 	CsvScan		scan;
 	MemoryContext context;		/* of the writer ... */
 	MemoryContext row_context;	/* ... and of a row */
@@ -185,17 +183,17 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 	csv_output_begin(&writer->texts, CSV_TEXTS_BYTES);
 	writer->is_checked = is_odd(writer);
 	writer->may_begin_file = table->reader.header_rows == 0;
-	writer->fields = palloc0(sizeof(WrittenField) * form->nfields);
+	writer->fields = palloc0(sizeof(WrittenColumn *) * form->nfields);
 	for (int i = table->natts - 1; i >= 0; i--)
 	{
-		WrittenField *field = form->fields[i] >= 0 ? &writer->fields[form->fields[i]] : NULL;
+		int32		field = form->fields[i];
 		WrittenColumn *column;
 
-		if (field == NULL)
+		if (field < 0)
 			continue;
 		column = make_column(writer, &table->columns[i]);
-		column->next = field->column;
-		field->column = column;
+		column->next = writer->fields[field];
+		writer->fields[field] = column;
 		writer->is_checked |= column->next != NULL;
 	}
 	return writer;
@@ -203,30 +201,24 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 
 /* ---- ERRORs ---- */
 
-/* why a record is not read as the row; column NULL: it is the whole record */
-typedef struct Reason
-{
-	const char *column;
-	int			sqlstate;
-	const char *text;
-} Reason;
-
+/* column NULL: it is the whole record */
 static void __attribute__((noreturn))
-refuse(const CsvRowWriter *writer, const Reason *reason)
+refuse(const CsvRowWriter *writer, const CsvTableColumn *column, int sqlstate,
+	   const char *text)
 {
 	ereport(ERROR,
-			(errcode(reason->sqlstate),
-			 reason->column == NULL ?
+			(errcode(sqlstate),
+			 column == NULL ?
 			 errmsg("cannot write a row of foreign table \"%s\"", writer->table->name) :
-			 errmsg("cannot write column \"%s\" of foreign table \"%s\"", reason->column,
+			 errmsg("cannot write column \"%s\" of foreign table \"%s\"", column->name,
 					writer->table->name),
-			 errdetail_internal("%s", reason->text)));
+			 errdetail_internal("%s", text)));
 }
 
 static void __attribute__((noreturn))
 refuse_value(const CsvRowWriter *writer, const CsvTableColumn *column, const char *text)
 {
-	refuse(writer, &(Reason) {column->name, ERRCODE_DATA_EXCEPTION, text});
+	refuse(writer, column, ERRCODE_DATA_EXCEPTION, text);
 }
 
 /* ---- texts of values ---- */
@@ -375,27 +367,24 @@ begins_badly(const char *bytes, size_t n)
 	return false;
 }
 
-/* the line is not a record with these fields */
-static Reason
-find_culprit(const CsvRowWriter *writer)
+/* the line is not a record with these fields: why */
+static const char *
+find_culprit(CsvRowWriter *writer)
 {
 	for (uint32_t i = 0; i < writer->form->nfields; i++)
 	{
-		const WrittenField *field = &writer->fields[i];
+		const WrittenColumn *column = writer->fields[i];
 		const char *text;
 
-		if (field->column == NULL || field->is_null)
+		if (column == NULL || column->is_null)
 			continue;
-		text = pnstrdup(writer->texts.bytes + field->start, field->length);
-		if (strpbrk(text, "\r\n") != NULL || strchr(text, writer->table->delimiter[0]) != NULL)
-			return (Reason) {
-				field->column->column->name, ERRCODE_DATA_EXCEPTION,
-				"It has a line break, or a part of the delimiter, which cannot be quoted."
-			};
+		text = pnstrdup(writer->texts.bytes + column->start, column->length);
+		if (strpbrk(text, "\r\n") == NULL && strchr(text, writer->table->delimiter[0]) == NULL)
+			continue;
+		writer->refused = column->column;
+		return "It has a line break, or a part of the delimiter, which cannot be quoted.";
 	}
-	return (Reason) {
-		NULL, ERRCODE_DATA_EXCEPTION, "Its line would not be read as a record."
-	};
+	return "Its line would not be read as a record.";
 }
 
 /* as the header's names are read */
@@ -413,40 +402,40 @@ read_name(const CsvRowWriter *writer, const uint8_t *bytes, uint64_t length, uin
 	return name;
 }
 
-/* text NULL: the bytes of the field are read as its value, or as a name in the header */
-static Reason
-check_field(const CsvRowWriter *writer, const WrittenField *field, const uint8_t *bytes,
+/*
+ * Why the bytes of a field are not read as the column's value, or as its name in the
+ * header; NULL: they are.
+ */
+static const char *
+check_field(CsvRowWriter *writer, WrittenColumn *column, const uint8_t *bytes,
 			uint64_t length, bool is_header)
 {
-	CsvValueInput *input = &field->column->input;
-	Reason		reason = {input->column->name, ERRCODE_DATA_EXCEPTION, NULL};
+	const char *wanted = writer->texts.bytes + column->start;
 	char	   *text;
 	uint64_t	n;
 	bool		is_default = false;
 	CsvValueError error;
 
+	writer->refused = column->column;
 	if (is_header)
 		text = read_name(writer, bytes, length, &n);
-	else if (!csv_value_text(input, &writer->dialect, bytes, length, &text, &n, &is_default,
-							 &error))
+	else if (!csv_value_text(&column->input, &writer->dialect, bytes, length, &text, &n,
+							 &is_default, &error))
 	{
-		reason.sqlstate = csv_error_sqlstate(error.code, error.sqlerrcode);
-		reason.text = psprintf("It would be refused: %s.",
-							   csv_error_message(writer->table, error.code, 0, 0,
-												 input->column->name, &error));
-		return reason;
+		writer->sqlstate = csv_error_sqlstate(error.code, error.sqlerrcode);
+		return psprintf("It would be refused: %s.",
+						csv_error_message(writer->table, error.code, 0, 0,
+										  column->column->name, &error));
 	}
 	if (is_default)
-		reason.text = "It would be read as the default.";
-	else if (text == NULL && !field->is_null)
-		reason.text = "It would be read as NULL.";
-	else if (text != NULL && field->is_null)
-		reason.text = psprintf("NULL would be read as \"%s\".", text);
-	else if (text != NULL && (n != field->length ||
-							  memcmp(text, writer->texts.bytes + field->start, n) != 0))
-		reason.text = other_text(text, pnstrdup(writer->texts.bytes + field->start,
-												field->length));
-	return reason;
+		return "It would be read as the default.";
+	if (text == NULL)
+		return column->is_null ? NULL : "It would be read as NULL.";
+	if (column->is_null)
+		return psprintf("NULL would be read as \"%s\".", text);
+	if (n != column->length || memcmp(text, wanted, n) != 0)
+		return other_text(text, pnstrdup(wanted, column->length));
+	return NULL;
 }
 
 /* why the reader that looks for the file's line breaks would find others; NULL: it does not */
@@ -471,17 +460,19 @@ find_other_break(const CsvRowWriter *writer, const uint8_t *bytes, size_t n)
 	return NULL;
 }
 
-/* text NULL: the bytes, a record with its break, are read as the fields' values */
-static Reason
+/* why a record, with its break, is not read as the columns' values; NULL: it is */
+static const char *
 check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 {
 	const CsvTable *table = writer->table;
 	CsvMemory	memory = csv_context_memory(writer->context);
 	const uint8_t *bytes = (const uint8_t *) record;
 	CsvScan    *scan = &writer->scan;
-	size_t		nbreak = writer->form->boundary == CSV_BOUNDARY_CRLF ? 2 : 1;
-	Reason		reason = {NULL, ERRCODE_DATA_EXCEPTION, NULL};
+	size_t		nbreak = strlen(csv_line_break(writer->form->boundary));
+	const char *reason;
 
+	writer->refused = NULL;
+	writer->sqlstate = ERRCODE_DATA_EXCEPTION;
 	if (table->encoding != table->file_encoding)
 	{
 		bytes = (uint8_t *) pg_any_to_server(record, (int) n, table->file_encoding);
@@ -489,81 +480,59 @@ check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 			n = strlen((const char *) bytes);
 	}
 	if (n - nbreak > table->reader.max_record_bytes)
-		return (Reason) {
-			NULL, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-			psprintf("Its record has %zu bytes, more than max_record_size.", n - nbreak)
-		};
-	reason.text = find_other_break(writer, bytes, n);
-	if (reason.text != NULL)
-		return reason;
-	if ((writer->may_begin_file || is_header) &&
+	{
+		writer->sqlstate = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+		return psprintf("Its record has %zu bytes, more than max_record_size.", n - nbreak);
+	}
+	reason = find_other_break(writer, bytes, n);
+	if (reason == NULL && (writer->may_begin_file || is_header) &&
 		(begins_badly(record, n) || begins_badly((const char *) bytes, n)))
-		return (Reason) {
-			NULL, ERRCODE_DATA_EXCEPTION,
-			"At the beginning of a file it would be taken for a mark."
-		};
+		reason = "At the beginning of a file it would be taken for a mark.";
+	if (reason != NULL)
+		return reason;
 	if (csv_scan_record(scan, &memory, &writer->dialect, CSV_NORMAL, bytes, 0, n,
 						true) != CSV_OK ||
 		!scan->is_record || scan->bad || scan->start != 0 || scan->next != n ||
 		scan->nfields != writer->form->nfields ||
 		csv_says_end_of_data(&writer->dialect, bytes, scan->end))
 		return find_culprit(writer);
-	for (uint32_t i = 0; i < scan->nfields && reason.text == NULL; i++)
+	for (uint32_t i = 0; i < scan->nfields; i++)
 	{
 		CsvSpan		span = csv_scan_field(scan, &writer->dialect, bytes, n, i);
 
-		if (writer->fields[i].column != NULL)
-			reason = check_field(writer, &writer->fields[i], bytes + span.offset,
-								 span.length, is_header);
+		for (WrittenColumn *column = writer->fields[i]; column != NULL; column = column->next)
+		{
+			reason = check_field(writer, column, bytes + span.offset, span.length, is_header);
+			/* all columns have one name in the header */
+			if (reason != NULL || is_header)
+				break;
+		}
+		if (reason != NULL)
+			break;
 	}
 	return reason;
 }
 
 /* ---- records ---- */
 
-void
-csv_row_writer_break(const CsvRowWriter *writer, CsvOutputBytes *output)
+static void
+add_break(const CsvRowWriter *writer, CsvOutputBytes *output)
 {
-	if (writer->form->boundary == CSV_BOUNDARY_CRLF)
-		csv_output_byte(output, '\r');
-	csv_output_byte(output, (char) csv_break_byte(writer->form->boundary));
+	const char *line_break = csv_line_break(writer->form->boundary);
+
+	csv_output_bytes(output, line_break, strlen(line_break));
 }
 
-/* append the field of a text at the end of the writer's texts */
+/* append the field of the text at the end of the writer's texts */
 static void
-add_field(CsvRowWriter *writer, uint32_t number, size_t start, CsvOutputBytes *output)
+add_field(CsvRowWriter *writer, WrittenColumn *column, size_t start, CsvOutputBytes *output)
 {
-	WrittenField *field = &writer->fields[number];
-	const char *text = writer->texts.bytes + start;
-
-	field->is_null = false;
-	field->start = start;
-	field->length = writer->texts.length - start;
-	csv_output_field(output, &writer->format, text, field->length,
-					 writer->quotes);
-}
-
-/* ERROR if a further column of the field has another value */
-static void
-check_same(CsvRowWriter *writer, const WrittenField *field, WrittenColumn *column,
-		   const TupleTableSlot *slot)
-{
-	int			att = column->formatted.att;
-	bool		is_same = slot->tts_isnull[att] == field->is_null;
-	size_t		start = writer->texts.length;
-
-	if (is_same && !field->is_null)
-	{
-		add_text(writer, column, slot->tts_values[att], &writer->texts);
-		is_same = writer->texts.length - start == field->length &&
-			memcmp(writer->texts.bytes + start, writer->texts.bytes + field->start,
-				   field->length) == 0;
-		writer->texts.length = start;
-	}
-	if (!is_same)
-		refuse_value(writer, column->column,
-					 psprintf("It is read from the same field as column \"%s\", which has another value.",
-							  field->column->column->name));
+	column->is_null = false;
+	column->start = start;
+	column->length = writer->texts.length - start;
+	if (output != NULL)
+		csv_output_field(output, &writer->format, writer->texts.bytes + start,
+						 column->length, writer->quotes);
 }
 
 /* rounding may lead beyond the last time that can be read */
@@ -579,35 +548,32 @@ is_invalid_time(const WrittenColumn *column, Datum value)
 	return !TIMESTAMP_NOT_FINITE(timestamp) && !IS_VALID_TIMESTAMP(timestamp);
 }
 
+/* output NULL: the field is there already, by another column */
 static void
-add_column(CsvRowWriter *writer, uint32_t number, const TupleTableSlot *slot,
+add_column(CsvRowWriter *writer, WrittenColumn *column, const TupleTableSlot *slot,
 		   CsvOutputBytes *output)
 {
-	WrittenField *field = &writer->fields[number];
-	WrittenColumn *column = field->column;
 	int			att = column->formatted.att;
 	size_t		start = writer->texts.length;
 
 	if (slot->tts_isnull[att])
 	{
-		field->is_null = true;
-		csv_output_null(output, &writer->format);
+		column->is_null = true;
+		if (output != NULL)
+			csv_output_null(output, &writer->format);
 	}
 	else if (is_invalid_time(column, slot->tts_values[att]))
 		refuse_value(writer, column->column, "The time is out of range.");
 	else if (column->is_direct && !writer->is_checked && !writer->quotes)
-	{
 		csv_format_value(&column->formatted, slot->tts_values[att], output,
 						 &writer->format);
-		return;
-	}
 	else
 	{
 		add_text(writer, column, slot->tts_values[att], &writer->texts);
-		add_field(writer, number, start, output);
+		add_field(writer, column, start, output);
 	}
-	for (column = column->next; column != NULL; column = column->next)
-		check_same(writer, field, column, slot);
+	if (column->next != NULL)
+		add_column(writer, column->next, slot, NULL);
 }
 
 /* ERROR for values that no field has */
@@ -635,34 +601,34 @@ check_without_field(const CsvRowWriter *writer, const TupleTableSlot *slot)
 static int
 begin_settings(void)
 {
+	static const char *const settings[][2] = {
+		{"datestyle", "ISO"}, {"intervalstyle", "postgres"}, {"extra_float_digits", "1"}
+	};
 	int			level;
 
 	if (DateStyle == USE_ISO_DATES && IntervalStyle == INTSTYLE_POSTGRES &&
 		extra_float_digits >= 1)
 		return 0;
 	level = NewGUCNestLevel();
-	(void) set_config_option("datestyle", "ISO", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	(void) set_config_option("intervalstyle", "postgres", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	(void) set_config_option("extra_float_digits", "1", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	for (int i = 0; i < lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
 	return level;
 }
 
 static void
-add_name(CsvRowWriter *writer, uint32_t number, CsvOutputBytes *output)
+add_name(CsvRowWriter *writer, WrittenColumn *column, CsvOutputBytes *output)
 {
-	const CsvTableColumn *column = writer->fields[number].column->column;
-	const char *name = column->header_name != NULL ? column->header_name : column->name;
+	const CsvTableColumn *of = column->column;
+	const char *name = of->header_name != NULL ? of->header_name : of->name;
 	size_t		start = writer->texts.length;
 
 	csv_output_bytes(&writer->texts, name, strlen(name));
-	add_field(writer, number, start, output);
+	add_field(writer, column, start, output);
 }
 
 /* append a record, or the header if slot is NULL; returns why it is not read so */
-static Reason
+static const char *
 add_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *output)
 {
 	size_t		start = output->length;
@@ -673,41 +639,39 @@ add_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *out
 	{
 		if (i > 0)
 			csv_output_bytes(output, writer->delimiter, writer->ndelimiter);
-		if (writer->fields[i].column == NULL)
-			continue;
-		if (slot != NULL)
-			add_column(writer, i, slot, output);
-		else
-			add_name(writer, i, output);
+		if (writer->fields[i] != NULL && slot != NULL)
+			add_column(writer, writer->fields[i], slot, output);
+		else if (writer->fields[i] != NULL)
+			add_name(writer, writer->fields[i], output);
 	}
 	is_long = output->length - start > writer->table->reader.max_record_bytes;
-	csv_row_writer_break(writer, output);
+	add_break(writer, output);
 	if (slot == NULL || writer->is_checked || writer->quotes || is_long ||
 		(writer->may_begin_file &&
 		 begins_badly(output->bytes + start, output->length - start)))
 		return check_record(writer, output->bytes + start, output->length - start,
 							slot == NULL);
-	return (Reason) {NULL};
+	return NULL;
 }
 
 static void
 write_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *output)
 {
 	size_t		start = output->length;
-	Reason		reason;
+	const char *reason;
 
 	/* an ERROR may have left it */
 	writer->quotes = false;
 	reason = add_record(writer, slot, output);
-	if (reason.text != NULL && !writer->format.is_text && !writer->format.is_bare)
+	if (reason != NULL && !writer->format.is_text && !writer->format.is_bare)
 	{
 		/* values in quotes are not trimmed, nor NULL, nor a comment */
 		output->length = start;
 		writer->quotes = true;
 		reason = add_record(writer, slot, output);
 	}
-	if (reason.text != NULL)
-		refuse(writer, &reason);
+	if (reason != NULL)
+		refuse(writer, writer->refused, writer->sqlstate, reason);
 }
 
 void
@@ -731,7 +695,7 @@ csv_row_writer_header(CsvRowWriter *writer, CsvOutputBytes *output)
 	uint32_t	nrows = writer->table->reader.header_rows;
 
 	for (uint32_t i = 1; i < nrows; i++)
-		csv_row_writer_break(writer, output);
+		add_break(writer, output);
 	if (nrows > 0)
 		write_record(writer, NULL, output);
 }

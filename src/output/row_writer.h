@@ -27,7 +27,4 @@ extern void csv_row_writer_add(CsvRowWriter *writer, TupleTableSlot *slot,
 /* append the header of a new file, if the table has one */
 extern void csv_row_writer_header(CsvRowWriter *writer, CsvOutputBytes *output);
 
-/* append a line break */
-extern void csv_row_writer_break(const CsvRowWriter *writer, CsvOutputBytes *output);
-
 #endif							/* CSV_ROW_WRITER_H */

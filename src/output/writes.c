@@ -40,6 +40,7 @@
 #include "table/decompress.h"
 #include "table/file_lock.h"
 #include "table/listing.h"
+#include "table/path.h"
 #include "table/text.h"
 
 /* records wait in memory up to this many bytes */
@@ -54,7 +55,6 @@
 /* how rows are written to a file, and how a new one begins */
 typedef struct Form
 {
-	MemoryContext context;		/* of all of it */
 	const CsvTable *table;
 	StringInfoData meaning;		/* of the table's definition */
 	CsvFileForm file;
@@ -70,22 +70,16 @@ typedef struct Place
 	uint64		nbytes;			/* before it */
 } Place;
 
-/* the work for the commit; ROLLBACK TO goes back to an earlier state */
-typedef struct State
+/*
+ * Records that follow those of the part before, or TRUNCATE.  ROLLBACK TO removes the
+ * parts of its nest levels.
+ */
+typedef struct Part
 {
-	Place		begin;			/* records before it are truncated */
+	int			nest_level;
+	Form	   *form;			/* of the records; NULL: TRUNCATE */
 	Place		end;
-	bool		is_truncated;
-	Form	   *form;			/* of the records */
-} State;
-
-/* the state before the first change in a subtransaction */
-typedef struct Saved
-{
-	int			nest_level;		/* of the last change before */
-	State		state;
-	struct Saved *outer;
-} Saved;
+} Part;
 
 struct CsvWrite
 {
@@ -104,11 +98,10 @@ struct CsvWrite
 	 */
 	int			row_level;
 
-	CsvOutputBytes waiting;		/* records behind state.end */
+	List	   *parts;
 	BufFile    *file;			/* blocks of records, each behind its length */
-	State		state;
-	int			nest_level;		/* of the last change */
-	Saved	   *saved;
+	CsvOutputBytes waiting;		/* records behind the last part ... */
+	int			nest_level;		/* ... and their nest level */
 
 	/* while the transaction commits */
 	uint64		lock;			/* of a plain file */
@@ -116,7 +109,7 @@ struct CsvWrite
 	char	   *hidden;			/* ... and its name for now; NULL: not made */
 	char	  **doomed;			/* ... and files to delete */
 	int			ndoomed;
-	CsvSink		sink;			/* a plain file */
+	CsvSink		sink;			/* a plain file; without a name: not opened */
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
 };
@@ -124,94 +117,145 @@ struct CsvWrite
 /* of this transaction */
 static List *writes = NIL;
 
-/* writes to plain files, the last first */
-static List *appended = NIL;
-
 /* directories that this session has settled */
 static List *settled = NIL;
 
+/* ---- rows that wait ---- */
+
+static Part *
+last_part(const CsvWrite *write)
+{
+	return write->parts != NIL ? llast(write->parts) : NULL;
+}
+
+/* records that no TRUNCATE follows */
 static bool
 has_rows(const CsvWrite *write)
 {
-	return write->waiting.length > 0 || write->state.end.nbytes > write->state.begin.nbytes;
+	return write->waiting.length > 0 ||
+		(write->parts != NIL && last_part(write)->form != NULL);
 }
 
+/* anything to do at commit? */
 static bool
-has_work(const CsvWrite *write)
+is_written(const CsvWrite *write)
 {
-	return has_rows(write) || write->state.is_truncated;
+	return write->waiting.length > 0 || write->parts != NIL;
 }
 
-/* ---- rows that wait ---- */
+/* the last TRUNCATE; NULL: none */
+static const Part *
+find_truncate(const CsvWrite *write)
+{
+	for (int i = list_length(write->parts) - 1; i >= 0; i--)
+	{
+		const Part *part = list_nth(write->parts, i);
 
+		if (part->form == NULL)
+			return part;
+	}
+	return NULL;
+}
+
+static Part *
+add_part(CsvWrite *write, Form *form)
+{
+	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
+	Part	   *part = palloc0(sizeof(Part));
+
+	if (write->parts != NIL)
+		part->end = last_part(write)->end;
+	part->nest_level = write->nest_level;
+	part->form = form;
+	write->parts = lappend(write->parts, part);
+	MemoryContextSwitchTo(outer);
+	return part;
+}
+
+/* waiting records go into the temporary file */
 static void
 flush_waiting(CsvWrite *write)
 {
 	ResourceOwner owner = CurrentResourceOwner;
-	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-	Place	   *end = &write->state.end;
+	MemoryContext outer;
+	Part	   *part = last_part(write);
 	uint64		nbytes = write->waiting.length;
 
-	if (nbytes > 0)
-	{
-		/* a subtransaction's end must not close it */
-		CurrentResourceOwner = TopTransactionResourceOwner;
-		if (write->file == NULL)
-			write->file = BufFileCreateTemp(false);
-		if (BufFileSeek(write->file, end->file, end->offset, SEEK_SET) != 0)
-			elog(ERROR, "could not seek in a temporary file");
-		BufFileWrite(write->file, &nbytes, sizeof(nbytes));
-		BufFileWrite(write->file, write->waiting.bytes, nbytes);
-		BufFileTell(write->file, &end->file, &end->offset);
-		end->nbytes += nbytes;
-		write->waiting.length = 0;
-		CurrentResourceOwner = owner;
-	}
+	if (nbytes == 0)
+		return;
+	if (part == NULL || part->form == NULL || part->nest_level < write->nest_level)
+		part = add_part(write, write->form);
+	/* a subtransaction's end must not close it */
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	outer = MemoryContextSwitchTo(TopTransactionContext);
+	if (write->file == NULL)
+		write->file = BufFileCreateTemp(false);
+	if (BufFileSeek(write->file, part->end.file, part->end.offset, SEEK_SET) != 0)
+		elog(ERROR, "could not seek in a temporary file");
+	BufFileWrite(write->file, &nbytes, sizeof(nbytes));
+	BufFileWrite(write->file, write->waiting.bytes, nbytes);
+	BufFileTell(write->file, &part->end.file, &part->end.offset);
+	part->end.nbytes += nbytes;
+	write->waiting.length = 0;
 	MemoryContextSwitchTo(outer);
+	CurrentResourceOwner = owner;
 }
 
-/* before a change: keep the state for ROLLBACK TO */
+/* before a change: what has been written in outer subtransactions is kept apart */
 static void
 enter_nest_level(CsvWrite *write)
 {
 	int			nest_level = GetCurrentTransactionNestLevel();
-	Saved	   *saved;
 
-	if (nest_level <= write->nest_level)
-		return;
-	flush_waiting(write);
-	saved = MemoryContextAlloc(TopTransactionContext, sizeof(Saved));
-	saved->nest_level = write->nest_level;
-	saved->state = write->state;
-	saved->outer = write->saved;
-	write->saved = saved;
+	if (nest_level > write->nest_level)
+		flush_waiting(write);
 	write->nest_level = nest_level;
 }
 
 static void
 leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 {
-	Saved	   *saved = write->saved;
+	bool		is_truncate = false;
 
 	/* an ERROR has ended the row */
 	if (write->row_level >= nest_level)
 		write->row_level = 0;
 	if (write->nest_level < nest_level)
 		return;
-	if (is_commit && saved->nest_level < nest_level - 1)
-	{
-		write->nest_level = nest_level - 1;
-		return;
-	}
+	write->nest_level = nest_level - 1;
 	if (!is_commit)
-	{
-		write->is_stale |= write->state.is_truncated != saved->state.is_truncated;
-		write->state = saved->state;
 		write->waiting.length = 0;
+	for (int i = list_length(write->parts) - 1; i >= 0; i--)
+	{
+		Part	   *part = list_nth(write->parts, i);
+
+		if (part->nest_level < nest_level)
+			break;
+		part->nest_level = nest_level - 1;
+		if (is_commit)
+			continue;
+		is_truncate |= part->form == NULL;
+		write->parts = list_truncate(write->parts, i);
+		pfree(part);
 	}
-	write->nest_level = saved->nest_level;
-	write->saved = saved->outer;
-	pfree(saved);
+	/* the form of the rows before */
+	if (is_truncate)
+	{
+		write->form = has_rows(write) ? last_part(write)->form : NULL;
+		write->is_stale = true;
+	}
+	/* a transaction may have any number of subtransactions */
+	while (list_length(write->parts) > 1)
+	{
+		Part	   *part = last_part(write);
+		Part	   *before = list_nth(write->parts, list_length(write->parts) - 2);
+
+		if (part->form == NULL || before->form == NULL || part->nest_level != before->nest_level)
+			break;
+		before->end = part->end;
+		write->parts = list_truncate(write->parts, list_length(write->parts) - 1);
+		pfree(part);
+	}
 }
 
 /* ---- begin ---- */
@@ -230,20 +274,11 @@ mark_stale(Datum arg, Oid relid)
 	}
 }
 
-/* the directory of a file, in the current memory context */
-static char *
-directory_of(const char *path)
-{
-	const char *slash = last_dir_separator(path);
-
-	return slash == NULL ? pstrdup(".") : pnstrdup(path, Max(slash - path, 1));
-}
-
 /* ERROR if rows could not be written at commit */
 static void
 check_access(const CsvTable *table, bool is_pattern)
 {
-	char	   *directory = directory_of(table->filename);
+	char	   *directory = csv_directory_of(table->filename);
 	bool		is_file = !is_pattern && access(table->filename, F_OK) == 0;
 
 	if (access(is_file ? table->filename : directory,
@@ -254,15 +289,11 @@ check_access(const CsvTable *table, bool is_pattern)
 				 errhint("The file is written by the server process, as the operating system user that it runs as.")));
 }
 
-/*
- * The form of the next rows, as the table and its file are now, without writer and
- * header; in the current memory context, which becomes its own.
- */
+/* ERROR if rows cannot be written; in the current memory context, which becomes its own */
 static Form *
-find_form(const CsvWrite *write)
+make_form(const CsvWrite *write, const CsvTable *table)
 {
 	Form	   *form = palloc0(sizeof(Form));
-	const CsvTable *table = csv_table_get(write->relid);
 	CsvCompression compression = csv_compression_of(table->filename, table->compression);
 
 	csv_table_check(table);
@@ -274,33 +305,25 @@ find_form(const CsvWrite *write)
 	check_access(table, write->is_pattern);
 	if (compression != CSV_COMPRESSION_NONE)
 		csv_compression_prepare(compression, table->filename, true);
-	form->context = CurrentMemoryContext;
 	form->table = table;
 	form->meaning = csv_table_meaning(table);
-	form->file = write->is_pattern || write->state.is_truncated ?
+	form->file = write->is_pattern || find_truncate(write) != NULL ?
 		csv_file_form_new(table) : csv_file_form_read(table);
+	form->writer = csv_row_writer_create(table, &form->file);
+	csv_output_begin(&form->header, CSV_FIRST_BYTES);
+	csv_row_writer_header(form->writer, &form->header);
 	return form;
 }
 
-/* can records of one form follow records of the other? */
+/* is it the form of the table's definition as it is now? */
 static bool
-are_equal(const Form *a, const Form *b)
+is_form_of(const Form *form, const CsvTable *table)
 {
-	return a->meaning.len == b->meaning.len &&
-		memcmp(a->meaning.data, b->meaning.data, (size_t) a->meaning.len) == 0 &&
-		a->table->file_encoding == b->table->file_encoding &&
-		csv_file_forms_equal(a->table, &a->file, &b->file);
-}
+	StringInfoData meaning = csv_table_meaning(table);
 
-/* may ROLLBACK TO go back to the form? */
-static bool
-is_saved(const CsvWrite *write, const Form *form)
-{
-	const Saved *saved = write->saved;
-
-	while (saved != NULL && saved->state.form != form)
-		saved = saved->outer;
-	return saved != NULL;
+	return form != NULL && form->meaning.len == meaning.len &&
+		memcmp(form->meaning.data, meaning.data, (size_t) meaning.len) == 0 &&
+		form->table->file_encoding == table->file_encoding;
 }
 
 /* set the form, as the table and its file are now */
@@ -312,34 +335,23 @@ renew(CsvWrite *write)
 												  "csv_gpu_fdw writer",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext outer = MemoryContextSwitchTo(context);
-	Form	   *last = has_rows(write) ? write->state.form : write->form;
-	Form	   *form = find_form(write);
+	const CsvTable *table = csv_table_get(write->relid);
 
-	if (last != NULL && are_equal(last, form))
-	{
-		MemoryContextSwitchTo(outer);
+	if (is_form_of(write->form, table))
 		MemoryContextDelete(context);
-		form = last;
-	}
 	else if (has_rows(write))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot write rows of two forms to file \"%s\" in one transaction",
 						write->filename),
-				 errdetail("The definition of foreign table \"%s\", or the file, has changed after rows were written.",
-						   form->table->name)));
+				 errdetail("The definition of foreign table \"%s\" has changed after rows were written.",
+						   table->name)));
 	else
 	{
-		form->writer = csv_row_writer_create(form->table, &form->file);
-		csv_output_begin(&form->header, CSV_FIRST_BYTES);
-		csv_row_writer_header(form->writer, &form->header);
-		MemoryContextSwitchTo(outer);
+		write->form = make_form(write, table);
 		MemoryContextSetParent(context, TopTransactionContext);
 	}
-	if (write->form != NULL && write->form != form && write->form != write->state.form &&
-		!is_saved(write, write->form))
-		MemoryContextDelete(write->form->context);
-	write->form = form;
+	MemoryContextSwitchTo(outer);
 	write->client_encoding = pg_get_client_encoding();
 	write->is_stale = false;
 }
@@ -375,7 +387,7 @@ find_write(Oid relid)
 	write = palloc0(sizeof(CsvWrite));
 	write->relid = relid;
 	write->filename = pstrdup(table->filename);
-	write->is_pattern = csv_is_pattern(table);
+	write->is_pattern = strchr(table->filename, '*') != NULL;
 	write->is_stale = true;
 	write->nest_level = 1;
 	csv_output_begin(&write->waiting, CSV_FIRST_BYTES);
@@ -411,10 +423,8 @@ csv_write_row(CsvWrite *write, TupleTableSlot *slot)
 {
 	check_idle(write);
 	enter_nest_level(write);
-	if (!has_rows(write))
-		write->state.form = write->form;
 	write->row_level = write->nest_level;
-	csv_row_writer_add(write->state.form->writer, slot, &write->waiting);
+	csv_row_writer_add(write->form->writer, slot, &write->waiting);
 	write->row_level = 0;
 	if (write->waiting.length >= CSV_WAITING_BYTES)
 		flush_waiting(write);
@@ -428,8 +438,8 @@ csv_write_truncate(Oid foreigntableid)
 	check_idle(write);
 	enter_nest_level(write);
 	flush_waiting(write);
-	write->state.begin = write->state.end;
-	write->state.is_truncated = true;
+	(void) add_part(write, NULL);
+	write->form = NULL;
 	renew(write);
 }
 
@@ -473,15 +483,14 @@ put(Outlet *outlet, const char *bytes, size_t n)
 static void
 put_blocks(CsvWrite *write, Outlet *outlet)
 {
-	const Place *begin = &write->state.begin;
-	uint64		nbytes = write->state.end.nbytes - begin->nbytes;
+	const Part *truncate = find_truncate(write);
+	Place		begin = truncate != NULL ? truncate->end : (Place) {0};
+	uint64		nbytes = last_part(write)->end.nbytes - begin.nbytes;
 	CsvOutputBytes block;
 	uint64		n;
 
-	if (nbytes == 0)
-		return;
 	csv_output_begin(&block, CSV_WAITING_BYTES);
-	if (BufFileSeek(write->file, begin->file, begin->offset, SEEK_SET) != 0)
+	if (BufFileSeek(write->file, begin.file, begin.offset, SEEK_SET) != 0)
 		elog(ERROR, "could not seek in a temporary file");
 	for (; nbytes > 0; nbytes -= n)
 	{
@@ -499,7 +508,7 @@ put_blocks(CsvWrite *write, Outlet *outlet)
 static void
 put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 {
-	const Form *form = write->state.form;
+	const Form *form = last_part(write)->form;
 	Outlet		outlet = {.sink = sink, .utf16 = form->file.utf16};
 
 	outlet.compressor =
@@ -509,20 +518,17 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 	csv_output_begin(&outlet.gathered, CSV_WAITING_BYTES);
 	csv_output_begin(&outlet.output, CSV_WAITING_BYTES);
 	if (is_new && outlet.utf16 != CSV_UTF16_NO &&
-		(sink->nbytes == 0 || write->state.is_truncated))
+		(sink->nbytes == 0 || find_truncate(write) != NULL))
 		csv_utf8_to_utf16("\xef\xbb\xbf", 3, outlet.utf16, &outlet.gathered);
 	if (is_new)
 		put(&outlet, form->header.bytes, form->header.length);
 	if (lacks_break)
 	{
-		CsvOutputBytes line_break;
+		const char *line_break = csv_line_break(form->file.boundary);
 
-		csv_output_begin(&line_break, CSV_FIRST_BYTES);
-		csv_row_writer_break(form->writer, &line_break);
-		put(&outlet, line_break.bytes, line_break.length);
+		put(&outlet, line_break, strlen(line_break));
 	}
 	put_blocks(write, &outlet);
-	put(&outlet, write->waiting.bytes, write->waiting.length);
 	put_frame(&outlet);
 }
 
@@ -531,14 +537,12 @@ static void
 settle_directory(const char *directory)
 {
 	MemoryContext outer;
-	ListCell   *cell;
 
-	foreach(cell, settled)
-		if (strcmp(lfirst(cell), directory) == 0)
-			return;
+	if (list_member(settled, makeString(unconstify(char *, directory))))
+		return;
 	csv_hidden_settle(directory);
 	outer = MemoryContextSwitchTo(TopMemoryContext);
-	settled = lappend(settled, pstrdup(directory));
+	settled = lappend(settled, makeString(pstrdup(directory)));
 	MemoryContextSwitchTo(outer);
 }
 
@@ -567,13 +571,13 @@ static void
 write_new_file(CsvWrite *write)
 {
 	const char *star = strchr(write->filename, '*');
-	char	   *directory = directory_of(write->filename);
+	char	   *directory = csv_directory_of(write->filename);
 	char	   *hidden;
 	struct stat st;
 	CsvSink		sink;
 
 	settle_directory(directory);
-	if (write->state.is_truncated)
+	if (find_truncate(write) != NULL)
 		list_doomed(write);
 	if (!has_rows(write))
 		return;
@@ -598,7 +602,7 @@ write_new_file(CsvWrite *write)
 static void
 append_to_file(CsvWrite *write)
 {
-	const CsvTable *table;
+	const Form *rows;
 	CsvFileForm form;
 	bool		is_new;
 	bool		lacks_break;
@@ -606,17 +610,17 @@ append_to_file(CsvWrite *write)
 	write->is_made = stat(write->filename, &write->before) != 0;
 	if (!has_rows(write))
 		return;
-	table = write->state.form->table;
-	form = write->state.is_truncated ? csv_file_form_new(table) : csv_file_form_read(table);
-	if (!csv_file_forms_equal(table, &form, &write->state.form->file))
+	rows = last_part(write)->form;
+	form = find_truncate(write) != NULL ? csv_file_form_new(rows->table) :
+		csv_file_form_read(rows->table);
+	if (!csv_file_forms_equal(rows->table, &form, &rows->file))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" was replaced in the meantime", write->filename),
 				 errdetail("The transaction's rows do not fit its header or its line breaks.")));
 	is_new = !form.has_bytes;
-	lacks_break = !is_new && csv_file_lacks_break(table, &form);
+	lacks_break = !is_new && csv_file_lacks_break(rows->table, &form);
 	csv_sink_open(&write->sink, write->filename, O_CREAT | O_APPEND | O_NONBLOCK);
-	appended = lcons(write, appended);
 	if (fstat(write->sink.fd, &write->before) != 0 || !S_ISREG(write->before.st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -624,7 +628,7 @@ append_to_file(CsvWrite *write)
 	put_rows(write, &write->sink, is_new, lacks_break);
 	csv_sink_close(&write->sink, true);
 	if (write->is_made)
-		(void) fsync_fname_ext(directory_of(write->filename), true, true, WARNING);
+		(void) fsync_fname_ext(csv_directory_of(write->filename), true, true, WARNING);
 }
 
 static int
@@ -640,40 +644,40 @@ static void
 write_all(void)
 {
 	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-	List	   *plain = NIL;
+	const CsvWrite *before = NULL;
 	ListCell   *cell;
 
 	foreach(cell, writes)
 	{
 		CsvWrite   *write = lfirst(cell);
 
-		if (!has_work(write))
+		flush_waiting(write);
+		if (!write->is_pattern && write->parts != NIL)
+			write->lock = csv_file_lock_number(write->filename);
+	}
+	/* all transactions lock files in this order */
+	list_sort(writes, compare_locks);
+	foreach(cell, writes)
+	{
+		CsvWrite   *write = lfirst(cell);
+
+		if (write->parts == NIL)
 			continue;
 		ForceSyncCommit();
 		if (write->is_pattern)
-			write_new_file(write);
-		else
 		{
-			write->lock = csv_file_lock_number(write->filename);
-			plain = lappend(plain, write);
+			write_new_file(write);
+			continue;
 		}
-	}
-	/* all transactions lock files in this order */
-	list_sort(plain, compare_locks);
-	foreach(cell, plain)
-	{
-		CsvWrite   *write = lfirst(cell);
-		const CsvWrite *next = lnext(plain, cell) != NULL ?
-			lfirst(lnext(plain, cell)) : NULL;
-
-		if (next != NULL && next->lock == write->lock &&
-			(next->state.is_truncated || write->state.is_truncated))
+		if (before != NULL && before->lock == write->lock &&
+			(find_truncate(before) != NULL || find_truncate(write) != NULL))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot truncate file \"%s\" and write to it by another table in one transaction",
 							write->filename)));
 		csv_file_lock(write->lock, ExclusiveLock);
 		append_to_file(write);
+		before = write;
 	}
 	MemoryContextSwitchTo(outer);
 }
@@ -728,7 +732,7 @@ finish(const CsvWrite *write)
 {
 	if (!write->is_pattern)
 	{
-		if (write->state.is_truncated)
+		if (find_truncate(write) != NULL)
 			truncate_file(write);
 		return;
 	}
@@ -744,7 +748,7 @@ finish(const CsvWrite *write)
 							write->hidden);
 	}
 	if (write->hidden != NULL || write->ndoomed > 0)
-		(void) fsync_fname_ext(directory_of(write->filename), true, true,
+		(void) fsync_fname_ext(csv_directory_of(write->filename), true, true,
 							   csv_level_at_end());
 }
 
@@ -777,6 +781,8 @@ take_off(const CsvWrite *write)
 static void
 take_back(const CsvWrite *write)
 {
+	if (write->sink.name != NULL)
+		take_off(write);
 	if (write->hidden != NULL && unlink(write->hidden) != 0 && errno != ENOENT)
 		csv_warn_at_end("could not remove file \"%s\": %m", write->hidden);
 }
@@ -811,7 +817,7 @@ end_transaction(XactEvent event, void *arg)
 			return;
 		case XACT_EVENT_PRE_PREPARE:
 			foreach(cell, writes)
-				if (has_work(lfirst(cell)))
+				if (is_written(lfirst(cell)))
 					ereport(ERROR,
 							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							 errmsg("cannot PREPARE a transaction that has written to csv_gpu_fdw foreign tables")));
@@ -819,14 +825,13 @@ end_transaction(XactEvent event, void *arg)
 			return;
 		case XACT_EVENT_COMMIT:
 			foreach(cell, writes)
-				if (has_work(lfirst(cell)))
+				if (is_written(lfirst(cell)))
 					finish(lfirst(cell));
 			break;
 		case XACT_EVENT_ABORT:
-			foreach(cell, appended)
-				take_off(lfirst(cell));
-			foreach(cell, writes)
-				take_back(lfirst(cell));
+			/* two tables may have one file */
+			for (int i = list_length(writes) - 1; i >= 0; i--)
+				take_back(list_nth(writes, i));
 			break;
 		case XACT_EVENT_PREPARE:
 			break;
@@ -835,7 +840,6 @@ end_transaction(XactEvent event, void *arg)
 	}
 	/* the memory goes with the transaction */
 	writes = NIL;
-	appended = NIL;
 }
 
 static void

@@ -10,6 +10,7 @@
 #include "common/hashfn.h"
 
 #include "table/file_lock.h"
+#include "table/path.h"
 
 /* the functions pg_advisory_lock() and so on use 1 and 2 */
 #define CSV_ADVISORY_CLASS	17217
@@ -17,10 +18,9 @@
 uint64
 csv_file_lock_number(const char *filename)
 {
+	char	   *directory = csv_directory_of(filename);
 	const char *slash = last_dir_separator(filename);
 	const char *name = slash != NULL ? slash + 1 : filename;
-	char	   *directory = slash != NULL ?
-		pnstrdup(filename, Max(slash - filename, 1)) : pstrdup(".");
 	char	   *path = realpath(filename, NULL);
 	uint64		number;
 

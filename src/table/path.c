@@ -81,3 +81,12 @@ csv_is_path_key(const char *key)
 {
 	return *key != '\0' && strpbrk(key, "/=") == NULL;
 }
+
+char *
+csv_directory_of(const char *path)
+{
+	char	   *directory = pstrdup(path);
+
+	get_parent_directory(directory);
+	return *directory != '\0' ? directory : pstrdup(".");
+}

@@ -16,6 +16,9 @@
  */
 extern char *csv_path_value(const char *path, const char *key);
 
+/* the directory of a file, in the current memory context */
+extern char *csv_directory_of(const char *path);
+
 /* the key in a name KEY=VALUE; decoded and allocated as by csv_path_value() */
 extern char *csv_path_key(const char *name);
 
