@@ -123,56 +123,49 @@ run_statement(Statement *statement, int expected)
 
 /* ---- read ---- */
 
-static int64
-get_bigint(HeapTuple tuple, TupleDesc tupdesc, int number)
-{
-	bool		isnull;
-
-	return DatumGetInt64(SPI_getbinval(tuple, tupdesc, number, &isnull));
-}
-
 /* a hash that a restored dump may have in another length fits nothing */
 static void
-get_hash(HeapTuple tuple, TupleDesc tupdesc, int number, uint8 *hash)
+get_hash(Datum datum, uint8 *hash)
 {
-	bool		isnull;
-	bytea	   *bytes = DatumGetByteaPP(SPI_getbinval(tuple, tupdesc, number, &isnull));
+	bytea	   *bytes = DatumGetByteaPP(datum);
 
 	memset(hash, 0, PG_SHA256_DIGEST_LENGTH);
 	if (VARSIZE_ANY_EXHDR(bytes) == PG_SHA256_DIGEST_LENGTH)
 		memcpy(hash, VARDATA_ANY(bytes), PG_SHA256_DIGEST_LENGTH);
 }
 
+/* no column of the table is null */
 static void
 get_position(HeapTuple tuple, TupleDesc tupdesc, MemoryContext context,
 			 CsvPosition *position)
 {
-	bool		isnull;
-	int			n = 2;
+	Datum		values[1 + NCOLUMNS];
+	bool		isnull[1 + NCOLUMNS];
+	const Datum *value = values;
 	MemoryContext outer;
 
+	heap_deform_tuple(tuple, tupdesc, values, isnull);
 	memset(position, 0, sizeof(*position));
-	position->row = *(ItemPointer) DatumGetPointer(SPI_getbinval(tuple, tupdesc, 1, &isnull));
-	position->source = DatumGetObjectId(SPI_getbinval(tuple, tupdesc, n++, &isnull));
-	position->target = DatumGetObjectId(SPI_getbinval(tuple, tupdesc, n++, &isnull));
+	position->row = *(ItemPointer) DatumGetPointer(*value++);
+	position->source = DatumGetObjectId(*value++);
+	position->target = DatumGetObjectId(*value++);
 	outer = MemoryContextSwitchTo(context);
-	position->filename = TextDatumGetCString(SPI_getbinval(tuple, tupdesc, n++, &isnull));
+	position->filename = TextDatumGetCString(*value++);
 	MemoryContextSwitchTo(outer);
-	position->bytes.nbytes = (uint64) get_bigint(tuple, tupdesc, n++);
-	position->place.records = (uint64) get_bigint(tuple, tupdesc, n++);
-	position->place.lines = (uint64) get_bigint(tuple, tupdesc, n++);
-	position->place.offset = (uint64) get_bigint(tuple, tupdesc, n++);
-	position->place.alone_until = (uint64) get_bigint(tuple, tupdesc, n++);
-	position->place.skip_line = DatumGetBool(SPI_getbinval(tuple, tupdesc, n++, &isnull));
-	position->identity.inode = (uint64) get_bigint(tuple, tupdesc, n++);
-	position->identity.size = get_bigint(tuple, tupdesc, n++);
-	position->identity.changed = get_bigint(tuple, tupdesc, n++);
-	position->born = get_bigint(tuple, tupdesc, n++);
-	get_hash(tuple, tupdesc, n++, position->bytes.first);
-	get_hash(tuple, tupdesc, n++, position->bytes.last);
-	position->bytes.crc = (uint32) get_bigint(tuple, tupdesc, n++);
-	position->loaded_at =
-		DatumGetTimestampTz(SPI_getbinval(tuple, tupdesc, n, &isnull));
+	position->bytes.nbytes = (uint64) DatumGetInt64(*value++);
+	position->place.records = (uint64) DatumGetInt64(*value++);
+	position->place.lines = (uint64) DatumGetInt64(*value++);
+	position->place.offset = (uint64) DatumGetInt64(*value++);
+	position->place.alone_until = (uint64) DatumGetInt64(*value++);
+	position->place.skip_line = DatumGetBool(*value++);
+	position->identity.inode = (uint64) DatumGetInt64(*value++);
+	position->identity.size = DatumGetInt64(*value++);
+	position->identity.changed = DatumGetInt64(*value++);
+	position->born = DatumGetInt64(*value++);
+	get_hash(*value++, position->bytes.first);
+	get_hash(*value++, position->bytes.last);
+	position->bytes.crc = (uint32) DatumGetInt64(*value++);
+	position->loaded_at = DatumGetTimestampTz(*value);
 }
 
 static int

@@ -22,8 +22,11 @@ typedef struct GlobFailure
 	int			error;			/* errno */
 } GlobFailure;
 
-/* glob() passes no argument to its callback; valid while glob() runs */
+/* glob() passes no argument to its callbacks; valid while glob() runs */
 static GlobFailure glob_failure;
+
+/* has glob() seen only regular files, so that no match is a directory? */
+static bool glob_saw_files_only;
 
 bool
 csv_is_pattern(const CsvTable *table)
@@ -114,7 +117,11 @@ open_directory(const char *path)
 static struct dirent *
 read_directory(void *directory)
 {
-	return must_stop() ? NULL : readdir(directory);
+	struct dirent *entry = must_stop() ? NULL : readdir(directory);
+
+	glob_saw_files_only &= entry == NULL || entry->d_type == DT_REG ||
+		strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	return entry;
 }
 
 static void
@@ -133,6 +140,7 @@ find_matches(const char *pattern, int flags, glob_t *matches)
 
 	memset(matches, 0, sizeof(*matches));
 #ifdef GLOB_ALTDIRFUNC
+	glob_saw_files_only = true;
 	flags |= GLOB_ALTDIRFUNC;
 	matches->gl_opendir = open_directory;
 	matches->gl_readdir = read_directory;
@@ -168,11 +176,8 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 		return true;
 	}
 
-	/*
-	 * A backslash is an ordinary character, as in the name of a single file.
-	 * GLOB_MARK marks the matches that are directories.
-	 */
-	result = find_matches(pattern, GLOB_NOSORT | GLOB_NOESCAPE | GLOB_MARK, &matches);
+	/* a backslash is an ordinary character, as in the name of a single file */
+	result = find_matches(pattern, GLOB_NOSORT | GLOB_NOESCAPE, &matches);
 	if (result != 0)
 	{
 		char	   *path = pstrdup(glob_failure.path != NULL ?
@@ -202,9 +207,10 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 		for (size_t i = 0; i < matches.gl_pathc; i++)
 		{
 			const char *match = matches.gl_pathv[i];
-			size_t		length = strlen(match);
+			struct stat st;
 
-			if (length > 0 && match[length - 1] != '/')
+			CHECK_FOR_INTERRUPTS();
+			if (glob_saw_files_only || stat(match, &st) != 0 || !S_ISDIR(st.st_mode))
 				(*names)[(*nnames)++] = pstrdup(match);
 		}
 	}

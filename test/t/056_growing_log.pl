@@ -190,7 +190,7 @@ my $node = csv_server(
 	'csv_gpu_test.small_pieces' => 'on');
 my %suffix = (plain => '', gzip => '.gz');
 my %may_fail = map { $_ => qr/$_/ } 'both begin with the bytes', 'was replaced', 'became shorter', 'canceling statement', 'could not open file',
-  'could not (?:stat|examine|get)', 'is shorter than when it was loaded', 'has changed before the place',
+  'could not (?:stat|examine|get)', 'is shorter than when it was loaded', 'has changed before the place', 'csv_gpu_service has ended',
   'server closed|terminating connection|connection to server|recovery mode|starting up|shutting down|not yet accepting|administrator command|Broken pipe';
 
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_cron') if @cron;
@@ -243,7 +243,7 @@ sub try_sql
 {
 	my ($what, $sql) = @_;
 	my ($status, $out, $err) = (2, '', 'server closed');
-	my $settings = 'SET csv_gpu_fdw.engine = ' . pick(@engines) . '; SET csv_gpu_fdw.cpu_threads = ' . pick(1, 3) .
+	my $settings = 'SET csv_gpu_fdw.engine = ' . pick('auto', @engines) . '; SET csv_gpu_fdw.cpu_threads = ' . pick(1, 3) .
 	  '; SET max_parallel_workers_per_gather = ' . pick(0, 2);
 
 	# psql may end before it has got its input
