@@ -120,6 +120,9 @@ TRUNCATE readonly;
 :make filename 'regress_csv/.x-*.csvgpu');
 :make filename 'regress_csv/.x.csvgpu');
 :make filename 'regress_csv/');
+:make filename 'regress_csv/x-*.csv.bz2');
+:make filename 'regress_csv/x.csv.bz2', compression 'none');
+DROP FOREIGN TABLE x;
 :make filename 'regress_csv/x-*.csv', share '0', shares '2');
 INSERT INTO x VALUES (1);
 DROP FOREIGN TABLE x;
@@ -142,8 +145,17 @@ INSERT INTO bare VALUES (1, 'NULL');
 INSERT INTO bare VALUES (1, 'x', 'abcd');
 INSERT INTO bare VALUES (1, 'x', 'abc', '1901-02-03');
 INSERT INTO bare VALUES (1, 'x', 'abc', 'infinity');
+INSERT INTO bare SELECT i, CASE i WHEN 3 THEN 'NULL' END FROM generate_series(1, 5) i;
 SELECT content('^bare');
 SELECT * FROM bare;
+-- two columns of a field
+CREATE FOREIGN TABLE same (a int, b text OPTIONS ("column" '0')) SERVER csv
+  OPTIONS (filename 'regress_csv/same.csv', columns '1', writable 'true');
+INSERT INTO same VALUES (1, '1'), (1, 'x');
+INSERT INTO same VALUES (1, '1'), (1, NULL);
+INSERT INTO same VALUES (1, '1'), (NULL, NULL);
+SELECT * FROM same;
+DROP FOREIGN TABLE same;
 CREATE FOREIGN TABLE odd (a text, b numeric, c text OPTIONS (force_not_null 'true')) SERVER csv
   OPTIONS (filename 'regress_csv/odd.csv', trim 'true', comment '#', null_values '{n/a,-}', decimal_separator ',',
            thousands_separator '.', delimiter ';', quote '''', writable 'true');

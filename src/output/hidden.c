@@ -269,9 +269,8 @@ csv_hidden_remove(int hidden, const char *name)
 	return unlinkat(hidden, name, error == 0 ? AT_REMOVEDIR : 0) != 0 ? errno : 0;
 }
 
-/* rename, unless there is a file of the new name; returns 0 or errno */
-static int
-move(int at, const char *from, const char *to)
+int
+csv_hidden_move(int at, const char *from, const char *to)
 {
 	struct stat st;
 
@@ -292,31 +291,14 @@ move(int at, const char *from, const char *to)
 }
 
 int
-csv_hidden_move(int hidden, const char *from, const char *to)
-{
-	return move(hidden, from, to);
-}
-
-/* give a file its name; returns 0 or errno */
-static int
-show(int at, const char *hidden, const char *shown)
+csv_hidden_show(int at, const char *hidden, const char *shown)
 {
 	struct stat st;
-	int			error = move(at, hidden, shown);
+	int			error = csv_hidden_move(at, hidden, shown);
 
 	/* another session may have given it its name */
 	if (error == ENOENT && fstatat(at, shown, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		error = 0;
-	return error;
-}
-
-int
-csv_hidden_show(const char *path)
-{
-	char	   *hidden = csv_hidden_path(path);
-	int			error = show(AT_FDCWD, hidden, path);
-
-	pfree(hidden);
 	return error;
 }
 
@@ -404,7 +386,7 @@ move_up(int hidden, const char *path, const char *directory, bool is_loud)
 
 		snprintf(from, sizeof(from), "%s/%s", directory, name);
 		snprintf(to, sizeof(to), "../%s", name);
-		errno = move(hidden, from, to);
+		errno = csv_hidden_move(hidden, from, to);
 		if (errno == 0 || errno == ENOENT)
 			continue;
 		is_good = false;
@@ -483,7 +465,7 @@ settle(int at, const char *directory, const Leftover *leftover, bool is_loud)
 	}
 	else if (is_committed)
 	{
-		errno = show(at, leftover->name, leftover->shown);
+		errno = csv_hidden_show(at, leftover->name, leftover->shown);
 		if (errno != 0 && is_loud)
 			csv_warn_at_end("could not rename file \"%s\": %m", path);
 	}

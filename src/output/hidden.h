@@ -46,22 +46,18 @@ extern bool csv_is_hidden_name(const char *name);
 extern char *csv_hidden_path(const char *path);
 
 /*
- * Gives a file its name, unless there is such a file, and returns 0.  Returns errno on
- * failure.  Raises no ERROR.  The directory must be synchronized afterwards.
- */
-extern int	csv_hidden_show(const char *path);
-
-/*
  * Makes a hidden directory.  Returns a descriptor, which holds a lock on the directory,
  * or -1 with errno.
  */
 extern int	csv_hidden_make(const char *path);
 
 /*
- * Renames a file or directory, unless there is a file of the new name.  Both names are
- * relative to the hidden directory.  Returns 0 or errno.
+ * Rename a file or directory, unless there is a file of the new name, and return 0 or
+ * errno.  Names are relative to the directory `at`, as for renameat(), which must be
+ * synchronized afterwards.  csv_hidden_show(): another session may have done so.
  */
-extern int	csv_hidden_move(int hidden, const char *from, const char *to);
+extern int	csv_hidden_move(int at, const char *from, const char *to);
+extern int	csv_hidden_show(int at, const char *hidden, const char *shown);
 
 /*
  * Removes a file, or a directory with its contents, by a name that is relative to the

@@ -14,10 +14,43 @@
 #include "output/writes.h"
 #include "table/option.h"
 
+/* of a statement and a table: ri_FdwState */
+typedef struct Insert
+{
+	CsvWrite   *write;
+	uint64		nrows;
+} Insert;
+
 int
 csv_is_updatable(Relation relation)
 {
 	return csv_table_is_writable(RelationGetRelid(relation)) ? 1 << CMD_INSERT : 0;
+}
+
+/* context of an ERROR; COPY has its own */
+static void
+show_row(void *arg)
+{
+	const ResultRelInfo *result = arg;
+	const Insert *insert = result->ri_FdwState;
+
+	errcontext("INSERT into foreign table \"%s\", row " UINT64_FORMAT,
+			   RelationGetRelationName(result->ri_RelationDesc), insert->nrows);
+}
+
+static void
+write_row(EState *estate, ResultRelInfo *result, TupleTableSlot *slot)
+{
+	Insert	   *insert = result->ri_FdwState;
+	ErrorContextCallback context = {
+		.previous = error_context_stack, .callback = show_row, .arg = result
+	};
+
+	insert->nrows++;
+	if (estate->es_plannedstmt != NULL)
+		error_context_stack = &context;
+	csv_write_row(insert->write, slot);
+	error_context_stack = context.previous;
 }
 
 TupleTableSlot *
@@ -28,7 +61,12 @@ csv_exec_insert(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
 	const TriggerDesc *triggers = result->ri_TrigDesc;
 
 	if (result->ri_FdwState == NULL)
-		result->ri_FdwState = csv_write_begin(RelationGetRelid(relation));
+	{
+		Insert	   *insert = MemoryContextAllocZero(estate->es_query_cxt, sizeof(Insert));
+
+		insert->write = csv_write_begin(RelationGetRelid(relation));
+		result->ri_FdwState = insert;
+	}
 	slot->tts_tableOid = RelationGetRelid(relation);
 
 	/*
@@ -46,7 +84,7 @@ csv_exec_insert(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
 		(result->ri_RootResultRelInfo == NULL ||
 		 (triggers != NULL && triggers->trig_insert_before_row)))
 		ExecPartitionCheck(result, slot, estate, true);
-	csv_write_row(result->ri_FdwState, slot);
+	write_row(estate, result, slot);
 	return slot;
 }
 

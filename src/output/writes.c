@@ -105,11 +105,10 @@ struct CsvWrite
 
 	/* while the transaction commits */
 	uint64		lock;			/* of a plain file */
-	char	   *path;			/* a pattern: the new file */
-	char	   *hidden;			/* ... and its name for now; NULL: not made */
-	char	  **doomed;			/* ... and files to delete */
-	int			ndoomed;
-	CsvSink		sink;			/* a plain file; without a name: not opened */
+	char	   *path;			/* a pattern: the new file; NULL: not made */
+	List	   *doomed;			/* ... and files to delete */
+	bool		is_open;		/* a plain file */
+	CsvSink		sink;
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
 };
@@ -552,17 +551,17 @@ list_doomed(CsvWrite *write)
 {
 	size_t		nprefix = (size_t) (strchr(write->filename, '*') - write->filename);
 	const char *suffix = write->filename + nprefix + 1;
+	char	  **files;
 	int			nfiles;
 
-	if (!csv_expand_pattern(write->form->table, false, &write->doomed, &nfiles))
+	if (!csv_expand_pattern(write->form->table, false, &files, &nfiles))
 		return;
 	for (int i = 0; i < nfiles; i++)
 	{
-		const char *star = write->doomed[i] + nprefix;
-		size_t		ntag = csv_hidden_own_tag(star);
+		size_t		ntag = csv_hidden_own_tag(files[i] + nprefix);
 
-		if (ntag > 0 && strcmp(star + ntag, suffix) == 0)
-			write->doomed[write->ndoomed++] = write->doomed[i];
+		if (ntag > 0 && strcmp(files[i] + nprefix + ntag, suffix) == 0)
+			write->doomed = lappend(write->doomed, files[i]);
 	}
 }
 
@@ -572,7 +571,7 @@ write_new_file(CsvWrite *write)
 {
 	const char *star = strchr(write->filename, '*');
 	char	   *directory = csv_directory_of(write->filename);
-	char	   *hidden;
+	char	   *path;
 	struct stat st;
 	CsvSink		sink;
 
@@ -581,15 +580,14 @@ write_new_file(CsvWrite *write)
 		list_doomed(write);
 	if (!has_rows(write))
 		return;
-	write->path = psprintf("%.*s%s%s", (int) (star - write->filename), write->filename,
-						   csv_hidden_tag(write->relid), star + 1);
-	if (lstat(write->path, &st) == 0)
+	path = psprintf("%.*s%s%s", (int) (star - write->filename), write->filename,
+					csv_hidden_tag(write->relid), star + 1);
+	if (lstat(path, &st) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_FILE),
-				 errmsg("file \"%s\" already exists", write->path)));
-	hidden = csv_hidden_path(write->path);
-	csv_sink_open(&sink, hidden, O_CREAT | O_EXCL);
-	write->hidden = hidden;
+				 errmsg("file \"%s\" already exists", path)));
+	csv_sink_open(&sink, csv_hidden_path(path), O_CREAT | O_EXCL);
+	write->path = path;
 	put_rows(write, &sink, true, false);
 	csv_sink_close(&sink, true);
 	if (fsync_fname_ext(directory, true, true, WARNING) != 0)
@@ -621,6 +619,7 @@ append_to_file(CsvWrite *write)
 	is_new = !form.has_bytes;
 	lacks_break = !is_new && csv_file_lacks_break(rows->table, &form);
 	csv_sink_open(&write->sink, write->filename, O_CREAT | O_APPEND | O_NONBLOCK);
+	write->is_open = true;
 	if (fstat(write->sink.fd, &write->before) != 0 || !S_ISREG(write->before.st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -730,24 +729,24 @@ truncate_file(const CsvWrite *write)
 static void
 finish(const CsvWrite *write)
 {
+	ListCell   *cell;
+
 	if (!write->is_pattern)
 	{
 		if (find_truncate(write) != NULL)
 			truncate_file(write);
 		return;
 	}
-	for (int i = 0; i < write->ndoomed; i++)
-		if (unlink(write->doomed[i]) != 0 && errno != ENOENT)
-			csv_warn_at_end("could not remove file \"%s\": %m", write->doomed[i]);
-	if (write->hidden != NULL)
-	{
-		errno = csv_hidden_show(write->path);
-		if (errno != 0)
-			csv_warn_at_end(errno == ENOENT ? "file \"%s\" was removed in the meantime" :
-							"could not give file \"%s\" its name, which csv_gpu_leftovers() does later: %m",
-							write->hidden);
-	}
-	if (write->hidden != NULL || write->ndoomed > 0)
+	foreach(cell, write->doomed)
+		if (unlink(lfirst(cell)) != 0 && errno != ENOENT)
+			csv_warn_at_end("could not remove file \"%s\": %m", lfirst(cell));
+	errno = write->path != NULL ?
+		csv_hidden_show(AT_FDCWD, csv_hidden_path(write->path), write->path) : 0;
+	if (errno != 0)
+		csv_warn_at_end(errno == ENOENT ? "file \"%s\" was removed in the meantime" :
+						"could not give file \"%s\" its name, which csv_gpu_leftovers() does later: %m",
+						write->path);
+	if (write->path != NULL || write->doomed != NIL)
 		(void) fsync_fname_ext(csv_directory_of(write->filename), true, true,
 							   csv_level_at_end());
 }
@@ -781,10 +780,10 @@ take_off(const CsvWrite *write)
 static void
 take_back(const CsvWrite *write)
 {
-	if (write->sink.name != NULL)
+	if (write->is_open)
 		take_off(write);
-	if (write->hidden != NULL && unlink(write->hidden) != 0 && errno != ENOENT)
-		csv_warn_at_end("could not remove file \"%s\": %m", write->hidden);
+	if (write->path != NULL && unlink(csv_hidden_path(write->path)) != 0 && errno != ENOENT)
+		csv_warn_at_end("could not remove the hidden file of \"%s\": %m", write->path);
 }
 
 /* ---- callbacks ---- */

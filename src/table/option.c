@@ -38,6 +38,7 @@
 
 #include "compat.h"
 #include "reader/footer.h"
+#include "table/decompress.h"
 #include "table/option.h"
 #include "table/option_list.h"
 #include "table/threads.h"
@@ -273,6 +274,13 @@ check_writable(const CsvTable *table)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("filename \"%s\" cannot be written", table->filename),
 				 errdetail("Such names are of files whose transaction has not ended yet.")));
+	if (table->compression == CSV_COMPRESSION_AUTO &&
+		csv_name_without_compression(name, false) < strlen(name))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filename \"%s\" cannot be written", table->filename),
+				 errdetail("Its suffix is of a compression that is not supported."),
+				 errhint("Use .gz, .zst or .lz4, or set the option \"compression\".")));
 }
 
 /* ERROR if the options of a table conflict */
