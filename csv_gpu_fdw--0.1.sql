@@ -281,8 +281,9 @@ ROWS 10;
 COMMENT ON FUNCTION csv_gpu_leftovers(text, boolean)
 IS 'files in a directory that ended transactions have left under temporary names, and, with remove, settles them';
 
--- csv_gpu_unload() writes by this aggregate, in all processes of a parallel query.
-CREATE FUNCTION csv_gpu_write_row(internal, bigint, VARIADIC "any")
+-- csv_gpu_unload() writes by this aggregate, in all processes of a parallel query.  The
+-- type of the job's handle keeps all other callers away.
+CREATE FUNCTION csv_gpu_write_row(internal, internal, VARIADIC "any")
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE
@@ -304,11 +305,11 @@ AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION csv_gpu_write_end(internal)
-RETURNS void
+RETURNS bytea
 AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL SAFE;
 
-CREATE AGGREGATE csv_gpu_write(bigint, VARIADIC "any") (
+CREATE AGGREGATE csv_gpu_write(internal, VARIADIC "any") (
 	SFUNC = csv_gpu_write_row,
 	STYPE = internal,
 	FINALFUNC = csv_gpu_write_end,
@@ -318,23 +319,23 @@ CREATE AGGREGATE csv_gpu_write(bigint, VARIADIC "any") (
 	PARALLEL = SAFE
 );
 
-COMMENT ON AGGREGATE csv_gpu_write(bigint, VARIADIC "any")
+COMMENT ON AGGREGATE csv_gpu_write(internal, VARIADIC "any")
 IS 'for csv_gpu_unload() only';
 
 -- STABLE, so that it is evaluated below a sort
-CREATE FUNCTION csv_gpu_line(job bigint, VARIADIC "any")
+CREATE FUNCTION csv_gpu_line(job internal, VARIADIC "any")
 RETURNS bytea
 AS 'MODULE_PATHNAME'
 LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE
 COST 100;
 
-COMMENT ON FUNCTION csv_gpu_line(bigint, VARIADIC "any")
+COMMENT ON FUNCTION csv_gpu_line(internal, VARIADIC "any")
 IS 'for csv_gpu_unload() only';
 
-REVOKE EXECUTE ON FUNCTION csv_gpu_line(bigint, VARIADIC "any") FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION csv_gpu_line(bigint, VARIADIC "any") TO pg_write_server_files;
-REVOKE EXECUTE ON FUNCTION csv_gpu_write(bigint, VARIADIC "any") FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION csv_gpu_write(bigint, VARIADIC "any") TO pg_write_server_files;
+REVOKE EXECUTE ON FUNCTION csv_gpu_line(internal, VARIADIC "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION csv_gpu_line(internal, VARIADIC "any") TO pg_write_server_files;
+REVOKE EXECUTE ON FUNCTION csv_gpu_write(internal, VARIADIC "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION csv_gpu_write(internal, VARIADIC "any") TO pg_write_server_files;
 
 -- Not strict: most arguments may be NULL.
 CREATE FUNCTION csv_gpu_unload(

@@ -64,63 +64,10 @@ CREATE FUNCTION csv_gpu_line(bigint, int) RETURNS int LANGUAGE sql AS 'SELECT 1 
 SELECT records FROM unload($$'SELECT 1 AS a', '@/none.csv', overwrite => true$$);
 SELECT records FROM unload($$'SELECT a FROM (VALUES (1)) v(a) ORDER BY a', '@/none.csv', overwrite => true, ordered => true$$);
 DROP FUNCTION csv_gpu_write(bigint, int), csv_gpu_line(bigint, int);
--- calls by hand, with the handle of the job that runs
-CREATE FUNCTION by_hand(call text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  handle bigint;
-  line text;
-  message text;
-BEGIN
-  FOR handle IN SELECT substring(name from '[0-9]+$') FROM pg_ls_dir('/dev/shm') name WHERE name LIKE 'PostgreSQL.%' LOOP
-    BEGIN
-      EXECUTE format(call, handle) INTO line;
-      RETURN line;
-    EXCEPTION WHEN OTHERS THEN
-      message := SQLERRM;
-    END;
-  END LOOP;
-  RETURN message;
-END $$;
-CREATE FUNCTION open_line(handle bigint) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  lines refcursor := 'lines';
-  line text;
-BEGIN
-  OPEN lines FOR EXECUTE format('SELECT csv_gpu_line(%s, i) FROM generate_series(1, 2) i', handle);
-  FETCH lines INTO line;
-  RETURN line;
-END $$;
-SELECT string_agg('1 AS c' || i, ', ') AS integers, string_agg('now() AS c' || i, ', ') AS times FROM generate_series(1, 108) i \gset
-CREATE TABLE wide AS SELECT :integers;
-CREATE TABLE wide_times AS SELECT :times;
-CREATE FUNCTION any_row(i int) RETURNS record LANGUAGE plpgsql AS $$
-DECLARE
-  result record;
-BEGIN
-  IF i = 1 THEN
-    SELECT * INTO result FROM wide;
-  ELSE
-    SELECT * INTO result FROM wide_times;
-  END IF;
-  RETURN result;
-END $$;
-SELECT format('%L, %L, overwrite => true', 'SELECT ' ||
-    string_agg(format('by_hand(%L)', call), ', ') || ', ' || (SELECT string_agg('1', ', ') FROM generate_series(1, 100)), '@/none.csv') AS calls
-  FROM unnest(ARRAY['SELECT csv_gpu_line(%s, 1)', 'SELECT csv_gpu_write(%s, 42)', 'SELECT csv_gpu_write(%s, NULL::record)', 'SELECT csv_gpu_write(%s::bigint)',
-    'SELECT csv_gpu_write(%s, VARIADIC ARRAY[1])', 'SELECT csv_gpu_write(%s, ROW(1, 2))',
-    'SELECT csv_gpu_line(%s, CASE i WHEN 1 THEN w END) FROM wide w, generate_series(1, 2) i OFFSET 1',
-    'SELECT csv_gpu_line(%s, any_row(i)) FROM generate_series(1, 2) i OFFSET 1']) call \gset
-SELECT records FROM unload(:'calls');
-SELECT row_number() OVER (), field FROM regexp_split_to_table(split_part(content('none.csv'), E'\n', 2), ',') field LIMIT 9;
-SELECT records FROM unload($$'SELECT by_hand(''SELECT csv_gpu_write(%s, 1, 2)'')', '@/none.csv', overwrite => true$$);
-SELECT content('none.csv');
--- after its job
-BEGIN;
-SELECT * FROM unload($$'SELECT by_hand(''SELECT open_line(%s)'')', '@/none.csv', overwrite => true$$);
-FETCH lines;
-ROLLBACK;
-DROP TABLE wide, wide_times;
 SELECT length(content('wide.csv')), right(content('wide.csv'), 8);
+SELECT * FROM unload(replace(:'wide', 'wide.csv', 'wide') || $$, partition_by => '{c3,c149}'$$);
+SELECT length(content('wide/c3=3/c149=149/data.csv'));
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm -r regress_csv/wide';
 SELECT * FROM files();
 
 -- ---- what is refused ----
@@ -164,6 +111,11 @@ SELECT csv_gpu_unload('SELECT id, nothing FROM t', directory() || '/x.csv');
 -- the aggregate by itself
 SELECT csv_gpu_write(1, id) FROM t;
 SELECT csv_gpu_line(1, id) FROM t;
+SELECT csv_gpu_line(NULL, id) FROM t;
+SELECT csv_gpu_write('1', id) FROM t;
+SELECT csv_gpu_write(NULL::internal, id) FROM t;
+PREPARE line(internal) AS SELECT csv_gpu_line($1, 1);
+EXECUTE line(NULL);
 SELECT * FROM files();
 
 -- ---- several files, in a parallel plan ----

@@ -15,7 +15,6 @@
 #include "commands/explain.h"
 #include "commands/vacuum.h"
 #include "executor/executor.h"
-#include "lib/dshash.h"
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/pathnode.h"
@@ -464,22 +463,6 @@ csv_reindex(Oid index, char persistence)
 #else
 #define csv_copy_default(copy, column) ((copy)->defexprs[(copy)->num_defaults])
 #endif
-
-/* a shared hash table, of keys that are compared by their bytes; 17 must copy them */
-static inline dshash_parameters
-csv_shared_hash(size_t key_bytes, size_t entry_bytes)
-{
-	return (dshash_parameters) {
-		.key_size = key_bytes,
-		.entry_size = entry_bytes,
-		.compare_function = dshash_memcmp,
-		.hash_function = dshash_memhash,
-#if PG_VERSION_NUM >= 170000
-		.copy_function = dshash_memcpy,
-#endif
-		.tranche_id = LWTRANCHE_PARALLEL_QUERY_DSA
-	};
-}
 
 /* a record of the transaction in the WAL, which means nothing; returns its end */
 static inline XLogRecPtr

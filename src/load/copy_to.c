@@ -178,19 +178,10 @@ begin_columns(CopyTo *copy)
 		CsvFormatted *column = &copy->columns[foreach_current_index(cell)];
 
 		column->att = lfirst_int(cell) - 1;
+		csv_format_begin(column, TupleDescAttr(copy->tupdesc, column->att)->atttypid);
 		column->force_quote = copy->options.force_quote_all ||
 			list_member_int(forced, lfirst_int(cell));
 	}
-}
-
-/* after the output is open, as COPY does */
-static void
-begin_functions(CopyTo *copy)
-{
-	csv_output_format_null(&copy->format);
-	for (int i = 0; i < copy->ncolumns; i++)
-		csv_format_begin(&copy->columns[i],
-						 TupleDescAttr(copy->tupdesc, copy->columns[i].att)->atttypid);
 }
 
 /* ---- where the bytes go ---- */
@@ -200,7 +191,6 @@ open_file(CopyTo *copy)
 {
 	const char *name = copy->stmt->filename;
 	mode_t		mask = umask(S_IWGRP | S_IWOTH);
-	struct stat st;
 
 	PG_TRY();
 	{
@@ -222,14 +212,6 @@ open_file(CopyTo *copy)
 				 errhint("COPY TO instructs the PostgreSQL server process to write a file. "
 						 "You may want a client-side facility such as psql's \\copy.") : 0));
 	}
-	if (fstat(fileno(copy->file), &st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", name)));
-	if (S_ISDIR(st.st_mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a directory", name)));
 }
 
 /* to pg_stat_progress_copy */
@@ -470,7 +452,6 @@ run(CopyTo *copy, Query *query)
 	copy->row_context = AllocSetContextCreate(CurrentMemoryContext, "COPY TO",
 											  ALLOCSET_DEFAULT_SIZES);
 	open_output(copy);
-	begin_functions(copy);
 	if (copy->options.header_line != COPY_HEADER_FALSE)
 		add_header(copy);
 	if (copy->relation != NULL)

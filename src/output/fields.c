@@ -53,39 +53,6 @@ is_of_values(char byte)
 	return isalnum((unsigned char) byte) || strchr("+-.:/ ", byte) != NULL;
 }
 
-void
-csv_output_format_finish(CsvOutputFormat *format)
-{
-	int			own = GetDatabaseEncoding();
-
-	format->converts = format->encoding != own && format->encoding != PG_SQL_ASCII;
-	format->never_converts = format->converts && own != PG_SQL_ASCII &&
-		!OidIsValid(FindDefaultConversionProc(own, format->encoding));
-	format->embeds_ascii = PG_ENCODING_IS_CLIENT_ONLY(format->encoding);
-	format->any_byte = format->never_converts || is_of_values(format->delimiter) ||
-		(!format->is_text && (is_of_values(format->quote) ||
-							  is_of_values(format->escape)));
-}
-
-void
-csv_output_format_begin(CsvOutputFormat *format, const CopyFormatOptions *options,
-						int nfields)
-{
-	format->is_text = !options->csv_mode;
-	format->delimiter = options->delim[0];
-	if (options->csv_mode)
-	{
-		format->quote = options->quote[0];
-		format->escape = options->escape[0];
-	}
-	format->null = options->null_print;
-	format->null_length = (size_t) options->null_print_len;
-	format->encoding = options->file_encoding < 0 ? pg_get_client_encoding() :
-		options->file_encoding;
-	format->is_alone = nfields == 1;
-	csv_output_format_finish(format);
-}
-
 /* ---- bytes that need more than to be copied ---- */
 
 /* in CSV: do these bytes need quotes? */
@@ -245,12 +212,40 @@ convert(const CsvOutputFormat *format, const char *bytes, size_t *n)
 }
 
 void
-csv_output_format_null(CsvOutputFormat *format)
+csv_output_format_finish(CsvOutputFormat *format)
 {
+	int			own = GetDatabaseEncoding();
+
+	format->converts = format->encoding != own && format->encoding != PG_SQL_ASCII;
+	format->never_converts = format->converts && own != PG_SQL_ASCII &&
+		!OidIsValid(FindDefaultConversionProc(own, format->encoding));
+	format->embeds_ascii = PG_ENCODING_IS_CLIENT_ONLY(format->encoding);
+	format->any_byte = format->never_converts || is_of_values(format->delimiter) ||
+		(!format->is_text && (is_of_values(format->quote) ||
+							  is_of_values(format->escape)));
 	format->null_bytes = format->null;
 	format->nnull_bytes = format->null_length;
 	if (format->converts)
 		format->null_bytes = convert(format, format->null, &format->nnull_bytes);
+}
+
+void
+csv_output_format_begin(CsvOutputFormat *format, const CopyFormatOptions *options,
+						int nfields)
+{
+	format->is_text = !options->csv_mode;
+	format->delimiter = options->delim[0];
+	if (options->csv_mode)
+	{
+		format->quote = options->quote[0];
+		format->escape = options->escape[0];
+	}
+	format->null = options->null_print;
+	format->null_length = (size_t) options->null_print_len;
+	format->encoding = options->file_encoding < 0 ? pg_get_client_encoding() :
+		options->file_encoding;
+	format->is_alone = nfields == 1;
+	csv_output_format_finish(format);
 }
 
 void

@@ -39,11 +39,11 @@ typedef struct CsvOutputFormat
 extern void csv_output_format_begin(CsvOutputFormat *format,
 									const CopyFormatOptions *options, int nfields);
 
-/* complete the format: encoding and all above it are set */
+/*
+ * Complete the format: encoding and all above it are set.  ERROR if NULL's text cannot
+ * be converted.
+ */
 extern void csv_output_format_finish(CsvOutputFormat *format);
-
-/* then, also how NULL is written; ERROR if that cannot be converted */
-extern void csv_output_format_null(CsvOutputFormat *format);
 
 /* in the current memory context; capacity: at first, in bytes */
 extern void csv_output_begin(CsvOutputBytes *output, size_t capacity);

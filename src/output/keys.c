@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "mb/pg_wchar.h"
 
 #include "output/keys.h"
@@ -16,6 +18,8 @@
 static bool
 needs_escape(unsigned char byte)
 {
+	if (!IS_HIGHBIT_SET(byte) && isalnum(byte))
+		return false;
 	return byte < ' ' || byte == 0x7f ||
 		(IS_HIGHBIT_SET(byte) && GetDatabaseEncoding() != PG_UTF8) ||
 		strchr("\"#%'*/:=?\\[]^{}", byte) != NULL;

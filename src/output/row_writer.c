@@ -104,7 +104,6 @@ begin_format(CsvRowWriter *writer)
 	format->encoding = table->file_encoding;
 	format->is_alone = writer->form->nfields == 1;
 	csv_output_format_finish(format);
-	csv_output_format_null(format);
 	csv_dialect_delimiter(dialect, delimiter);
 	writer->delimiter = pstrdup(to_file(table, delimiter));
 	writer->ndelimiter = strlen(writer->delimiter);

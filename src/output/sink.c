@@ -19,32 +19,23 @@
 
 /* ---- compression ---- */
 
-typedef size_t (*Bound) (size_t n);
-
-/* returns the number of bytes at `to`; sets *failure on failure */
-typedef size_t (*Compress) (void *stream, const char *bytes, size_t n, char *to,
-							size_t room, const char **failure);
-
-/* what a library does */
-typedef struct Encoder
-{
-	void	   *(*open) (void); /* NULL: no memory */
-	void		(*close) (void *stream);
-	Bound		bound;			/* most bytes of a member or frame of n bytes */
-	Compress	compress;
-} Encoder;
+/*
+ * Make a member or frame of n bytes.  Returns the number of bytes at `to`, where there is
+ * room for frame_bound() bytes; sets *failure on failure.  Threads call it.
+ */
+typedef size_t (*CompressFn) (const char *bytes, size_t n, char *to, size_t room,
+							  const char **failure);
 
 /* a member or frame */
 typedef struct Frame
 {
-	void	   *stream;			/* the library's */
 	size_t		nbytes;			/* compressed */
 	const char *failure;		/* NULL: none */
 } Frame;
 
 struct CsvCompressor
 {
-	const Encoder *encoder;
+	CompressFn	compress;
 	int			nframes;		/* that are made at a time, each by a thread */
 	Frame		frames[CSV_MAX_THREADS + 1];
 	CsvCrew		crew;
@@ -57,78 +48,44 @@ struct CsvCompressor
 	size_t		room_bytes;
 };
 
-#ifdef CSV_WITH_GZIP
-static void *
-open_zlib(void)
-{
-	z_stream   *gzip = calloc(1, sizeof(z_stream));
-
-	/* the largest window; adding 16 selects gzip's header and trailer */
-	if (gzip != NULL &&
-		csv_library.deflateInit2_(gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
-								  MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY,
-								  ZLIB_VERSION, (int) sizeof(z_stream)) == Z_OK)
-		return gzip;
-	free(gzip);
-	return NULL;
-}
-
-static void
-close_zlib(void *gzip)
-{
-	csv_library.deflateEnd(gzip);
-	free(gzip);
-}
-
+/* no library makes more of n bytes */
 static size_t
-bound_zlib(size_t n)
+frame_bound(size_t n)
 {
-	/* more than deflateBound() of zlib, and enough for those that stand in for it */
 	return n + n / 8 + 128;
 }
 
+#ifdef CSV_WITH_GZIP
 static size_t
-compress_zlib(void *stream, const char *bytes, size_t n, char *to, size_t room,
-			  const char **failure)
+compress_zlib(const char *bytes, size_t n, char *to, size_t room, const char **failure)
 {
-	z_stream   *gzip = stream;
-
-	csv_library.deflateReset(gzip);
 	/* the declaration lacks const */
-	gzip->next_in = (Bytef *) (uintptr_t) bytes;
-	gzip->avail_in = (uInt) n;
-	gzip->next_out = (Bytef *) to;
-	gzip->avail_out = (uInt) room;
-	if (csv_library.deflate(gzip, Z_FINISH) != Z_STREAM_END)
+	z_stream	gzip = {
+		.next_in = (Bytef *) (uintptr_t) bytes, .avail_in = (uInt) n,
+		.next_out = (Bytef *) to, .avail_out = (uInt) room
+	};
+
+	/* the largest window; adding 16 selects gzip's header and trailer */
+	if (csv_library.deflateInit2_(&gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+								  MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY,
+								  ZLIB_VERSION, (int) sizeof(z_stream)) != Z_OK)
+	{
+		*failure = "out of memory";
+		return 0;
+	}
+	if (csv_library.deflate(&gzip, Z_FINISH) != Z_STREAM_END)
 		*failure = "no room for the result";
-	return room - gzip->avail_out;
+	csv_library.deflateEnd(&gzip);
+	return room - gzip.avail_out;
 }
 #endif
 
 #ifdef CSV_WITH_ZSTD
-static void *
-open_zstd(void)
-{
-	return csv_library.ZSTD_createCCtx();
-}
-
-static void
-close_zstd(void *zstd)
-{
-	csv_library.ZSTD_freeCCtx(zstd);
-}
-
 static size_t
-bound_zstd(size_t n)
+compress_zstd(const char *bytes, size_t n, char *to, size_t room, const char **failure)
 {
-	return csv_library.ZSTD_compressBound(n);
-}
-
-static size_t
-compress_zstd(void *zstd, const char *bytes, size_t n, char *to, size_t room,
-			  const char **failure)
-{
-	size_t		result = csv_library.ZSTD_compress2(zstd, to, room, bytes, n);
+	size_t		result = csv_library.ZSTD_compress(to, room, bytes, n,
+												   ZSTD_CLEVEL_DEFAULT);
 
 	if (csv_library.ZSTD_isError(result))
 		*failure = csv_library.ZSTD_getErrorName(result);
@@ -137,35 +94,14 @@ compress_zstd(void *zstd, const char *bytes, size_t n, char *to, size_t room,
 #endif
 
 #ifdef CSV_WITH_LZ4
-/* independent blocks, which threads can decompress, and the content's size */
-static LZ4F_preferences_t
-prefer(size_t n)
+/* with independent blocks, which threads can decompress, and the content's size */
+static size_t
+compress_lz4(const char *bytes, size_t n, char *to, size_t room, const char **failure)
 {
-	return (LZ4F_preferences_t) {
+	LZ4F_preferences_t preferences = {
 		.frameInfo = {.blockSizeID = LZ4F_max256KB, .blockMode = LZ4F_blockIndependent,
 		.contentChecksumFlag = LZ4F_contentChecksumEnabled, .contentSize = n}
 	};
-}
-
-static void *
-open_lz4(void)
-{
-	return malloc(1);
-}
-
-static size_t
-bound_lz4(size_t n)
-{
-	LZ4F_preferences_t preferences = prefer(n);
-
-	return csv_library.LZ4F_compressFrameBound(n, &preferences);
-}
-
-static size_t
-compress_lz4(void *stream, const char *bytes, size_t n, char *to, size_t room,
-			 const char **failure)
-{
-	LZ4F_preferences_t preferences = prefer(n);
 	size_t		result = csv_library.LZ4F_compressFrame(to, room, bytes, n,
 														&preferences);
 
@@ -175,26 +111,22 @@ compress_lz4(void *stream, const char *bytes, size_t n, char *to, size_t room,
 }
 #endif
 
-static const Encoder encoders[CSV_NUM_COMPRESSIONS] = {
+static const CompressFn compress_functions[CSV_NUM_COMPRESSIONS] = {
 #ifdef CSV_WITH_GZIP
-	[CSV_COMPRESSION_GZIP] = {open_zlib, close_zlib, bound_zlib, compress_zlib},
+	[CSV_COMPRESSION_GZIP] = compress_zlib,
 #endif
 #ifdef CSV_WITH_ZSTD
-	[CSV_COMPRESSION_ZSTD] = {open_zstd, close_zstd, bound_zstd, compress_zstd},
+	[CSV_COMPRESSION_ZSTD] = compress_zstd,
 #endif
 #ifdef CSV_WITH_LZ4
-	[CSV_COMPRESSION_LZ4] = {open_lz4, free, bound_lz4, compress_lz4},
+	[CSV_COMPRESSION_LZ4] = compress_lz4,
 #endif
 };
 
 static void
-release_compressor(void *arg)
+end_threads(void *crew)
 {
-	CsvCompressor *compressor = arg;
-
-	csv_crew_close(&compressor->crew);
-	for (int i = 0; i < compressor->nframes; i++)
-		compressor->encoder->close(compressor->frames[i].stream);
+	csv_crew_close(crew);
 }
 
 CsvCompressor *
@@ -206,20 +138,12 @@ csv_compressor_create(CsvCompression compression, const char *name, int nthreads
 		return NULL;
 	csv_compression_prepare(compression, name, true);
 	compressor = palloc0(sizeof(CsvCompressor));
-	compressor->encoder = &encoders[compression];
+	compressor->compress = compress_functions[compression];
+	compressor->nframes = nthreads;
 	csv_crew_init(&compressor->crew, (uint32_t) nthreads);
-	compressor->callback.func = release_compressor;
-	compressor->callback.arg = compressor;
+	compressor->callback.func = end_threads;
+	compressor->callback.arg = &compressor->crew;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &compressor->callback);
-	for (int i = 0; i < nthreads; i++)
-	{
-		compressor->frames[i].stream = compressor->encoder->open();
-		if (compressor->frames[i].stream == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_OUT_OF_MEMORY),
-					 errmsg("out of memory")));
-		compressor->nframes++;
-	}
 	return compressor;
 }
 
@@ -231,11 +155,12 @@ make_frame(void *arg, uint32_t part)
 	Frame	   *frame = &compressor->frames[part];
 	size_t		start = part * (size_t) CSV_FRAME_BYTES;
 
+	frame->failure = NULL;
 	frame->nbytes =
-		compressor->encoder->compress(frame->stream, compressor->bytes + start,
-									  Min(compressor->nbytes - start, CSV_FRAME_BYTES),
-									  compressor->to + part * compressor->room_bytes,
-									  compressor->room_bytes, &frame->failure);
+		compressor->compress(compressor->bytes + start,
+							 Min(compressor->nbytes - start, CSV_FRAME_BYTES),
+							 compressor->to + part * compressor->room_bytes,
+							 compressor->room_bytes, &frame->failure);
 }
 
 /* make as many frames as there are threads, at most; returns the number of bytes used */
@@ -248,7 +173,7 @@ make_frames(CsvCompressor *compressor, const char *bytes, size_t n,
 
 	compressor->bytes = bytes;
 	compressor->nbytes = nbytes;
-	compressor->room_bytes = compressor->encoder->bound(Min(nbytes, CSV_FRAME_BYTES));
+	compressor->room_bytes = frame_bound(Min(nbytes, CSV_FRAME_BYTES));
 	compressor->to = csv_output_room(output, nframes * compressor->room_bytes);
 	csv_crew_run(&compressor->crew, nframes, make_frame, compressor);
 	for (uint32_t i = 0; i < nframes; i++)

@@ -397,7 +397,7 @@ csv_staging_directory(const CsvStaging *staging)
 }
 
 char *
-csv_staging_add(CsvStaging *staging, uint32 rows, const char *key_directory,
+csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory,
 				int number, const char *suffix)
 {
 	char	   *name;
@@ -413,7 +413,7 @@ csv_staging_add(CsvStaging *staging, uint32 rows, const char *key_directory,
 								  strlen(staging->hidden) + strlen("/" CSV_HIDDEN_NEW "/"));
 	}
 	path = psprintf(CSV_HIDDEN_NEW "/%s", name);
-	if (renameat(staging->fd, psprintf(CSV_STAGING_ROWS "%u", rows), staging->fd, path) != 0)
+	if (renameat(staging->fd, file, staging->fd, path) != 0)
 		fail("create", psprintf("%s/%s", staging->hidden, path));
 	staging->nfiles++;
 	return psprintf("%s/%s", staging->directory, name);

@@ -5,7 +5,7 @@
  * The files wait in a hidden directory (hidden.h) of their later directory:
  *
  *	.csvgpu-TAG.csvgpu/		the hidden directory
- *		rows-0, rows-1, ...	files that are being written
+ *		rows-...			files that are being written
  *		new/				files and directories under their later names
  *		old/				files that are replaced
  *
@@ -38,11 +38,11 @@ extern const char *csv_staging_directory(const CsvStaging *staging);
 extern bool csv_staging_replaces(const CsvStaging *staging, const char *filename);
 
 /*
- * Give the file with this number in the hidden directory its later name: BASE[-NUMBER]SUFFIX of the path or, in key_directory, data[-NUMBER]suffix.
- * key_directory: NULL without keys.  A number of 0 is left out.  Returns the path that
- * the file will have.
+ * Give a file in the hidden directory its later name: BASE[-NUMBER]SUFFIX of the path or,
+ * in key_directory, data[-NUMBER]suffix.  key_directory: NULL without keys.  A number of 0
+ * is left out.  Returns the path that the file will have.
  */
-extern char *csv_staging_add(CsvStaging *staging, uint32 rows,
+extern char *csv_staging_add(CsvStaging *staging, const char *file,
 							 const char *key_directory, int number, const char *suffix);
 
 /* all files are complete: they get their names when the transaction commits */

@@ -4,15 +4,16 @@
  *
  * The query becomes a subquery of SELECT csv_gpu_write(job, its columns), so that
  * PostgreSQL's parallel aggregation writes files in all processes of its plan
- * (write_rows.c).  Arguments cost nothing to pass, while a record must be formed
- * from the columns first; so a record is used only for columns that are more than a
- * function's arguments.
+ * (write_rows.c).
  *
- * With "ordered", the leader writes the rows that the query returns.  If the query sorts
- * them, csv_gpu_line(job, its columns) takes the place of its columns, below the sort.
- * So the workers of a parallel plan make the records.
+ * With "ordered", and if the columns are more than a function's arguments, the leader
+ * writes the rows that the query returns.  If an ordered query sorts them,
+ * csv_gpu_line(job, its columns) takes the place of its columns, below the sort.  So the
+ * workers of a parallel plan make the records.
  */
 #include "postgres.h"
+
+#include <sys/stat.h>
 
 #include "access/xact.h"
 #include "catalog/pg_aggregate.h"
@@ -47,12 +48,10 @@
 #include "compat.h"
 #include "output/staging.h"
 #include "output/writer.h"
-#include "settings.h"
 #include "table/listing.h"
 #include "table/option_value.h"
 #include "table/path.h"
 #include "table/text.h"
-#include "table/threads.h"
 
 #define CSV_RESULT_COLUMNS	3
 
@@ -78,7 +77,15 @@ enum
 	ARG_OVERWRITE
 };
 
-/* the receiver of an ordered query's rows, too */
+/* what the receiver gets from the query */
+typedef enum Rows
+{
+	ROWS_OF_QUERY,
+	ROWS_AS_LINES,				/* the query makes the records */
+	ROWS_AS_FILES				/* the query writes files, and returns their list */
+} Rows;
+
+/* the receiver of the query's rows, too */
 typedef struct Unload
 {
 	DestReceiver receiver;
@@ -92,9 +99,11 @@ typedef struct Unload
 
 	Query	   *query;			/* as the user wrote it */
 	CsvStaging *staging;
-	CsvJob	   *job;
-	CsvWriter  *writer;			/* ordered */
-	bool		gets_lines;		/* the query makes the records */
+	int64		handle;			/* of the job */
+	const CsvJob *job;
+	Rows		rows;
+	CsvWriter  *writer;			/* unless the query writes */
+	CsvOutputBytes files;		/* written, by all processes */
 	MemoryContext row_context;
 } Unload;
 
@@ -117,35 +126,32 @@ text_argument(FunctionCallInfo fcinfo, int arg)
 	return PG_ARGISNULL(arg) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(arg));
 }
 
-/* an option of COPY TO, with its ERRORs */
-static List *
-add_copy_option(List *options, FunctionCallInfo fcinfo, int arg, char *name)
-{
-	char	   *value = text_argument(fcinfo, arg);
-
-	return value == NULL ? options :
-		lappend(options, makeDefElem(name, (Node *) makeString(value), -1));
-}
-
+/* options of COPY TO, with its ERRORs */
 static void
 get_copy_options(Unload *unload, FunctionCallInfo fcinfo)
 {
-	char	   *format = text_argument(fcinfo, ARG_FORMAT);
-	bool		header = PG_ARGISNULL(ARG_HEADER) || PG_GETARG_BOOL(ARG_HEADER);
+	/* from ARG_FORMAT to ARG_ENCODING */
+	static const char *const names[] = {
+		"format", "delimiter", "quote", "escape", "null", "header", "encoding"
+	};
 	List	   *options = NIL;
 
-	if (format == NULL)
-		format = "csv";
-	if (strcmp(format, "csv") != 0 && strcmp(format, "text") != 0)
-		csv_refuse_value("format", format, "The value must be \"csv\" or \"text\".", NULL);
-	options = lappend(options, makeDefElem("format", (Node *) makeString(format), -1));
-	options = lappend(options, makeDefElem("header", (Node *)
-										   makeString(header ? "true" : "false"), -1));
-	options = add_copy_option(options, fcinfo, ARG_DELIMITER, "delimiter");
-	options = add_copy_option(options, fcinfo, ARG_QUOTE, "quote");
-	options = add_copy_option(options, fcinfo, ARG_ESCAPE, "escape");
-	options = add_copy_option(options, fcinfo, ARG_NULL, "null");
-	options = add_copy_option(options, fcinfo, ARG_ENCODING, "encoding");
+	for (int arg = ARG_FORMAT; arg <= ARG_ENCODING; arg++)
+	{
+		char	   *value = NULL;
+
+		if (arg == ARG_HEADER)
+			value = PG_ARGISNULL(arg) || PG_GETARG_BOOL(arg) ? "true" : "false";
+		else if (!PG_ARGISNULL(arg))
+			value = text_argument(fcinfo, arg);
+		else if (arg == ARG_FORMAT)
+			value = "csv";
+		if (arg == ARG_FORMAT && strcmp(value, "csv") != 0 && strcmp(value, "text") != 0)
+			csv_refuse_value("format", value, "The value must be \"csv\" or \"text\".", NULL);
+		if (value != NULL)
+			options = lappend(options, makeDefElem(pstrdup(names[arg - ARG_FORMAT]),
+												   (Node *) makeString(value), -1));
+	}
 	ProcessCopyOptions(NULL, &unload->copy, false, options);
 	unload->plan.copy = &unload->copy;
 }
@@ -176,8 +182,6 @@ get_compression(Unload *unload, FunctionCallInfo fcinfo)
 	if (choice == CSV_COMPRESSION_AUTO && !PG_ARGISNULL(ARG_PARTITION_BY))
 		choice = CSV_COMPRESSION_NONE;
 	unload->plan.compression = csv_compression_of(unload->path, choice);
-	unload->plan.suffix = psprintf(".csv%s",
-							  csv_compression_suffix(unload->plan.compression));
 }
 
 static void
@@ -313,14 +317,14 @@ analyze(const char *text)
 }
 
 /*
- * A function of ours: name(bigint, VARIADIC "any").  The parser must not look it up,
+ * A function of ours: name(internal, VARIADIC "any").  The parser must not look it up,
  * because it prefers a function with the types of the arguments, which other roles may
  * have created in our schema.
  */
 static Oid
 find_function(const Unload *unload, const char *name)
 {
-	const Oid	types[] = {INT8OID, ANYOID};
+	const Oid	types[] = {INTERNALOID, ANYOID};
 	Oid			oid = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
 									  CStringGetDatum(name),
 									  PointerGetDatum(buildoidvector(types, lengthof(types))),
@@ -336,7 +340,7 @@ static List *
 make_arguments(const Unload *unload, List *columns)
 {
 	return lcons(makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-						   Int64GetDatum(csv_job_handle(unload->job)), false,
+						   Int64GetDatum(unload->handle), false,
 						   FLOAT8PASSBYVAL), columns);
 }
 
@@ -348,7 +352,7 @@ make_write(const Unload *unload, List *columns)
 	ListCell   *cell;
 
 	aggref->aggfnoid = find_function(unload, "csv_gpu_write");
-	aggref->aggtype = VOIDOID;
+	aggref->aggtype = BYTEAOID;
 	aggref->aggkind = AGGKIND_NORMAL;
 	aggref->aggsplit = AGGSPLIT_SIMPLE;
 	aggref->aggno = aggref->aggtransno = aggref->location = -1;
@@ -368,20 +372,16 @@ make_writing_query(const Unload *unload)
 {
 	ParseState *pstate = make_parsestate(NULL);
 	Query	   *query = makeNode(Query);
-	RangeTblEntry *rte =
-		addRangeTableEntryForSubquery(pstate, unload->query, makeAlias("query", NIL),
-									  false, true)->p_rte;
 	RangeTblRef *reference = makeNode(RangeTblRef);
 	List	   *columns = NIL;
 	ListCell   *cell;
 
+	(void) addRangeTableEntryForSubquery(pstate, unload->query, makeAlias("query", NIL),
+										 false, true);
 	reference->rtindex = 1;
-	if (unload->plan.is_row)
-		columns = list_make1(makeWholeRowVar(rte, 1, 0, false));
-	else
-		foreach(cell, unload->query->targetList)
-			if (!lfirst_node(TargetEntry, cell)->resjunk)
-				columns = lappend(columns, makeVarFromTargetEntry(1, lfirst(cell)));
+	foreach(cell, unload->query->targetList)
+		if (!lfirst_node(TargetEntry, cell)->resjunk)
+			columns = lappend(columns, makeVarFromTargetEntry(1, lfirst(cell)));
 	query->commandType = CMD_SELECT;
 	query->canSetTag = true;
 	query->hasAggs = true;
@@ -406,7 +406,7 @@ can_make_lines(const Unload *unload)
 		query->distinctClause != NIL || query->groupClause != NIL ||
 		query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs ||
 		query->limitCount != NULL || query->limitOffset != NULL ||
-		unload->plan.is_row || contain_volatile_functions((Node *) query->targetList))
+		contain_volatile_functions((Node *) query->targetList))
 		return false;
 	foreach(cell, query->targetList)
 	{
@@ -445,12 +445,11 @@ make_lines(Unload *unload)
 						COERCE_EXPLICIT_CALL);
 	linitial(targets) = makeTargetEntry((Expr *) line, 1, "line", false);
 	query->targetList = targets;
-	unload->gets_lines = true;
 }
 
 /* the files that a foreign table reads */
 static List *
-list_files(Oid relid)
+list_sources(Oid relid)
 {
 	List	   *files = NIL;
 	ListCell   *cell;
@@ -485,7 +484,7 @@ check_sources(const Unload *unload, const PlannedStmt *plan)
 
 		if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_FOREIGN_TABLE)
 			continue;
-		foreach(file, list_files(rte->relid))
+		foreach(file, list_sources(rte->relid))
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (csv_staging_replaces(unload->staging, lfirst(file)))
@@ -498,7 +497,7 @@ check_sources(const Unload *unload, const PlannedStmt *plan)
 	}
 }
 
-/* ---- rows of an ordered query ---- */
+/* ---- rows of the query ---- */
 
 static void
 start_rows(DestReceiver *self, int operation, TupleDesc tupdesc)
@@ -508,9 +507,9 @@ start_rows(DestReceiver *self, int operation, TupleDesc tupdesc)
 
 	for (int i = 0; i < tupdesc->natts; i++)
 		types[i] = TupleDescAttr(tupdesc, i)->atttypid;
-	unload->writer = csv_writer_begin(unload->job, unload->gets_lines ? NULL : types);
-	unload->row_context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload row",
-												ALLOCSET_DEFAULT_SIZES);
+	if (unload->rows != ROWS_AS_FILES)
+		unload->writer = csv_writer_begin(unload->job,
+										  unload->rows == ROWS_AS_LINES ? NULL : types);
 }
 
 static bool
@@ -520,14 +519,17 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	MemoryContext outer = MemoryContextSwitchTo(unload->row_context);
 
 	slot_getallattrs(slot);
-	if (unload->gets_lines)
-	{
-		bytea	   *line = DatumGetByteaPP(slot->tts_values[0]);
-
-		csv_writer_add_line(unload->writer, VARDATA_ANY(line), VARSIZE_ANY_EXHDR(line));
-	}
-	else
+	if (unload->rows == ROWS_OF_QUERY)
 		csv_writer_add(unload->writer, slot->tts_values, slot->tts_isnull);
+	else if (!slot->tts_isnull[0])
+	{
+		bytea	   *bytes = DatumGetByteaPP(slot->tts_values[0]);
+
+		if (unload->rows == ROWS_AS_LINES)
+			csv_writer_add_line(unload->writer, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+		else
+			csv_output_bytes(&unload->files, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(unload->row_context);
 	return true;
@@ -536,7 +538,10 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 static void
 end_rows(DestReceiver *self)
 {
-	csv_writer_end(((Unload *) self)->writer);
+	Unload	   *unload = (Unload *) self;
+
+	if (unload->writer != NULL)
+		csv_writer_end(unload->writer, unload->plan.keys == NIL, &unload->files);
 }
 
 static void
@@ -551,20 +556,27 @@ run(Unload *unload)
 {
 	/* only a sort makes the order of rows in a parallel plan certain */
 	bool		is_serial = unload->ordered && unload->query->sortClause == NIL;
+	int			natts = unload->plan.tupdesc->natts;
 	Query	   *query = unload->query;
 	PlannedStmt *plan;
 	QueryDesc  *desc;
 
-	if (!unload->ordered)
-		query = make_writing_query(unload);
-	else if (can_make_lines(unload))
-		make_lines(unload);
+	if (natts > 0 && natts <= FUNC_MAX_ARGS - 2)
+	{
+		if (!unload->ordered)
+		{
+			query = make_writing_query(unload);
+			unload->rows = ROWS_AS_FILES;
+		}
+		else if (can_make_lines(unload))
+		{
+			make_lines(unload);
+			unload->rows = ROWS_AS_LINES;
+		}
+	}
 	plan = pg_plan_query(query, unload->text, is_serial ? 0 : CURSOR_OPT_PARALLEL_OK, NULL);
-	if (unload->ordered || !plan->parallelModeNeeded)
-		unload->job->shared->nthreads = csv_thread_count(csv_settings.cpu_threads);
 	desc = CreateQueryDesc(plan, unload->text, GetActiveSnapshot(), InvalidSnapshot,
-						   unload->ordered ? &unload->receiver : None_Receiver,
-						   NULL, NULL, 0);
+						   &unload->receiver, NULL, NULL, 0);
 	ExecutorStart(desc, 0);
 	if (unload->overwrite)
 		check_sources(unload, plan);
@@ -572,13 +584,61 @@ run(Unload *unload)
 	ExecutorFinish(desc);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
+	/* a file without records, because nothing else says that there are none */
+	if (unload->files.length == 0 && unload->plan.keys == NIL)
+		csv_writer_end(csv_writer_begin(unload->job, NULL), true, &unload->files);
 }
 
-/* a file without records, because nothing else says that there are none */
-static void
-write_empty(Unload *unload)
+static int
+compare_files(const void *a, const void *b)
 {
-	csv_writer_end_empty(csv_writer_begin(unload->job, NULL));
+	const CsvWritten *first = a;
+	const CsvWritten *second = b;
+	int			order = strcmp(first->stream, second->stream);
+
+	return order != 0 ? order : first->number - second->number;
+}
+
+/* all files, in order; the records of several processes in one file are added up */
+static CsvWritten *
+list_files(const CsvOutputBytes *list, int *nfiles)
+{
+	const char *at = list->bytes;
+	const char *end = at + list->length;
+	CsvWritten	file;
+	CsvWritten *files;
+	int			n = 0;
+
+	while (csv_written_next(&at, end, &file))
+		n++;
+	files = palloc_extended(sizeof(CsvWritten) * (size_t) Max(n, 1), MCXT_ALLOC_HUGE);
+	at = list->bytes;
+	for (int i = 0; i < n; i++)
+		(void) csv_written_next(&at, end, &files[i]);
+	if (n > 1)
+		qsort(files, (size_t) n, sizeof(CsvWritten), compare_files);
+	*nfiles = 0;
+	for (int i = 0; i < n; i++)
+	{
+		CsvWritten *last = *nfiles > 0 ? &files[*nfiles - 1] : NULL;
+
+		if (last != NULL && compare_files(last, &files[i]) == 0)
+			last->nrecords += files[i].nrecords;
+		else
+			files[(*nfiles)++] = files[i];
+	}
+	return files;
+}
+
+/* the number in the name of a file; 0: it has none, because it is the only one */
+static int
+shown_number(const Unload *unload, const CsvWritten *files, int nfiles, int i)
+{
+	if (unload->plan.keys == NIL)
+		return nfiles == 1 ? 0 : i + 1;
+	return files[i].number == 1 &&
+		(i + 1 == nfiles || strcmp(files[i + 1].stream, files[i].stream) != 0) ? 0 :
+		files[i].number;
 }
 
 /* give files their names; a row each */
@@ -586,26 +646,33 @@ static void
 return_files(Unload *unload, ReturnSetInfo *set)
 {
 	bool		by_key = unload->plan.keys != NIL;
-	CsvWritten *files;
+	char	   *suffix = psprintf(".csv%s", csv_compression_suffix(unload->plan.compression));
 	int			nfiles;
+	CsvWritten *files = list_files(&unload->files, &nfiles);
 
-	files = csv_job_files(unload->job, &nfiles);
 	for (int i = 0; i < nfiles; i++)
 	{
 		const CsvWritten *file = &files[i];
-		int			number = by_key ? (file->is_alone ? 0 : file->number) :
-			nfiles == 1 ? 0 : i + 1;
+		MemoryContext outer = MemoryContextSwitchTo(unload->row_context);
+		char	   *written = csv_job_file(unload->job, file->stream, file->number);
+		struct stat st;
 		char	   *path;
 
 		CHECK_FOR_INTERRUPTS();
-		path = csv_staging_add(unload->staging, file->name, file->directory, number,
-							   unload->plan.suffix);
+		if (stat(psprintf("%s/%s", unload->job->directory, written), &st) != 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not stat file \"%s/%s\": %m", unload->job->directory,
+							written)));
+		path = csv_staging_add(unload->staging, written, by_key ? file->stream : NULL,
+							   shown_number(unload, files, nfiles, i), suffix);
 		tuplestore_putvalues(set->setResult, set->setDesc,
 							 (Datum[CSV_RESULT_COLUMNS]) {
 								 CStringGetTextDatum(path), Int64GetDatum(file->nrecords),
-								 Int64GetDatum(file->nbytes)
+								 Int64GetDatum(st.st_size)
 							 }, (bool[CSV_RESULT_COLUMNS]) {false});
-		pfree(path);
+		MemoryContextSwitchTo(outer);
+		MemoryContextReset(unload->row_context);
 	}
 	csv_staging_end(unload->staging);
 }
@@ -618,29 +685,6 @@ start_progress(void)
 
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, InvalidOid);
 	pgstat_progress_update_multi_param(lengthof(columns), columns, values);
-}
-
-/* with the job; `before` is the current job otherwise */
-static void
-unload_rows(Unload *unload, CsvJob *before, ReturnSetInfo *set)
-{
-	PG_TRY();
-	{
-		unload->job = csv_job_create(&unload->plan);
-		start_progress();
-		run(unload);
-		if (unload->plan.keys == NIL && csv_job_is_empty(unload->job))
-			write_empty(unload);
-		return_files(unload, set);
-		pgstat_progress_end_command();
-	}
-	PG_CATCH();
-	{
-		csv_job_forget(before);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	csv_job_end(unload->job, before);
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_unload);
@@ -668,12 +712,19 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 	unload.plan.tupdesc = ExecCleanTypeFromTL(unload.query->targetList);
 	if (!PG_ARGISNULL(ARG_PARTITION_BY))
 		get_keys(&unload, PG_GETARG_ARRAYTYPE_P(ARG_PARTITION_BY));
-	unload.plan.is_row = unload.plan.tupdesc->natts == 0 ||
-		unload.plan.tupdesc->natts > FUNC_MAX_ARGS - 2;
 	unload.staging = csv_staging_begin(unload.path, unload.plan.keys != NIL,
 									   unload.overwrite);
 	unload.plan.directory = csv_staging_directory(unload.staging);
-	unload_rows(&unload, csv_job_current(), set);
+	unload.handle = csv_job_create(&unload.plan);
+	unload.job = csv_job_open(unload.handle);
+	csv_output_begin(&unload.files, 1024);
+	unload.row_context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload row",
+											   ALLOCSET_DEFAULT_SIZES);
+	start_progress();
+	run(&unload);
+	return_files(&unload, set);
+	pgstat_progress_end_command();
+	csv_job_end(unload.handle);
 	PopActiveSnapshot();
 	error_context_stack = context.previous;
 	return (Datum) 0;

@@ -2,92 +2,68 @@
  * writer.c
  *		One process's share of a csv_gpu_unload(): collects records and writes them.
  *
- * Records of one combination of keys (without keys: all records) wait in a buffer of
- * their own.  A full buffer is compressed by itself and appended to the current file
- * of the stream, which is open only meanwhile.  If the buffers take more memory than
- * maintenance_work_mem, all are written and forgotten.  So memory does not depend on the
- * number of keys, except for shared memory: about 200 bytes a file.
+ * Records of one stream (without keys: all records) wait in a buffer.  A full buffer is
+ * compressed by itself and appended to the stream's current file, which is open only
+ * meanwhile.  If the buffers take more memory than maintenance_work_mem, all are written
+ * and released.  Only the names of the streams stay: about 150 bytes for each key.
  *
- * Bytes are appended under the lock of the stream's entry in the shared hash table.
- * They are compressed before that, with or without a header, by a guess whether the
- * file is new.  If the guess was wrong, they are compressed again, under the lock.
+ * Bytes are appended under a lock of the stream's name.  They are compressed before that,
+ * with or without a header, by a guess whether the file is new.  If the guess was wrong,
+ * they are compressed again, under the lock.
  */
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
+#include "access/xact.h"
 #include "commands/progress.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/backend_progress.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "output/format.h"
 #include "output/keys.h"
 #include "output/writer.h"
+#include "settings.h"
+#include "table/threads.h"
 
-/* a buffer of so many bytes is full, if nothing is compressed */
+/* a buffer with this many bytes of records is full, if nothing is compressed */
 #define CSV_FULL_BYTES		(256 * 1024)
 
-/* a buffer at first, with keys */
+/* a buffer at first, behind the header */
 #define CSV_FIRST_BYTES		512
 
 /* the longest name of a directory */
 #define CSV_NAME_BYTES		255
 
-/* in the key of a buffer */
-#define CSV_KEY_NULL		'\1'
-#define CSV_KEY_VALUE		'\2'
-
-/* records that wait to be written to one stream */
-typedef struct StreamBuffer
+typedef struct Stream
 {
-	uint32		hash;
-	size_t		nkey;
-	const char *key;			/* for each key column CSV_KEY_NULL, or CSV_KEY_VALUE,
-								 * the value's text and a zero byte */
-	uint8		id[CSV_STREAM_ID_BYTES];
-	CsvOutputBytes bytes;
-	int64		nrecords;
-} StreamBuffer;
-
-typedef struct BufferSlot
-{
-	const StreamBuffer *buffer;
-	char		status;
-} BufferSlot;
-
-#define SH_PREFIX buffers
-#define SH_ELEMENT_TYPE BufferSlot
-#define SH_KEY_TYPE const StreamBuffer *
-#define SH_KEY buffer
-#define SH_HASH_KEY(table, key) ((key)->hash)
-#define SH_EQUAL(table, a, b) \
-	((a)->nkey == (b)->nkey && memcmp((a)->key, (b)->key, (a)->nkey) == 0)
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
+	const char *name;			/* the key of the hash table */
+	CsvOutputBytes bytes;		/* the header, and records that wait; or no memory */
+	int64		nwaiting;		/* records */
+	int			number;			/* of the current file, from 1 */
+	bool		has_written;	/* this process, to that file ... */
+	int64		nwritten;		/* ... records */
+} Stream;
 
 struct CsvWriter
 {
-	CsvJob	   *job;
+	const CsvJob *job;
 	CsvRowForm	form;
-	const char *header;
 	size_t		header_length;
-	const char *directory;
 	CsvCompressor *compressor;
 	size_t		full_bytes;
-
-	MemoryContext buffer_context;
-	buffers_hash *buffers;
-	StreamBuffer	   *last;			/* of the last row; NULL: none */
-	size_t		nallocated;		/* bytes of all buffers */
-	CsvOutputBytes key;			/* of the current row */
-	CsvOutputBytes records;		/* a header and records of one file, ... */
-	CsvOutputBytes packed;		/* ... and compressed */
+	HTAB	   *streams;
+	Stream	   *last;			/* of the last row; NULL: none */
+	MemoryContext names;		/* of the streams */
+	MemoryContext buffers;
+	MemoryContext scratch;		/* while records are written */
+	CsvOutputBytes name;		/* of the current row's stream */
+	CsvOutputBytes value;		/* of one of its keys */
+	CsvOutputBytes packed;		/* compressed bytes */
+	CsvOutputBytes files;		/* that this process has left */
 };
 
 /* ---- begin ---- */
@@ -96,7 +72,6 @@ void
 csv_row_form_begin(CsvRowForm *form, const CsvJob *job, const Oid *types)
 {
 	const CsvJobShared *shared = job->shared;
-	const uint16 *keys = dsa_get_address(job->area, shared->keys);
 	int			natts = types == NULL ? 0 : shared->natts;
 
 	form->columns = palloc0(sizeof(CsvFormatted) * (size_t) Max(natts, 1));
@@ -105,189 +80,141 @@ csv_row_form_begin(CsvRowForm *form, const CsvJob *job, const Oid *types)
 	form->nkeys = shared->nkeys;
 	for (int i = 0; i < natts; i++)
 	{
-		CsvFormatted *column = keys[i] > 0 ? &form->keys[keys[i] - 1] :
+		CsvFormatted *column = shared->keys[i] > 0 ? &form->keys[shared->keys[i] - 1] :
 			&form->columns[form->ncolumns++];
 
 		csv_format_begin(column, types[i]);
 		column->att = i;
 	}
 	form->format = shared->format;
-	form->format.null = dsa_get_address(job->area, shared->null);
+	form->format.null = job->null;
 	csv_output_format_finish(&form->format);
-	csv_output_format_null(&form->format);
 }
 
-/* no buffers */
-static void
-begin_buffers(CsvWriter *writer)
+/* names differ by process: they go through their streams in different orders */
+static uint32
+hash_name(const void *key, Size size)
 {
-	MemoryContextReset(writer->buffer_context);
-	writer->buffers = buffers_create(writer->buffer_context, 256, NULL);
-	writer->last = NULL;
-	writer->nallocated = 0;
+	const char *name = *(const char *const *) key;
+
+	return (uint32) hash_bytes_extended((const unsigned char *) name, (int) strlen(name),
+										(uint64) MyProcPid);
+}
+
+static int
+compare_names(const void *a, const void *b, Size size)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
 CsvWriter *
-csv_writer_begin(CsvJob *job, const Oid *types)
+csv_writer_begin(const CsvJob *job, const Oid *types)
 {
-	CsvWriter  *writer = palloc0(sizeof(CsvWriter));
 	const CsvJobShared *shared = job->shared;
+	CsvWriter  *writer = palloc0(sizeof(CsvWriter));
+	HASHCTL		control = {
+		.keysize = sizeof(const char *), .entrysize = sizeof(Stream), .hash = hash_name,
+		.match = compare_names, .hcxt = CurrentMemoryContext
+	};
+	/* other processes have the other cores */
+	int			nthreads = IsInParallelMode() ? 1 :
+		csv_thread_count(csv_settings.cpu_threads);
 
 	writer->job = job;
 	csv_row_form_begin(&writer->form, job, types);
-	writer->header = dsa_get_address(job->area, shared->header);
-	writer->header_length = shared->header_length;
-	writer->directory = dsa_get_address(job->area, shared->directory);
-	writer->compressor = csv_compressor_create(shared->compression, writer->directory,
-											   shared->nthreads);
+	writer->header_length = strlen(job->header);
+	writer->compressor = csv_compressor_create(shared->compression, job->directory, nthreads);
 	writer->full_bytes = writer->compressor == NULL ? CSV_FULL_BYTES :
-		(size_t) shared->nthreads * CSV_FRAME_BYTES;
+		(size_t) nthreads * CSV_FRAME_BYTES;
 	if (shared->most_bytes > 0)
 		writer->full_bytes = (size_t) Max(1, Min((int64) writer->full_bytes,
 												 shared->most_bytes -
 												 (int64) writer->header_length));
-	writer->buffer_context = AllocSetContextCreate(CurrentMemoryContext,
-												   "csv_gpu_unload records",
-												   ALLOCSET_DEFAULT_SIZES);
-	csv_output_begin(&writer->key, 1024);
-	csv_output_begin(&writer->records, 1024);
+	writer->streams = hash_create("csv_gpu_unload streams", 256, &control,
+								  HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_CONTEXT);
+	writer->names = CurrentMemoryContext;
+	writer->buffers = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload records",
+											ALLOCSET_DEFAULT_SIZES);
+	writer->scratch = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload file",
+											ALLOCSET_SMALL_SIZES);
+	csv_output_begin(&writer->name, 1024);
+	csv_output_begin(&writer->value, 1024);
 	csv_output_begin(&writer->packed, 1024);
-	begin_buffers(writer);
+	csv_output_begin(&writer->files, 1024);
 	return writer;
 }
 
-/* ---- streams ---- */
+/* ---- files ---- */
 
-/* KEY=VALUE/KEY=VALUE of a buffer */
-static dsa_pointer
-share_directory(CsvWriter *writer, const StreamBuffer *buffer)
+/* this process writes no more to the stream's current file */
+static void
+list_file(CsvWriter *writer, Stream *stream)
 {
-	CsvJob	   *job = writer->job;
-	const char *name = dsa_get_address(job->area, job->shared->key_names);
-	const char *key = buffer->key;
-	CsvOutputBytes path;
-	dsa_pointer shared;
+	if (!stream->has_written)
+		return;
+	csv_output_bytes(&writer->files, (const char *) &stream->nwritten,
+					 sizeof(stream->nwritten));
+	csv_output_bytes(&writer->files, (const char *) &stream->number, sizeof(stream->number));
+	csv_output_bytes(&writer->files, stream->name, strlen(stream->name) + 1);
+	stream->has_written = false;
+	stream->nwritten = 0;
+}
 
-	csv_output_begin(&path, 1024);
-	for (int i = 0; i < writer->form.nkeys; i++)
+bool
+csv_written_next(const char **at, const char *end, CsvWritten *file)
+{
+	if (*at == end)
+		return false;
+	memcpy(&file->nrecords, *at, sizeof(file->nrecords));
+	*at += sizeof(file->nrecords);
+	memcpy(&file->number, *at, sizeof(file->number));
+	*at += sizeof(file->number);
+	file->stream = *at;
+	*at += strlen(*at) + 1;
+	return true;
+}
+
+/* of the stream's current file */
+static char *
+make_path(const CsvWriter *writer, const Stream *stream)
+{
+	return psprintf("%s/%s", writer->job->directory,
+					csv_job_file(writer->job, stream->name, stream->number));
+}
+
+/* open the stream's current file to append n bytes, or the next file if they do not fit */
+static void
+open_file(CsvWriter *writer, Stream *stream, size_t n, CsvSink *sink)
+{
+	int64		most = writer->job->shared->most_bytes;
+
+	for (;; stream->number++)
 	{
-		bool		isnull = *key++ == CSV_KEY_NULL;
-		size_t		start;
-
-		if (i > 0)
-			csv_output_byte(&path, '/');
-		start = path.length;
-		csv_output_bytes(&path, name, strlen(name));
-		csv_key_value(&path, isnull ? NULL : key);
-		if (path.length - start > CSV_NAME_BYTES)
-			ereport(ERROR,
-					(errcode(ERRCODE_NAME_TOO_LONG),
-					 errmsg("a value in \"partition_by\" is too long for the name of a directory"),
-					 errdetail("A name has up to %d bytes, with the column's name and escapes.",
-							   CSV_NAME_BYTES)));
-		name += strlen(name) + 1;
-		if (!isnull)
-			key += strlen(key) + 1;
+		csv_sink_open(sink, make_path(writer, stream), O_CREAT | O_NOFOLLOW);
+		if (most == 0 || sink->nbytes == 0 || sink->nbytes + (int64) n <= most)
+			return;
+		csv_sink_close(sink, false);
+		list_file(writer, stream);
 	}
-	csv_output_byte(&path, '\0');
-	shared = dsa_allocate(job->area, path.length);
-	memcpy(dsa_get_address(job->area, shared), path.bytes, path.length);
-	return shared;
-}
-
-/* find or make the stream, whose lock is held then */
-static CsvStream *
-lock_stream(CsvWriter *writer, const StreamBuffer *buffer)
-{
-	bool		found;
-	CsvStream  *stream = dshash_find_or_insert(writer->job->streams, buffer->id, &found);
-
-	if (found)
-		return stream;
-	stream->number = pg_atomic_fetch_add_u32(&writer->job->shared->nstreams, 1);
-	stream->nfiles = 0;
-	stream->file = InvalidDsaPointer;
-	stream->directory = InvalidDsaPointer;
-	if (writer->form.nkeys > 0)
-		stream->directory = share_directory(writer, buffer);
-	return stream;
-}
-
-/* the stream's current file; NULL: none yet */
-static CsvUnloadFile *
-current_file(CsvWriter *writer, const CsvStream *stream)
-{
-	return DsaPointerIsValid(stream->file) ?
-		dsa_get_address(writer->job->area, stream->file) : NULL;
-}
-
-static bool
-has_file(CsvWriter *writer, const StreamBuffer *buffer)
-{
-	CsvStream  *stream = dshash_find(writer->job->streams, buffer->id, false);
-	bool		has = stream != NULL && DsaPointerIsValid(stream->file);
-
-	if (stream != NULL)
-		dshash_release_lock(writer->job->streams, stream);
-	return has;
-}
-
-static CsvUnloadFile *
-add_file(CsvWriter *writer, CsvStream *stream)
-{
-	CsvJob	   *job = writer->job;
-	CsvJobShared *shared = job->shared;
-	dsa_pointer added = dsa_allocate0(job->area, sizeof(CsvUnloadFile));
-	CsvUnloadFile *file = dsa_get_address(job->area, added);
-
-	file->directory = stream->directory;
-	file->stream = stream->number;
-	file->number = ++stream->nfiles;
-	file->name = pg_atomic_fetch_add_u32(&shared->nfiles, 1);
-	stream->file = added;
-	SpinLockAcquire(&shared->lock);
-	file->next = shared->files;
-	shared->files = added;
-	SpinLockRelease(&shared->lock);
-	return file;
 }
 
 /* ---- write ---- */
 
-/* make the bytes that are written, with a header if they begin a file */
+/* the bytes that are written, to `end` in the buffer; with a header if they begin a file */
 static void
-pack(CsvWriter *writer, const StreamBuffer *buffer, size_t nbytes, bool is_new,
+pack(CsvWriter *writer, const Stream *stream, size_t end, bool is_new,
 	 const char **bytes, size_t *n)
 {
-	*bytes = buffer->bytes.bytes;
-	*n = nbytes;
-	if (is_new && writer->header_length > 0)
-	{
-		writer->records.length = 0;
-		csv_output_bytes(&writer->records, writer->header, writer->header_length);
-		csv_output_bytes(&writer->records, buffer->bytes.bytes, nbytes);
-		*bytes = writer->records.bytes;
-		*n = writer->records.length;
-	}
+	size_t		start = is_new ? 0 : writer->header_length;
+
+	*bytes = stream->bytes.bytes + start;
+	*n = end - start;
 	if (writer->compressor == NULL)
 		return;
 	writer->packed.length = 0;
 	csv_compress(writer->compressor, *bytes, *n, &writer->packed);
 	*bytes = writer->packed.bytes;
 	*n = writer->packed.length;
-}
-
-static void
-append(CsvWriter *writer, CsvUnloadFile *file, const char *bytes, size_t n)
-{
-	char	   *path = csv_job_path(writer->job, file);
-	bool		is_new = file->nbytes == 0;
-	CsvSink		sink;
-
-	csv_sink_open(&sink, path, is_new ? O_CREAT | O_EXCL : 0);
-	csv_sink_write(&sink, bytes, n);
-	file->nbytes = sink.nbytes;
-	csv_sink_close(&sink, false);
 }
 
 static void
@@ -305,182 +232,178 @@ show_progress(CsvJobShared *shared, int64 nrecords, size_t nbytes)
 		});
 }
 
-/* write the first nbytes of a buffer, which are nrecords records */
+/* write the buffer to `end`, which is nrecords records */
 static void
-write_records(CsvWriter *writer, StreamBuffer *buffer, size_t nbytes, int64 nrecords)
+write_records(CsvWriter *writer, Stream *stream, size_t end, int64 nrecords)
 {
-	int64		most = writer->job->shared->most_bytes;
-	bool		is_new = !has_file(writer, buffer);
+	CsvJobShared *shared = writer->job->shared;
+	uint32		hash = hash_bytes((const unsigned char *) stream->name,
+								  (int) strlen(stream->name));
+	LWLock	   *lock = &shared->locks[hash % CSV_JOB_LOCKS];
+	CsvOutputBytes *buffer = &stream->bytes;
+	MemoryContext outer = MemoryContextSwitchTo(writer->scratch);
+	/* a guess */
+	bool		is_new = !stream->has_written &&
+		access(make_path(writer, stream), F_OK) != 0;
 	const char *bytes;
 	size_t		n;
-	CsvStream  *stream;
-	CsvUnloadFile *file;
+	CsvSink		sink;
 
-	pack(writer, buffer, nbytes, is_new, &bytes, &n);
-	stream = lock_stream(writer, buffer);
-	file = current_file(writer, stream);
-	if (file != NULL && most > 0 && file->nbytes + (int64) n > most)
-		file = NULL;
-	if ((file == NULL) != is_new)
-		pack(writer, buffer, nbytes, file == NULL, &bytes, &n);
-	if (file == NULL)
-		file = add_file(writer, stream);
-	append(writer, file, bytes, n);
-	file->nrecords += nrecords;
-	dshash_release_lock(writer->job->streams, stream);
-	show_progress(writer->job->shared, nrecords, n);
+	pack(writer, stream, end, is_new, &bytes, &n);
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	open_file(writer, stream, n, &sink);
+	if ((sink.nbytes == 0) != is_new)
+		pack(writer, stream, end, sink.nbytes == 0, &bytes, &n);
+	csv_sink_write(&sink, bytes, n);
+	csv_sink_close(&sink, false);
+	LWLockRelease(lock);
+	MemoryContextSwitchTo(outer);
+	MemoryContextReset(writer->scratch);
+	show_progress(shared, nrecords, n);
 
-	memmove(buffer->bytes.bytes, buffer->bytes.bytes + nbytes,
-			buffer->bytes.length - nbytes);
-	buffer->bytes.length -= nbytes;
-	buffer->nrecords -= nrecords;
+	stream->has_written = true;
+	stream->nwritten += nrecords;
+	stream->nwaiting -= nrecords;
+	memmove(buffer->bytes + writer->header_length, buffer->bytes + end, buffer->length - end);
+	buffer->length -= end - writer->header_length;
 }
 
+/* write all records, and release the buffers */
 static void
 write_all(CsvWriter *writer)
 {
-	buffers_iterator iterator;
-	BufferSlot *entry;
+	HASH_SEQ_STATUS iterator;
+	Stream	   *stream;
 
-	buffers_start_iterate(writer->buffers, &iterator);
-	while ((entry = buffers_iterate(writer->buffers, &iterator)) != NULL)
+	hash_seq_init(&iterator, writer->streams);
+	while ((stream = hash_seq_search(&iterator)) != NULL)
 	{
-		StreamBuffer	   *buffer = unconstify(StreamBuffer *, entry->buffer);
-
 		CHECK_FOR_INTERRUPTS();
-		if (buffer->bytes.length > 0)
-			write_records(writer, buffer, buffer->bytes.length, buffer->nrecords);
+		if (stream->nwaiting > 0)
+			write_records(writer, stream, stream->bytes.length, stream->nwaiting);
+		stream->bytes.bytes = NULL;
 	}
-}
-
-void
-csv_writer_end(CsvWriter *writer)
-{
-	write_all(writer);
-	begin_buffers(writer);
+	writer->last = NULL;
+	MemoryContextReset(writer->buffers);
 }
 
 /* ---- rows ---- */
 
-/* the key of a row; without keys: of the process */
+/* the name of the row's stream; without keys: of the process */
 static void
-make_key(CsvWriter *writer, const Datum *values, const bool *isnull)
+make_name(CsvWriter *writer, const Datum *values, const bool *isnull)
 {
-	writer->key.length = 0;
+	CsvOutputBytes *name = &writer->name;
+	const char *key_name = writer->job->key_names;
+
+	name->length = 0;
 	for (int i = 0; i < writer->form.nkeys; i++)
 	{
 		CsvFormatted *key = &writer->form.keys[i];
+		size_t		start = name->length;
 
-		csv_output_byte(&writer->key, isnull[key->att] ? CSV_KEY_NULL : CSV_KEY_VALUE);
-		if (isnull[key->att])
-			continue;
-		csv_format_unquoted(key, values[key->att], &writer->key);
-		csv_output_byte(&writer->key, '\0');
+		writer->value.length = 0;
+		if (!isnull[key->att])
+			csv_format_unquoted(key, values[key->att], &writer->value);
+		csv_output_byte(&writer->value, '\0');
+		csv_output_bytes(name, key_name, strlen(key_name));
+		csv_key_value(name, isnull[key->att] ? NULL : writer->value.bytes);
+		if (name->length - start > CSV_NAME_BYTES)
+			ereport(ERROR,
+					(errcode(ERRCODE_NAME_TOO_LONG),
+					 errmsg("a value in \"partition_by\" is too long for the name of a directory"),
+					 errdetail("A name has up to %d bytes, with the column's name and escapes.",
+							   CSV_NAME_BYTES)));
+		csv_output_byte(name, i + 1 < writer->form.nkeys ? '/' : '\0');
+		key_name += strlen(key_name) + 1;
 	}
 	if (writer->form.nkeys == 0)
-		csv_output_bytes(&writer->key, (const char *) &MyProcPid, sizeof(MyProcPid));
+	{
+		char	   *pid = psprintf("%d", MyProcPid);
+
+		csv_output_bytes(name, pid, strlen(pid) + 1);
+	}
 }
 
-static StreamBuffer *
-add_buffer(CsvWriter *writer, const StreamBuffer *sought)
+/* the row's stream, with a buffer */
+static Stream *
+find_stream(CsvWriter *writer, const Datum *values, const bool *isnull)
 {
-	MemoryContext outer = MemoryContextSwitchTo(writer->buffer_context);
-	StreamBuffer	   *buffer = palloc0(sizeof(StreamBuffer));
-	bytea	   *bytes;
-	bytea	   *id;
+	Stream	   *stream = writer->last;
+	MemoryContext outer;
 	bool		found;
 
-	buffer->hash = sought->hash;
-	buffer->nkey = sought->nkey;
-	buffer->key = memcpy(palloc(sought->nkey), sought->key, sought->nkey);
-	csv_output_begin(&buffer->bytes, CSV_FIRST_BYTES);
-	(void) buffers_insert(writer->buffers, buffer, &found);
-	MemoryContextSwitchTo(outer);
-
-	bytes = palloc(VARHDRSZ + sought->nkey);
-	SET_VARSIZE(bytes, VARHDRSZ + sought->nkey);
-	memcpy(VARDATA(bytes), sought->key, sought->nkey);
-	id = DatumGetByteaPP(DirectFunctionCall1(sha256_bytea, PointerGetDatum(bytes)));
-	memcpy(buffer->id, VARDATA_ANY(id), CSV_STREAM_ID_BYTES);
-	writer->nallocated += sizeof(StreamBuffer) + sought->nkey + CSV_FIRST_BYTES +
-		2 * sizeof(BufferSlot);
-	return buffer;
-}
-
-static StreamBuffer *
-find_buffer(CsvWriter *writer, const Datum *values, const bool *isnull)
-{
-	const CsvOutputBytes *key = &writer->key;
-	StreamBuffer		sought;
-	BufferSlot *entry;
-
-	if (writer->form.nkeys == 0 && writer->last != NULL)
-		return writer->last;
-	make_key(writer, values, isnull);
-	if (writer->last != NULL && writer->last->nkey == key->length &&
-		memcmp(writer->last->key, key->bytes, key->length) == 0)
-		return writer->last;
-	sought.key = key->bytes;
-	sought.nkey = key->length;
-	/* processes go through their buffers in different orders */
-	sought.hash = (uint32) hash_bytes_extended((const unsigned char *) key->bytes,
-											   (int) key->length, (uint64) MyProcPid);
-	entry = buffers_lookup(writer->buffers, &sought);
-	return entry != NULL ? unconstify(StreamBuffer *, entry->buffer) :
-		add_buffer(writer, &sought);
+	if (stream != NULL && writer->form.nkeys == 0)
+		return stream;
+	make_name(writer, values, isnull);
+	if (stream != NULL && strcmp(stream->name, writer->name.bytes) == 0)
+		return stream;
+	stream = hash_search(writer->streams, &writer->name.bytes, HASH_ENTER, &found);
+	if (!found)
+		*stream = (Stream) {
+			.name = MemoryContextStrdup(writer->names, writer->name.bytes), .number = 1
+		};
+	if (stream->bytes.bytes == NULL)
+	{
+		outer = MemoryContextSwitchTo(writer->buffers);
+		csv_output_begin(&stream->bytes, writer->header_length + CSV_FIRST_BYTES);
+		csv_output_bytes(&stream->bytes, writer->job->header, writer->header_length);
+		MemoryContextSwitchTo(outer);
+	}
+	writer->last = stream;
+	return stream;
 }
 
 /* a record has been added to the buffer, where there were `before` bytes */
 static void
-end_record(CsvWriter *writer, StreamBuffer *buffer, size_t before, size_t capacity)
+end_record(CsvWriter *writer, Stream *stream, size_t before)
 {
-	CsvOutputBytes *bytes = &buffer->bytes;
+	size_t		full = writer->header_length + writer->full_bytes;
 
-	buffer->nrecords++;
-	writer->last = buffer;
-	if (bytes->length > writer->full_bytes && before > 0)
-		write_records(writer, buffer, before, buffer->nrecords - 1);
-	if (bytes->length >= writer->full_bytes)
-		write_records(writer, buffer, bytes->length, buffer->nrecords);
-	writer->nallocated += bytes->capacity - capacity;
-	if (writer->nallocated > (size_t) maintenance_work_mem * 1024)
-	{
+	stream->nwaiting++;
+	if (stream->bytes.length > full && stream->nwaiting > 1)
+		write_records(writer, stream, before, stream->nwaiting - 1);
+	if (stream->bytes.length >= full)
+		write_records(writer, stream, stream->bytes.length, stream->nwaiting);
+	if (MemoryContextMemAllocated(writer->buffers, false) >
+		(Size) maintenance_work_mem * 1024)
 		write_all(writer);
-		begin_buffers(writer);
-	}
 }
 
 void
 csv_writer_add(CsvWriter *writer, const Datum *values, const bool *isnull)
 {
 	const CsvRowForm *form = &writer->form;
-	StreamBuffer *buffer = find_buffer(writer, values, isnull);
-	size_t		before = buffer->bytes.length;
-	size_t		capacity = buffer->bytes.capacity;
+	Stream	   *stream = find_stream(writer, values, isnull);
+	size_t		before = stream->bytes.length;
 
-	csv_format_row(form->columns, form->ncolumns, values, isnull, &buffer->bytes,
+	csv_format_row(form->columns, form->ncolumns, values, isnull, &stream->bytes,
 				   &form->format);
-	csv_output_byte(&buffer->bytes, '\n');
-	end_record(writer, buffer, before, capacity);
+	csv_output_byte(&stream->bytes, '\n');
+	end_record(writer, stream, before);
 }
 
 void
 csv_writer_add_line(CsvWriter *writer, const char *bytes, size_t n)
 {
-	StreamBuffer *buffer = find_buffer(writer, NULL, NULL);
-	size_t		before = buffer->bytes.length;
-	size_t		capacity = buffer->bytes.capacity;
+	Stream	   *stream = find_stream(writer, NULL, NULL);
+	size_t		before = stream->bytes.length;
 
-	csv_output_bytes(&buffer->bytes, bytes, n);
-	end_record(writer, buffer, before, capacity);
+	csv_output_bytes(&stream->bytes, bytes, n);
+	end_record(writer, stream, before);
 }
 
 void
-csv_writer_end_empty(CsvWriter *writer)
+csv_writer_end(CsvWriter *writer, bool make_one, CsvOutputBytes *files)
 {
-	/* there are no keys, so no values are needed */
-	const Datum value = 0;
-	const bool	isnull = true;
+	HASH_SEQ_STATUS iterator;
+	Stream	   *stream;
 
-	write_records(writer, find_buffer(writer, &value, &isnull), 0, 0);
+	write_all(writer);
+	if (make_one && hash_get_num_entries(writer->streams) == 0)
+		write_records(writer, find_stream(writer, NULL, NULL), writer->header_length, 0);
+	hash_seq_init(&iterator, writer->streams);
+	while ((stream = hash_seq_search(&iterator)) != NULL)
+		list_file(writer, stream);
+	csv_output_bytes(files, writer->files.bytes, writer->files.length);
 }

@@ -21,10 +21,18 @@ typedef struct CsvRowForm
 /* begin in the current memory context; types: of the query's columns, or NULL for none */
 extern void csv_row_form_begin(CsvRowForm *form, const CsvJob *job, const Oid *types);
 
+/* a file, and the records that one process has written to it */
+typedef struct CsvWritten
+{
+	const char *stream;			/* its name */
+	int			number;			/* in the stream, from 1 */
+	int64		nrecords;
+} CsvWritten;
+
 typedef struct CsvWriter CsvWriter;
 
 /* begin in the current memory context; types: of the query's columns, or NULL for none */
-extern CsvWriter *csv_writer_begin(CsvJob *job, const Oid *types);
+extern CsvWriter *csv_writer_begin(const CsvJob *job, const Oid *types);
 
 /* write a row; the current memory context must be short-lived */
 extern void csv_writer_add(CsvWriter *writer, const Datum *values,
@@ -33,10 +41,16 @@ extern void csv_writer_add(CsvWriter *writer, const Datum *values,
 /* write a row that is a record already, with its line break */
 extern void csv_writer_add_line(CsvWriter *writer, const char *bytes, size_t n);
 
-/* write all that is left */
-extern void csv_writer_end(CsvWriter *writer);
+/*
+ * Write all that is left, and add the files of this process to the list, as bytes.
+ * make_one: without keys, there is a file even without records.
+ */
+extern void csv_writer_end(CsvWriter *writer, bool make_one, CsvOutputBytes *files);
 
-/* write a file without records; the writer has written nothing */
-extern void csv_writer_end_empty(CsvWriter *writer);
+/*
+ * Get the next file of a list whose bytes begin at *at; false at `end`.  The name is in
+ * the list.
+ */
+extern bool csv_written_next(const char **at, const char *end, CsvWritten *file);
 
 #endif							/* CSV_WRITER_H */

@@ -12,7 +12,7 @@
 #include <zlib.h>
 #define CSV_ZLIB_FUNCTIONS(F) \
 	F(inflateInit2_) F(inflateReset) F(inflate) F(inflateEnd) \
-	F(deflateInit2_) F(deflateReset) F(deflate) F(deflateEnd)
+	F(deflateInit2_) F(deflate) F(deflateEnd)
 #else
 #define CSV_ZLIB_FUNCTIONS(F)
 #endif
@@ -30,8 +30,7 @@
 #define CSV_ZSTD_FUNCTIONS(F) \
 	F(ZSTD_createDStream) F(ZSTD_freeDStream) F(ZSTD_DCtx_reset) \
 	F(ZSTD_decompressStream) F(ZSTD_isError) F(ZSTD_getErrorCode) \
-	F(ZSTD_getErrorName) F(ZSTD_createCCtx) F(ZSTD_freeCCtx) F(ZSTD_compress2) \
-	F(ZSTD_compressBound)
+	F(ZSTD_getErrorName) F(ZSTD_compress)
 #else
 #define CSV_ZSTD_FUNCTIONS(F)
 #endif
@@ -41,8 +40,7 @@
 	F(LZ4F_createDecompressionContext) F(LZ4F_freeDecompressionContext) \
 	F(LZ4F_resetDecompressionContext) F(LZ4F_decompress) F(LZ4F_getFrameInfo) \
 	F(LZ4F_isError) F(LZ4F_getErrorName) F(LZ4F_createCompressionContext) \
-	F(LZ4F_compressBegin) F(LZ4F_freeCompressionContext) \
-	F(LZ4F_compressFrameBound) F(LZ4F_compressFrame)
+	F(LZ4F_compressBegin) F(LZ4F_freeCompressionContext) F(LZ4F_compressFrame)
 #else
 #define CSV_LZ4_FUNCTIONS(F)
 #endif

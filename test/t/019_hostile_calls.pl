@@ -45,7 +45,7 @@ my %functions = (
 	csv_gpu_forget_runs => {},
 	csv_gpu_is_of_citus => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_leftovers => { nobody => qr/permission denied for function csv_gpu_leftovers/, arguments => [ q('/nowhere'), 'false' ] },
-	csv_gpu_line => { nobody => qr/permission denied for function csv_gpu_line/, arguments => [ '1', '2' ] },
+	csv_gpu_line => { nobody => $internal, arguments => [ 'NULL', '2' ] },
 	csv_gpu_load => {
 		nobody => qr/permission denied for foreign table good/,
 		arguments => [ ':source', q('target'), q('{a,b}'), q('rejects'), 'false', q('new_records'), q('restart') ] },
@@ -68,11 +68,11 @@ my %functions = (
 		nobody => qr/permission denied for function csv_gpu_unload/,
 		arguments => [ q('SELECT 1'), "'$directory/unloaded'", q('csv'), ('NULL') x 4, 'true', 'NULL', q('none'), 'NULL', q('1kB'), 'false', 'false' ] },
 	csv_gpu_unschedule => { nobody => qr/job "j" does not exist/ },
-	csv_gpu_write => { nobody => qr/permission denied for aggregate csv_gpu_write/, arguments => [ '1', '2' ] },
+	csv_gpu_write => { nobody => $internal, arguments => [ 'NULL', '2' ] },
 	csv_gpu_write_combine => { nobody => $internal, arguments => [ ('NULL') x 2 ] },
 	csv_gpu_write_deserialize => { nobody => $internal, arguments => [ q('x'), 'NULL' ] },
 	csv_gpu_write_end => { nobody => $internal, arguments => ['NULL'] },
-	csv_gpu_write_row => { nobody => $internal, arguments => [ 'NULL', '1', '2' ] },
+	csv_gpu_write_row => { nobody => $internal, arguments => [ 'NULL', 'NULL', '2' ] },
 	csv_gpu_write_serialize => { nobody => $internal, arguments => ['NULL'] });
 
 # Arguments as they should be: a foreign table for :source, its file for :file.

@@ -245,7 +245,7 @@ my ($count, undef, $most) = $session->query_watched('SELECT count(*), sum(record
 is($count, "$nkeys|50000", "$nkeys keys");
 my $shown = $most - $before;
 note("$shown kB more memory");
-# a file has 200 bytes in shared memory, and its path in the leader
+# the name of a key, and each file in the list
 cmp_ok($shown, '<', 20 * 1024, 'take little memory');
 is(scalar(grep { /^k=\d+\/data\.csv$/ } files("$out/keys")), $nkeys, 'all files have names');
 is(descriptors($session->pid), $nopen, 'no file is open');
