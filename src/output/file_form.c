@@ -89,8 +89,8 @@ csv_file_form_new(const CsvTable *table)
 	return form;
 }
 
-/* false: the file has neither records nor a header */
-static bool
+/* form->has_bytes stays false if the file has neither records nor a header */
+static void
 read_form(const CsvTable *table, CsvFileForm *form)
 {
 	CsvRecord	header;
@@ -117,7 +117,7 @@ read_form(const CsvTable *table, CsvFileForm *form)
 					 errmsg("the header of file \"%s\" is not complete",
 							csv_source_name(source))));
 		csv_source_close(source);
-		return false;
+		return;
 	}
 	csv_file_layout_read(layout, reader, csv_source_name(source));
 	form->has_bytes = true;
@@ -133,16 +133,15 @@ read_form(const CsvTable *table, CsvFileForm *form)
 			field == CSV_ABSENT_FIELD ? -1 : (int32) field;
 	}
 	csv_source_close(source);
-	return true;
 }
 
 CsvFileForm
 csv_file_form_read(const CsvTable *table)
 {
-	CsvFileForm form;
+	CsvFileForm form = {.utf16 = CSV_UTF16_NO};
+	CsvUtf16	utf16;
 	MemoryContext context;
 	MemoryContext outer;
-	bool		has_form;
 	struct stat st;
 
 	if (stat(table->filename, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size == 0))
@@ -156,16 +155,15 @@ csv_file_form_read(const CsvTable *table)
 	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw form",
 									ALLOCSET_DEFAULT_SIZES);
 	outer = MemoryContextSwitchTo(context);
-	has_form = read_form(table, &form);
+	read_form(table, &form);
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);
-	if (!has_form)
-	{
-		CsvUtf16	utf16 = form.utf16;
-
-		form = csv_file_form_new(table);
-		form.utf16 = utf16 != CSV_UTF16_NO ? utf16 : form.utf16;
-	}
+	if (form.has_bytes)
+		return form;
+	utf16 = form.utf16;
+	form = csv_file_form_new(table);
+	if (utf16 != CSV_UTF16_NO)
+		form.utf16 = utf16;
 	return form;
 }
 

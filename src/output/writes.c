@@ -127,19 +127,19 @@ last_part(const CsvWrite *write)
 	return write->parts != NIL ? llast(write->parts) : NULL;
 }
 
-/* records that no TRUNCATE follows */
-static bool
-has_rows(const CsvWrite *write)
-{
-	return write->waiting.length > 0 ||
-		(write->parts != NIL && last_part(write)->form != NULL);
-}
-
 /* anything to do at commit? */
 static bool
 is_written(const CsvWrite *write)
 {
 	return write->waiting.length > 0 || write->parts != NIL;
+}
+
+/* of the records that no TRUNCATE follows; NULL: there are none */
+static Form *
+rows_form(const CsvWrite *write)
+{
+	return write->waiting.length > 0 ? write->form :
+		write->parts != NIL ? last_part(write)->form : NULL;
 }
 
 /* the last TRUNCATE; NULL: none */
@@ -240,7 +240,7 @@ leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 	/* the form of the rows before */
 	if (is_truncate)
 	{
-		write->form = has_rows(write) ? last_part(write)->form : NULL;
+		write->form = rows_form(write);
 		write->is_stale = true;
 	}
 	/* a transaction may have any number of subtransactions */
@@ -338,7 +338,7 @@ renew(CsvWrite *write)
 
 	if (is_form_of(write->form, table))
 		MemoryContextDelete(context);
-	else if (has_rows(write))
+	else if (rows_form(write) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot write rows of two forms to file \"%s\" in one transaction",
@@ -507,7 +507,7 @@ put_blocks(CsvWrite *write, Outlet *outlet)
 static void
 put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 {
-	const Form *form = last_part(write)->form;
+	const Form *form = rows_form(write);
 	Outlet		outlet = {.sink = sink, .utf16 = form->file.utf16};
 
 	outlet.compressor =
@@ -527,7 +527,9 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 
 		put(&outlet, line_break, strlen(line_break));
 	}
-	put_blocks(write, &outlet);
+	if (write->parts != NIL && write->file != NULL)
+		put_blocks(write, &outlet);
+	put(&outlet, write->waiting.bytes, write->waiting.length);
 	put_frame(&outlet);
 }
 
@@ -578,7 +580,7 @@ write_new_file(CsvWrite *write)
 	settle_directory(directory);
 	if (find_truncate(write) != NULL)
 		list_doomed(write);
-	if (!has_rows(write))
+	if (rows_form(write) == NULL)
 		return;
 	path = psprintf("%.*s%s%s", (int) (star - write->filename), write->filename,
 					csv_hidden_tag(write->relid), star + 1);
@@ -606,9 +608,9 @@ append_to_file(CsvWrite *write)
 	bool		lacks_break;
 
 	write->is_made = stat(write->filename, &write->before) != 0;
-	if (!has_rows(write))
+	if (rows_form(write) == NULL)
 		return;
-	rows = last_part(write)->form;
+	rows = rows_form(write);
 	form = find_truncate(write) != NULL ? csv_file_form_new(rows->table) :
 		csv_file_form_read(rows->table);
 	if (!csv_file_forms_equal(rows->table, &form, &rows->file))
@@ -650,8 +652,7 @@ write_all(void)
 	{
 		CsvWrite   *write = lfirst(cell);
 
-		flush_waiting(write);
-		if (!write->is_pattern && write->parts != NIL)
+		if (!write->is_pattern && is_written(write))
 			write->lock = csv_file_lock_number(write->filename);
 	}
 	/* all transactions lock files in this order */
@@ -660,7 +661,7 @@ write_all(void)
 	{
 		CsvWrite   *write = lfirst(cell);
 
-		if (write->parts == NIL)
+		if (!is_written(write))
 			continue;
 		ForceSyncCommit();
 		if (write->is_pattern)
