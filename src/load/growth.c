@@ -70,6 +70,7 @@ struct CsvGrowth
 	GrowingFile *files;
 	int			nfiles;
 	CsvFilePlace *starts;
+	uint64	   *nbytes;			/* of the files, up to there */
 	CsvFileIdentity *identities;
 	CsvResume	resume;
 	int			fd;				/* of the file that is looked at */
@@ -524,6 +525,8 @@ set_files(CsvGrowth *growth)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	growth->starts = palloc_extended(sizeof(CsvFilePlace) * Max(growth->nfiles, 1),
 									 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	growth->nbytes = palloc_extended(sizeof(uint64) * Max(growth->nfiles, 1),
+									 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	growth->identities = palloc_extended(sizeof(CsvFileIdentity) * Max(growth->nfiles, 1),
 										 MCXT_ALLOC_HUGE);
 	for (int i = 0; i < growth->nfiles; i++)
@@ -533,11 +536,13 @@ set_files(CsvGrowth *growth)
 		table->files[i] = file->name;
 		table->left_out[i] = file->is_left_out || !file->has_news;
 		growth->identities[i] = file->identity;
-		if (file->position != NULL && !file->is_rewritten)
-			growth->starts[i] = file->position->place;
+		if (file->position == NULL || file->is_rewritten)
+			continue;
+		growth->starts[i] = file->position->place;
+		growth->nbytes[i] = file->position->bytes.nbytes;
 	}
 	growth->resume = (CsvResume) {
-		growth->starts, growth->identities, check_begin, note_end, growth
+		growth->starts, growth->nbytes, growth->identities, check_begin, note_end, growth
 	};
 	table->resume = &growth->resume;
 }

@@ -236,39 +236,6 @@ pass_input(CsvCodec *codec, CsvCompression compression, const uint8_t *input,
 	return true;
 }
 
-/* the end of the last complete member or frame; nbytes if a part before is damaged */
-static uint64
-complete_end(int fd, CsvCompression compression, uint64 nbytes)
-{
-	uint8_t    *input = palloc(INPUT_BYTES + OUTPUT_BYTES);
-	CsvCodec   *codec = csv_codec_open(compression, true);
-	uint64		at = 0;
-	uint64		end = 0;
-	bool		is_good = codec != NULL;
-
-	PG_TRY();
-	{
-		while (is_good && at < nbytes)
-		{
-			ssize_t		nread = pread(fd, input, Min(INPUT_BYTES, nbytes - at),
-									  (off_t) at);
-
-			if (nread > 0)
-				is_good = pass_input(codec, compression, input, (size_t) nread,
-									 input + INPUT_BYTES, &at, &end);
-			else if (nread == 0 || errno != EINTR)
-				break;
-		}
-	}
-	PG_FINALLY();
-	{
-		csv_codec_close(codec);
-	}
-	PG_END_TRY();
-	pfree(input);
-	return is_good ? end : nbytes;
-}
-
 /* ---- begin and end ---- */
 
 void
@@ -321,10 +288,40 @@ begin_at(CsvDecompressor *decompressor, uint64 offset)
 				 errmsg("out of memory")));
 }
 
+/*
+ * The end of the file's last complete member or frame before nbytes; nbytes if a part
+ * before is damaged.  end: of one before, or 0.
+ */
+static uint64
+complete_end(CsvDecompressor *decompressor, uint64 end, uint64 nbytes)
+{
+	const CsvCompression compression = decompressor->compression;
+	uint8_t    *input = palloc(INPUT_BYTES + OUTPUT_BYTES);
+	uint64		at = end;
+	bool		is_good;
+
+	decompressor->codec = csv_codec_open(compression, true);
+	is_good = decompressor->codec != NULL;
+	while (is_good && at < nbytes)
+	{
+		ssize_t		nread = pread(decompressor->fd, input, Min(INPUT_BYTES, nbytes - at),
+								  (off_t) at);
+
+		if (nread > 0)
+			is_good = pass_input(decompressor->codec, compression, input, (size_t) nread,
+								 input + INPUT_BYTES, &at, &end);
+		else if (nread == 0 || errno != EINTR)
+			break;
+	}
+	csv_decompressor_end(decompressor);
+	pfree(input);
+	return is_good ? end : nbytes;
+}
+
 void
 csv_decompressor_begin(CsvDecompressor *decompressor,
 					   CsvCompression compression, const char *name,
-					   int fd, uint64 *end, int nthreads)
+					   int fd, uint64 *end, uint64 complete, int nthreads)
 {
 	csv_decompressor_end(decompressor);
 	csv_compression_prepare(compression, name, false);
@@ -333,7 +330,7 @@ csv_decompressor_begin(CsvDecompressor *decompressor,
 	decompressor->fd = fd;
 	decompressor->is_file = fd >= 0;
 	if (end != NULL)
-		*end = complete_end(fd, compression, *end);
+		*end = complete_end(decompressor, complete <= *end ? complete : 0, *end);
 	decompressor->file_end = end != NULL ? *end : PG_UINT64_MAX;
 	decompressor->nthreads = nthreads;
 	decompressor->ndelivered = 0;

@@ -64,11 +64,12 @@ extern CsvDecompressor *csv_decompressor_create(CsvReadFn read, CsvSeekFn seek,
  * read from it until csv_decompressor_end().  end: NULL, or the length of a file that
  * grows; becomes the end of its last complete member or frame, behind which `read` must
  * deliver nothing.  If the bytes before are damaged, *end stays: reading will say why.
+ * complete: as far as its members or frames are known to be complete.
  */
 extern void csv_decompressor_begin(CsvDecompressor *decompressor,
 								   CsvCompression compression,
 								   const char *name, int fd, uint64 *end,
-								   int nthreads);
+								   uint64 complete, int nthreads);
 
 /*
  * Returns up to nbytes decompressed bytes; 0 at the end.  ERROR if a file is damaged,

@@ -1041,6 +1041,7 @@ static void
 begin_decompression(CsvSource *source)
 {
 	CsvCompression compression = csv_file_compression(source->table, source->name);
+	const CsvResume *resume = source->table->resume;
 
 	/* TRUNCATE leaves an empty file */
 	source->is_compressed = compression != CSV_COMPRESSION_NONE &&
@@ -1062,6 +1063,7 @@ begin_decompression(CsvSource *source)
 	csv_decompressor_begin(source->decompressor, compression, source->name,
 						   source->is_regular ? source->fd : -1,
 						   source->grows || source->appends ? &source->nbytes : NULL,
+						   resume != NULL ? resume->nbytes[source->next - 1] : 0,
 						   csv_stream_threads(source->table->settings.cpu_threads));
 }
 

@@ -95,6 +95,7 @@ typedef struct CsvResume
 {
 	/* for each file: where to begin; offset 0: at the beginning */
 	const struct CsvFilePlace *starts;
+	const uint64 *nbytes;		/* of the file, up to there */
 	const CsvFileIdentity *identities;	/* when the places were found */
 
 	/* the open file (by its number, and descriptor) will be read from its place on */
