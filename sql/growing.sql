@@ -209,6 +209,10 @@ SELECT shell($$printf 'a,b\n18,same\n' >log.c && cp log.c log.d$$);
 SELECT * FROM load_log();
 SELECT shell($$printf '' >log.c$$);
 SELECT * FROM load_log();
+-- a file that cannot be examined
+SELECT shell($$ln -s log.e log.e$$);
+SELECT * FROM load_log();
+SELECT shell($$rm log.e$$);
 -- the last record of a file that has rested, and is not the newest
 SELECT shell($$printf '19,nineteen' >>log.b && touch -d '1 hour ago' log.b$$);
 SELECT * FROM load_log();

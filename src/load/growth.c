@@ -168,9 +168,15 @@ list_files(CsvGrowth *growth)
 
 		CHECK_FOR_INTERRUPTS();
 		(void) csv_check_filename(ERROR, names[i]);
-		if (stat(names[i], &st) != 0 && errno == ENOENT)
-			continue;
-		else if (!S_ISREG(st.st_mode))
+		if (stat(names[i], &st) != 0)
+		{
+			if (errno == ENOENT)
+				continue;
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not stat file \"%s\": %m", names[i])));
+		}
+		if (!S_ISREG(st.st_mode))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is not a regular file", names[i])));
