@@ -1240,34 +1240,46 @@ AS $$
 DECLARE
 	command CONSTANT text := format('SELECT coalesce(pg_catalog.json_agg(e), ''[]'') FROM %s.csv_gpu_errors(%%s::pg_catalog.regclass, %s::pg_catalog.int8) e',
 		'@extschema@', coalesce(max_records::text, 'NULL'));
+	dblink text;
 	query text;
 	node record;
+	detail text;
 BEGIN
 	IF @extschema@.csv_gpu_is_of_citus(target) THEN
 		query := format('SELECT p.nodename || '':'' || p.nodeport AS server, p.success, p.result
 				FROM run_command_on_placements($1, %L) p', format(command, '$name$%s$name$'));
 	ELSE
-		query := (
-			SELECT format('SELECT s.srvname AS server, true AS success, d.result
-					FROM pg_inherits i JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid
-						JOIN pg_foreign_server s ON s.oid = f.ftserver,
-						%I.dblink(s.srvname::text, format(%L, quote_literal(format(''%%I.%%I'',
-							(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''schema_name''),
-							(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''table_name'')))))
-						AS d(result text)
-					WHERE i.inhparent = $1 ORDER BY i.inhrelid', n.nspname, command)
+		dblink := (
+			SELECT format('SELECT d.result FROM %I.dblink($1, $2) d(result text)', n.nspname)
 				FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
 				WHERE e.extname = 'dblink');
-		IF query IS NULL THEN
+		IF dblink IS NULL THEN
 			RAISE feature_not_supported USING
 				MESSAGE = 'csv_gpu_server_errors() needs the extension dblink, which is not in this database',
 				HINT = 'Run CREATE EXTENSION dblink.';
 		END IF;
+		-- the result is at first what a server is asked
+		query := format('SELECT s.srvname::text AS server, true AS success, format(%L, quote_literal(format(''%%I.%%I'',
+						(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''schema_name''),
+						(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''table_name'')))) AS result
+				FROM pg_inherits i JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid
+					JOIN pg_foreign_server s ON s.oid = f.ftserver
+				WHERE i.inhparent = $1 ORDER BY i.inhrelid', command);
 	END IF;
 	FOR node IN EXECUTE query USING target LOOP
 		IF NOT node.success THEN
 			RAISE external_routine_exception
 				USING MESSAGE = format('node %s: %s', node.server, node.result);
+		END IF;
+		IF dblink IS NOT NULL THEN
+			BEGIN
+				EXECUTE dblink INTO STRICT node.result USING node.server, node.result;
+			EXCEPTION WHEN OTHERS THEN
+				GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+				RAISE EXCEPTION USING
+					ERRCODE = SQLSTATE,
+					MESSAGE = concat_ws(': ', format('server "%s"', node.server), SQLERRM, nullif(detail, ''));
+			END;
 		END IF;
 		RETURN QUERY SELECT node.server::text, e.*
 			FROM json_to_recordset(node.result::json) e(filename text, record bigint, line bigint,
