@@ -302,7 +302,7 @@ csv_hidden_show(int at, const char *hidden, const char *shown)
 	return error;
 }
 
-/* ---- hidden directories ---- */
+/* ---- locks ---- */
 
 static bool
 is_ours(const struct stat *st)
@@ -313,13 +313,13 @@ is_ours(const struct stat *st)
 }
 
 /*
- * Returns a descriptor, which holds a lock on the directory, or -1 with errno:
+ * Returns a descriptor, which holds a lock on the file or directory, or -1 with errno:
  * EWOULDBLOCK if another process holds the lock, ESTALE if it is not one of ours.
  */
 static int
 open_hidden(int at, const char *path)
 {
-	int			fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int			fd = openat(at, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 	int			error = 0;
 
@@ -329,8 +329,9 @@ open_hidden(int at, const char *path)
 		error = errno;
 	else if (!is_ours(&st))
 		error = ESTALE;
-	/* not every file system has locks of directories */
-	else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+	/* not every file system has locks of directories, and exclusive ones for readers */
+	else if (flock(fd, (S_ISDIR(st.st_mode) ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 &&
+			 errno == EWOULDBLOCK)
 		error = EWOULDBLOCK;
 	if (error == 0)
 		return fd;
@@ -338,6 +339,29 @@ open_hidden(int at, const char *path)
 	errno = error;
 	return -1;
 }
+
+int
+csv_hidden_lock(int fd)
+{
+	int			lock = AcquireExternalFD() ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -2;
+
+	if (lock == -1)
+		ReleaseExternalFD();
+	if (lock >= 0)
+		(void) flock(lock, LOCK_EX | LOCK_NB);
+	return lock;
+}
+
+void
+csv_hidden_unlock(int lock)
+{
+	if (lock < 0)
+		return;
+	close(lock);
+	ReleaseExternalFD();
+}
+
+/* ---- hidden directories ---- */
 
 /* remove the directory and all that is in it; returns 0 or errno */
 static int
@@ -416,9 +440,9 @@ examine(int at, const char *name, Leftover *leftover)
 {
 	const char *shown = shown_name(name);
 	const char *tag = shown != NULL ? strstr(shown, CSV_TAG) : NULL;
-	int64		nbytes = 0;
 	Owner		owner;
 	struct stat st;
+	int			fd;
 
 	while (tag != NULL && read_tag(tag, &owner) == 0)
 		tag = strstr(tag + 1, CSV_TAG);
@@ -430,18 +454,14 @@ examine(int at, const char *name, Leftover *leftover)
 		fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !is_ours(&st))
 		return false;
 	leftover->is_directory = S_ISDIR(st.st_mode);
-	leftover->nbytes = st.st_size;
+	leftover->nbytes = leftover->is_directory ? 0 : st.st_size;
+	/* its session may just be settling it, or it is of a copy of this server */
+	fd = open_hidden(at, name);
+	if (fd < 0)
+		return errno != EWOULDBLOCK;
 	if (leftover->is_directory)
-	{
-		int			fd = open_hidden(at, name);
-
-		/* its session may just be settling it */
-		if (fd < 0)
-			return errno != EWOULDBLOCK;
-		(void) walk(fd, ".", 0, false, &nbytes);
-		leftover->nbytes = nbytes;
-		close(fd);
-	}
+		(void) walk(fd, ".", 0, false, &leftover->nbytes);
+	close(fd);
 	return true;
 }
 
@@ -453,16 +473,11 @@ settle(int at, const char *directory, const Leftover *leftover, bool is_loud)
 	bool		is_committed = leftover->fate == FATE_COMMITTED;
 	int			fd;
 
-	if (leftover->fate == FATE_UNKNOWN)
+	fd = leftover->fate != FATE_UNKNOWN ? open_hidden(at, leftover->name) : -1;
+	if (fd < 0)
 		return;
 	if (leftover->is_directory)
-	{
-		fd = open_hidden(at, leftover->name);
-		if (fd < 0)
-			return;
 		csv_hidden_end(fd, path, is_committed, is_loud);
-		close(fd);
-	}
 	else if (is_committed)
 	{
 		errno = csv_hidden_show(at, leftover->name, leftover->shown);
@@ -471,6 +486,7 @@ settle(int at, const char *directory, const Leftover *leftover, bool is_loud)
 	}
 	else if (unlinkat(at, leftover->name, 0) != 0 && errno != ENOENT && is_loud)
 		csv_warn_at_end("could not remove file \"%s\": %m", path);
+	close(fd);
 }
 
 /*

@@ -52,6 +52,14 @@ extern char *csv_hidden_path(const char *path);
 extern int	csv_hidden_make(const char *path);
 
 /*
+ * Locks a hidden file that has just been opened for writing, so that a server with a copy
+ * of this server's data directory does not settle it.  Returns a descriptor, which keeps
+ * the lock after the file is closed, or a negative number: then there is no lock.
+ */
+extern int	csv_hidden_lock(int fd);
+extern void csv_hidden_unlock(int lock);
+
+/*
  * Rename a file or directory, unless there is a file of the new name, and return 0 or
  * errno.  Names are relative to the directory `at`, as for renameat(), which must be
  * synchronized afterwards.  csv_hidden_show(): another session may have done so.

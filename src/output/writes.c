@@ -106,6 +106,7 @@ struct CsvWrite
 	/* while the transaction commits */
 	uint64		lock;			/* of a plain file */
 	char	   *path;			/* a pattern: the new file; NULL: not made */
+	int			hidden_lock;	/* ... which csv_hidden_lock() has locked */
 	List	   *doomed;			/* ... and files to delete */
 	bool		is_open;		/* a plain file */
 	CsvSink		sink;
@@ -590,6 +591,7 @@ write_new_file(CsvWrite *write)
 				 errmsg("file \"%s\" already exists", path)));
 	csv_sink_open(&sink, csv_hidden_path(path), O_CREAT | O_EXCL);
 	write->path = path;
+	write->hidden_lock = csv_hidden_lock(sink.fd);
 	put_rows(write, &sink, true, false);
 	csv_sink_close(&sink, true);
 	if (fsync_fname_ext(directory, true, true, WARNING) != 0)
@@ -837,6 +839,13 @@ end_transaction(XactEvent event, void *arg)
 			break;
 		default:
 			return;
+	}
+	foreach(cell, writes)
+	{
+		CsvWrite   *write = lfirst(cell);
+
+		if (write->path != NULL)
+			csv_hidden_unlock(write->hidden_lock);
 	}
 	/* the memory goes with the transaction */
 	writes = NIL;

@@ -2,7 +2,10 @@
 # random rows of many types, in random dialects and encodings, into plain files and
 # patterns, new files and existing ones.
 #
-# CSV_GPU_FDW_SECONDS=N takes N seconds for random tables.
+# COPY FROM, and Python's and DuckDB's readers where there are any, read the same values
+# from files of a dialect that they know.  CSV_GPU_FDW_DUCKDB is the path of build/duckdb.
+#
+# CSV_GPU_FDW_SECONDS=N takes N seconds for random tables; CSV_GPU_FDW_CRASHES=N crashes N times.
 use strict;
 use warnings;
 
@@ -17,7 +20,7 @@ use Time::HiRes qw(sleep time);
 random_seed();
 my $seconds = seconds_to_run(12);
 my $directory = PostgreSQL::Test::Utils::tempdir;
-my $node = csv_server('writable', max_prepared_transactions => 2, QUICK_FILES);
+my $node = csv_server('writable', max_prepared_transactions => 2, max_wal_senders => 1, wal_level => 'replica', QUICK_FILES);
 my %databases = (
 	postgres => [ '', 'UTF8', 'UTF8', 'UTF8', 'LATIN1', 'SJIS', 'EUC_JP', 'GB18030', 'SQL_ASCII', 'UTF16', 'UTF16LE', 'UTF16BE' ],
 	latin => [ '', 'LATIN1', 'UTF8', 'UTF16' ]);
@@ -71,6 +74,9 @@ sub value
 	return "(left(" . pick(@texts, @{ $high{$database} }) . ($type =~ /\((\d+)\)/ ? ", $1" : ', 100000') . "))::$type";
 }
 
+# options of dialects that other readers know
+my $known_options = qr/^(?:header|delimiter|quote|escape|null|format|encoding|record_boundary)$/;
+
 # "name 'value'", by weight
 sub some
 {
@@ -109,6 +115,7 @@ sub table_options
 		some(\%options, 0.15, multiline => 'false');
 	}
 	$options{encoding} = $encoding if $encoding ne '';
+	delete @options{ grep { !/$known_options/ } keys %options } if chance(0.4);
 	return %options;
 }
 
@@ -120,8 +127,90 @@ sub options_sql
 	return join ', ', map { "$_ " . literal($options{$_}) } sort keys %options;
 }
 
-my ($nrows, $nrefused, $ntables) = (0, 0, 0);
-my %refusals;
+my ($nrows, $nrefused, $ntables, $nfiles) = (0, 0, 0, 0);
+my (%refusals, %readings);
+
+# ---- other readers ----
+
+# Fields of CSV files, as lines of hexadecimal digits, in order: of one file in the
+# dialect of COPY, and of others in a dialect.
+write_file("$directory/fields.py", <<'PYTHON');
+import csv, sys
+delimiter, quote, encoding, header, *paths = sys.argv[1:]
+csv.field_size_limit(10 ** 9)
+rows = []
+for path in paths:
+	with open(path, encoding=encoding, newline='') as file:
+		rows += list(csv.reader(file, delimiter=delimiter, quotechar=quote, strict=True))[int(header):]
+for row in sorted(','.join(field.encode().hex() for field in row) for row in rows):
+	print(row)
+PYTHON
+
+my %python_encodings = (UTF8 => 'utf-8', LATIN1 => 'latin-1', map { $_ => 'utf-16' } 'UTF16', 'UTF16LE', 'UTF16BE');
+my %unpack = ('.gz' => 'gzip -dc', '.zst' => 'zstd -dcq', '.lz4' => 'lz4 -dcq');
+
+sub fields
+{
+	my ($delimiter, $quote, $encoding, $header, @files) = @_;
+
+	return join '', run_command([ 'python3', "$directory/fields.py", $delimiter, $quote, $encoding, $header, @files ]);
+}
+
+# what others read from the files of the table "f", and should, which is "written":
+# (reader, expected, found)
+sub read_by_others
+{
+	my ($session, $heap, $options, @files) = @_;
+	my %copy = map { $_ => $options->{$_} } grep { exists $options->{$_} } qw(format delimiter quote escape null encoding);
+	my $is_csv = !$options->{format};
+	my $encoding = $options->{encoding} // 'UTF8';
+	my $null = $options->{null} // '';
+	my $has_header = $options->{header} ? 1 : 0;
+	my $quote = $options->{quote} // '"';
+	my $delimiter = $options->{delimiter} // ',';
+	my @readings;
+
+	return if !@files || $quote eq '' || $delimiter !~ /^[ -~\t]$/;
+	$session->value('SET csv_gpu_fdw.copy = off; RESET DateStyle; RESET extra_float_digits; RESET IntervalStyle');
+
+	for (@files)
+	{
+		my ($suffix) = /(\.gz|\.zst|\.lz4)$/;
+
+		next if !$suffix;
+		system("$unpack{$suffix} '$_' >'$_.plain'") == 0 or die "$suffix: $_";
+		$_ = "$_.plain";
+	}
+	if ($encoding !~ /^UTF16/)
+	{
+		my $definition = join ', ', (map { "$_ " . literal($copy{$_}) } sort keys %copy), $is_csv ? ('format csv') : (), "header $has_header";
+		my $sql = join '; ', map { 'COPY back FROM ' . literal($_) . " ($definition)" } @files;
+		my ($out, $err) = $session->query("BEGIN; CREATE TEMP TABLE back ($heap) ON COMMIT DROP; $sql; COPY back TO STDOUT; COMMIT");
+
+		push @readings, [ 'COPY', ($session->query('COPY written TO STDOUT'))[0], $out . $err ];
+	}
+	return @readings if !$is_csv || !has_program('python3') || !$python_encodings{$encoding}
+	  || ($options->{escape} // $quote) ne $quote;
+	my $all = "$directory/written";
+
+	$session->value("COPY written TO '$all' (FORMAT csv, NULL " . literal($null) . ", QUOTE E'\\x02', FORCE_QUOTE *, ENCODING 'UTF8')");
+	my $expected = fields(',', "\x02", 'utf-8', 0, $all);
+
+	push @readings, [ 'Python', $expected, fields($delimiter, $quote, $python_encodings{$encoding}, $has_header, @files) ];
+	return @readings if !$ENV{CSV_GPU_FDW_DUCKDB} || $encoding ne 'UTF8';
+	my $ncolumns = () = $heap =~ /"(?:[^"]|"")*" /g;
+
+	unlink $all;
+	my $files = join ', ', map { "'$_'" } @files;
+	my $columns = join ', ', map { "'c$_': 'varchar'" } 1 .. $ncolumns;
+	my $read = "read_csv([$files], auto_detect = false, header = " . ($has_header ? 'true' : 'false') . ", delim = '"
+	  . $delimiter . "', quote = '" . $quote =~ s/'/''/gr . "', escape = '" . $quote =~ s/'/''/gr
+	  . "', strict_mode = false, parallel = false, allow_quoted_nulls = false, new_line = '" . { crlf => '\\r\\n', cr => '\\r', lf => '\\n' }->{ $options->{record_boundary} // 'lf' } . "', columns = {$columns})";
+	my $errors = (run_command([ $ENV{CSV_GPU_FDW_DUCKDB}, 1, "COPY (SELECT * FROM $read) TO '$all' (FORMAT csv, HEADER false, FORCE_QUOTE *)" ]))[1];
+
+	push @readings, [ 'DuckDB', $expected, $errors || fields(',', '"', 'utf-8', 0, $all) ];
+	return @readings;
+}
 
 sub try_table
 {
@@ -204,9 +293,19 @@ sub try_table
 	my $sort = sub { join "\n", $is_pattern ? sort(split /\n/, $_[0]) : $_[0] };
 	$nrows += () = $expected =~ /\n/g;
 	$ntables++;
-	return if $expected eq $found[0] && $found[1] eq '';
-	if ($is_pattern && $sort->($expected) eq $sort->($found[0]) && $found[1] eq '')
+	$nfiles += my @files = glob("$file*");
+	if ($found[1] eq '' && $sort->($expected) eq $sort->($found[0]))
 	{
+		return if grep { !/$known_options/ } keys %options;
+		for (read_by_others($session, $heap, \%options, grep { -s } @files))
+		{
+			my ($reader, $written, $read) = @$_;
+
+			$readings{$reader} += @files;
+			next if join("\n", sort split /\n/, $written) eq join("\n", sort split /\n/, $read);
+			fail("$reader: $what");
+			note("expected:\n$written\nfound:\n$read\nfiles: ", map { unpack('H*', slurp_file($_)) =~ s/^(.{600}).*/$1.../r . ' ' } @files);
+		}
 		return;
 	}
 	fail("read back: $what");
@@ -228,7 +327,7 @@ for (my ($number, $end) = (0, time + $seconds); time < $end; $number++)
 	try_table($sessions{$database}, $database, $number);
 	unlink glob("$directory/$database-*");
 }
-note("$ntables tables, $nrows rows, $nrefused refused");
+note("$ntables tables, $nfiles files, $nrows rows, $nrefused refused; by other readers ", join ', ', map { "$_ $readings{$_}" } sort keys %readings);
 note("$refusals{$_} $_") foreach sort { $refusals{$b} <=> $refusals{$a} } keys %refusals;
 ok($nrows > 0, 'rows were written');
 $_->value("SET client_min_messages = warning; DROP FOREIGN TABLE IF EXISTS f") foreach values %sessions;
@@ -434,6 +533,66 @@ fails($one, 'BEGIN; INSERT INTO closed VALUES (1); PREPARE TRANSACTION \'x\'', q
 $one->value('BEGIN; SAVEPOINT s; INSERT INTO closed VALUES (1); ROLLBACK TO s; PREPARE TRANSACTION \'x\'');
 $one->value('ROLLBACK PREPARED \'x\'');
 
+# a server with a copy of this server's data directory takes hidden files for those of
+# other transactions, so they are locked
+{
+	my ($tag) = glob("$directory/closed/csvgpu-*") or die;
+	my $aborted = $one->value('BEGIN; SELECT pg_current_xact_id(); ROLLBACK');
+	my $hidden = $tag =~ s{/(csvgpu-\d+-\d+)-\d+-(\d+\.csv)$}{/.$1-$aborted-$2.csvgpu}r;
+
+	write_file($hidden, "1\n");
+	open(my $file, '<', $hidden) or die "$hidden: $!";
+	flock($file, 6) or die "$hidden: $!";
+	is($one->value("SELECT state FROM csv_gpu_leftovers('$directory/closed', true)"), '', 'a locked file is left alone');
+	close $file;
+	is($one->value("SELECT state FROM csv_gpu_leftovers('$directory/closed', true)"), 'aborted', 'until the lock is released');
+
+	# a commit that waits
+	$node->safe_psql('postgres', q(ALTER SYSTEM SET synchronous_standby_names = 'nosuch'; SELECT pg_reload_conf()));
+	ok($node->poll_query_until('postgres', q(SELECT setting = 'nosuch' FROM pg_settings WHERE name = 'synchronous_standby_names')), 'there is no standby');
+	$one->send("SELECT pg_sleep(0.1);\nINSERT INTO closed VALUES (5)");
+	ok($node->poll_query_until('postgres', q(SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep')), 'a commit waits');
+	($hidden) = glob("$directory/closed/.*csvgpu");
+	open($file, '<', $hidden) or die "no hidden file: $!";
+	ok(!flock($file, 5), 'its file is locked');
+	$node->safe_psql('postgres', 'ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()');
+	is(($one->await)[1], '', 'the commit goes on');
+	ok(flock($file, 5), 'and the lock is released');
+}
+
+# files of other servers and programs, in the same directory
+{
+	mkdir "$directory/shared" or die;
+	my $system = $one->value('SELECT system_identifier FROM pg_control_system()');
+	my $other = $system - 1;
+	my $aborted = $one->value('BEGIN; SELECT pg_current_xact_id(); ROLLBACK');
+	my @theirs = ('a-theirs.csv', "a-csvgpu-$other-1-$aborted-5.csv", "a-csvgpu-$system-1-$aborted-5x.csv", "a-csvgpu-$system-1-$aborted-05.csv",
+		"a-xcsvgpu-$system-1-$aborted-5.csv", "a-csvgpu-$system-1-$aborted.csv", "b-csvgpu-$system-1-$aborted-5.csv", "a-csvgpu-$system-1-$aborted-5.csv.bak",
+		".a-csvgpu-$other-1-$aborted-5.csv.csvgpu", ".a-csvgpu-$system-2-$aborted-5.csv.csvgpu", ".a-csvgpu-$system-1-$aborted-5.csv", ".theirs.csvgpu",
+		".csvgpu-$other-1-$aborted-0.csvgpu/new/x.csv", ".csvgpu-$system-2-$aborted-0.csvgpu/old/x.csv");
+	my @ours = ("a-csvgpu-$system-1-$aborted-5.csv", ".a-csvgpu-$system-1-$aborted-6.csv.csvgpu", ".csvgpu-$system-1-$aborted-0.csvgpu/new/x.csv");
+
+	for (@theirs, @ours)
+	{
+		my $path = "$directory/shared/$_";
+
+		if (/\//)
+		{
+			my ($hidden, $below) = split /\//;
+
+			mkdir "$directory/shared/$hidden", 0700;
+			mkdir "$directory/shared/$hidden/$below", 0700;
+		}
+		write_file($path, "1,$_\n");
+	}
+	$one->value("CREATE FOREIGN TABLE shared (i int, t text) SERVER csv OPTIONS (filename '$directory/shared/a-*.csv', writable 'true')");
+	is($one->value('SELECT count(*) FROM shared'), 7, 'files of many servers');
+	$one->value("TRUNCATE shared; INSERT INTO shared VALUES (2); TRUNCATE shared; SELECT count(*) FROM csv_gpu_unload('SELECT 1', '$directory/shared/b.csv');
+		SELECT * FROM csv_gpu_leftovers('$directory/shared', true)");
+	is(join(' ', grep { !-e "$directory/shared/$_" || slurp_file("$directory/shared/$_") ne "1,$_\n" } @theirs), '', 'files of others stay');
+	is(join(' ', grep { -e "$directory/shared/$_" } @ours), '', 'ours are gone');
+}
+
 # a report after the commit, with a name that the client's encoding lacks
 mkdir "$directory/\xe2\x82\xac" or die;
 $one->value("CREATE FOREIGN TABLE euro (i int) SERVER csv OPTIONS (filename '$directory/\xe2\x82\xac/*.csv', writable 'true'); INSERT INTO euro VALUES (1)");
@@ -462,7 +621,7 @@ SKIP:
 		fails($one, "INSERT INTO $table (i) SELECT generate_series(1, 1000000)", qr/^ERROR:  could not write to file .*: File too large/m, "a full disk: $table");
 	}
 	is(slurp_file("$directory/cr.csv"), $plain, 'the file is as it was before');
-	is(join(' ', map { s{.*/}{}r =~ s/csvgpu-[-\d]+/tag/r } glob("$directory/closed/{*,.*csvgpu}")), 'tag.csv', 'no file is left');
+	is(join(' ', map { s{.*/}{}r =~ s/csvgpu-[-\d]+/tag/r } glob("$directory/closed/{*,.*csvgpu}")), 'tag.csv tag.csv', 'no file is left');
 	system('prlimit', '--pid=' . $one->pid, '--fsize=unlimited:unlimited') == 0 or die;
 }
 
