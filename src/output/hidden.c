@@ -329,7 +329,7 @@ open_hidden(int at, const char *path)
 		error = errno;
 	else if (!is_ours(&st))
 		error = ESTALE;
-	/* not every file system has locks of directories, and exclusive ones for readers */
+	/* some file systems have no locks of directories, or only shared locks for readers */
 	else if (flock(fd, (S_ISDIR(st.st_mode) ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 &&
 			 errno == EWOULDBLOCK)
 		error = EWOULDBLOCK;
