@@ -38,7 +38,7 @@ add_used(CsvCudaFile *file, int more)
 	__atomic_store_n(&session->used_file_bytes, used, __ATOMIC_RELAXED);
 }
 
-/* half of the limit is left for calls */
+/* some of the limit is left for calls */
 static bool
 may_use(const CsvCudaFile *file, uint64_t memory_limit)
 {

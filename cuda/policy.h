@@ -207,11 +207,13 @@
 #define CSV_CUDA_OUTPUTS		2
 
 /*
- * Files in use take this share of the limit at most.  Their bytes come in
- * pieces of CSV_CUDA_COPY_BYTES: a thread reads a piece in 1 ms, and the device copies
- * it in 0.1 ms.
+ * Files in use leave this share of the limit to calls, and at least so many bytes, but
+ * no more than half of the limit.  Bytes of files come in pieces of
+ * CSV_CUDA_COPY_BYTES: a thread reads a piece in 1 ms, and the device copies it in 0.1
+ * ms.
  */
-#define CSV_FILES_MEMORY_SHARE	2
+#define CSV_CALLS_MEMORY_SHARE	8
+#define CSV_CALLS_LEAST_BYTES	((size_t) 1 << 30)
 
 /*
  * Pinned memory that the session keeps though no engine uses it.  A scan takes at most

@@ -145,8 +145,12 @@ csv_session_whole_limit(const CsvSession *session, uint64_t memory_limit)
 static inline size_t
 csv_session_files_limit(const CsvSession *session, uint64_t memory_limit)
 {
-	return csv_session_whole_limit(session, memory_limit) /
-		CSV_FILES_MEMORY_SHARE;
+	size_t		whole = csv_session_whole_limit(session, memory_limit);
+	size_t		calls = whole / CSV_CALLS_MEMORY_SHARE;
+
+	if (calls < CSV_CALLS_LEAST_BYTES)
+		calls = whole / 2 < CSV_CALLS_LEAST_BYTES ? whole / 2 : CSV_CALLS_LEAST_BYTES;
+	return whole - calls;
 }
 
 /*

@@ -55,7 +55,7 @@ INJECT_WRAPS = $(call wraps,MarkGUCPrefixReserved csv_has_settled compute_parall
 INJECT_CUDA_OBJS = build/obj/test/inject/faults.o $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
 INJECT_CUDA_WRAPS = $(if $(WITH_CUDA),$(call wraps,csv_cuda_open csv_cuda_engine cudaMemcpyAsync))
 INJECT_SERVICE_WRAPS = $(call wraps,csv_outlet_init csv_device_patience csv_least_device_rows \
-	csv_most_device_files)
+	csv_most_device_files csv_least_head_limit)
 INJECT_READ_WRAPS = $(call wraps,pread)
 INJECT_SERVICE_OBJS = build/obj/test/inject/choose.o \
 	$(if $(WITH_CUDA),build/obj/test/inject/service.o $(INJECT_CUDA_OBJS))

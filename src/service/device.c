@@ -37,6 +37,9 @@ const uint64_t csv_least_device_rows = UINT64_C(8) << 20;
 
 const uint32_t csv_most_device_files = 1024;
 
+/* the memory of calls, and as much again */
+const uint64_t csv_least_head_limit = UINT64_C(2) << 30;
+
 struct CsvDevice
 {
 	CsvSession *session;

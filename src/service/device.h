@@ -70,6 +70,9 @@ extern const uint64_t csv_least_device_rows;
 /* the most files of a device that are known; more only if all of them are in use */
 extern const uint32_t csv_most_device_files;
 
+/* below this memory limit, no head of a file stays that is too large for it */
+extern const uint64_t csv_least_head_limit;
+
 /* ---- a device ---- */
 
 extern CsvDeviceState csv_device_state(CsvDevice *device);

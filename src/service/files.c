@@ -10,6 +10,10 @@
  * at the block that the scan asks for, and its blocks go round in the memory, as do
  * those of csv_cuda.h: the bytes at an offset are at offset % capacity.  A window whose
  * scan has ended is there for another scan, until something else needs its memory.
+ *
+ * If there is room for a part of a file, its head stays: always the same bytes, so that
+ * each scan finds them.  If the bytes used last stayed, a scan would find none of those
+ * that it wants next.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,11 +36,15 @@
 
 /*
  * Blocks of a window: 256 MB, so that threads copy the next chunks while the device
- * parses one.  If there is no room, half of it is tried, and so on.  A longer record
- * makes the window grow.
+ * parses one, but no more than this share of the device's memory limit.  If there is no
+ * room, half of it is tried, and so on.  A longer record makes the window grow.
  */
 #define WINDOW_BLOCKS		64
+#define WINDOW_SHARE		4
 #define LEAST_WINDOW_BLOCKS	2
+
+/* a head is as many of these parts of the file as there is room for */
+#define HEAD_PARTS			16
 
 /* bytes that are copied beyond those that were asked for: this many times as many */
 #define AHEAD_SHARE			8
@@ -51,8 +59,8 @@
 typedef struct OnDevice OnDevice;
 
 /*
- * A file on a device, even if its bytes have gone from there, or a window.  While it is
- * in use it has a descriptor.
+ * A file on a device, or its head, even if its bytes have gone from there; or a window.
+ * While it is in use it has a descriptor.
  */
 struct CsvDeviceFile
 {
@@ -60,6 +68,7 @@ struct CsvDeviceFile
 	OnDevice   *on;
 	bool		is_window;
 	CsvFileIdentity identity;	/* of a file that stays */
+	CsvDeviceFile *head;		/* for the scan of a window; NULL: nothing stays */
 	CsvCudaFile *bytes;
 	bool		is_stale;		/* it has changed, or cannot be read: not for new
 								 * scans */
@@ -341,9 +350,23 @@ is_same_place(const CsvDeviceFile *file, const CsvFileIdentity *identity)
 		file->identity.inode == identity->inode;
 }
 
+/* with room for the first nbytes bytes of the file */
+static CsvDeviceFile *
+make_copy(OnDevice *on, const CsvFileIdentity *identity, uint64_t nbytes)
+{
+	CsvDeviceFile *file = make_file(on, nbytes);
+
+	if (file != NULL)
+	{
+		file->identity = *identity;
+		file->size = file->end = nbytes;
+	}
+	return file;
+}
+
 /*
- * The file as it is now, with a use of its bytes.  Frees copies of an earlier state of
- * it, and copies that have lost their bytes, except those in use.
+ * The file as it is now, or its head, with a use of its bytes.  Frees copies of an
+ * earlier state of it, and copies that have lost their bytes, except those in use.
  */
 static CsvDeviceFile *
 find_file(OnDevice *on, const CsvFileIdentity *identity)
@@ -364,13 +387,26 @@ find_file(OnDevice *on, const CsvFileIdentity *identity)
 		}
 		file = next;
 	}
-	file = make_file(on, (uint64_t) identity->size);
-	if (file != NULL)
-	{
-		file->identity = *identity;
-		file->size = file->end = (uint64_t) identity->size;
-	}
-	return file;
+	return make_copy(on, identity, (uint64_t) identity->size);
+}
+
+/*
+ * The head of a file for which there is no room; NULL: there is next to none, or the
+ * device's memory limit is so low that calls need what a head would take.
+ */
+static CsvDeviceFile *
+make_head(OnDevice *on, const CsvFileIdentity *identity)
+{
+	uint64_t	nblocks = (uint64_t) identity->size / BLOCK_BYTES;
+	uint64_t	limit = csv_device_memory_limit();
+	CsvDeviceFile *head = NULL;
+
+	if (limit > 0 && limit < csv_least_head_limit)
+		return NULL;
+	for (uint64_t n = HEAD_PARTS - 1; head == NULL && n > 0; n--)
+		if (nblocks * n / HEAD_PARTS > 0)
+			head = make_copy(on, identity, nblocks * n / HEAD_PARTS * BLOCK_BYTES);
+	return head;
 }
 
 /* a window that no scan uses: the device keeps one at most */
@@ -390,14 +426,15 @@ static CsvDeviceFile *
 find_window(OnDevice *on)
 {
 	CsvDeviceFile *file = idle_window(on);
+	uint64_t	limit = csv_device_memory_limit() / WINDOW_SHARE / BLOCK_BYTES;
+	uint64_t	nblocks = limit == 0 || limit > WINDOW_BLOCKS ? WINDOW_BLOCKS : limit;
 
 	if (file != NULL && !use_memory(file))
 	{
 		free_file(file);
 		file = NULL;
 	}
-	for (uint64_t nblocks = WINDOW_BLOCKS;
-		 file == NULL && nblocks >= LEAST_WINDOW_BLOCKS; nblocks /= 2)
+	for (; file == NULL && nblocks >= LEAST_WINDOW_BLOCKS; nblocks /= 2)
 		file = make_file(on, nblocks * BLOCK_BYTES);
 	if (file != NULL)
 		file->is_window = true;
@@ -414,15 +451,23 @@ may_stay(const struct stat *st)
 		csv_has_settled(identity.modified);
 }
 
-/* blocks that are not ready are copied again */
-static void
+/*
+ * A scan begins to use the file; blocks that are not ready are copied again.  Returns
+ * the file; NULL, also for NULL: the scan does not use it.
+ */
+static CsvDeviceFile *
 begin_use(CsvDeviceFile *file, int descriptor, uint32_t wanted_threads)
 {
-	if (file->descriptor >= 0)
-		close(descriptor);
-	else
+	if (file == NULL)
+		return NULL;
+	if (file->descriptor < 0)
 	{
-		file->descriptor = descriptor;
+		file->descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+		if (file->descriptor < 0)
+		{
+			csv_cuda_file_leave(file->bytes);
+			return NULL;
+		}
 		file->nthreads = 0;
 		file->wanted = 0;
 		file->nbegun = file->nready;
@@ -430,6 +475,7 @@ begin_use(CsvDeviceFile *file, int descriptor, uint32_t wanted_threads)
 	file->nusers++;
 	if (file->nthreads < wanted_threads)
 		file->nthreads = wanted_threads;
+	return file;
 }
 
 /* no scan uses the file any more; it may have changed meanwhile */
@@ -452,6 +498,41 @@ end_use(CsvDeviceFile *file)
 		free_file(file);
 }
 
+/* a scan uses the file no more */
+static void
+leave(CsvDeviceFile *file)
+{
+	if (--file->nusers == 0 && file->nactive == 0)
+		end_use(file);
+}
+
+/* a window over the file, and its head, if the file may stay; NULL: there is no room */
+static CsvDeviceFile *
+open_window(OnDevice *on, int descriptor, CsvDeviceFile *head,
+			const CsvFileIdentity *staying, uint64_t file_bytes,
+			uint32_t wanted_threads)
+{
+	CsvDeviceFile *file = begin_use(find_window(on), descriptor, wanted_threads);
+
+	if (file == NULL)
+	{
+		if (head != NULL)
+			leave(head);
+		return NULL;
+	}
+	file->size = file->end = file_bytes;
+	file->first = file->nready = file->nbegun = 0;
+	file->given = UINT64_MAX;
+	file->error = 0;
+	file->is_stale = false;
+
+	/* made last, so that it leaves room for the window */
+	if (head == NULL && staying != NULL)
+		head = begin_use(make_head(on, staying), descriptor, wanted_threads);
+	file->head = head;
+	return file;
+}
+
 CsvDeviceFile *
 csv_device_file_open(CsvDevice *device, int descriptor, uint64_t file_bytes,
 					 uint32_t wanted_threads)
@@ -460,31 +541,22 @@ csv_device_file_open(CsvDevice *device, int descriptor, uint64_t file_bytes,
 	CsvFileIdentity identity;
 	OnDevice   *on = &on_devices[csv_device_place(device)];
 	CsvDeviceFile *file = NULL;
-	int			copy;
+	bool		stays;
 
-	if (file_bytes < LEAST_FILE_BYTES || fstat(descriptor, &st) != 0 ||
-		(copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) < 0)
+	if (file_bytes < LEAST_FILE_BYTES || fstat(descriptor, &st) != 0)
 		return NULL;
+	stays = may_stay(&st);
 	identity = csv_file_identity(&st);
 	pthread_once(&are_made, make_on_devices);
 	pthread_mutex_lock(&on->mutex);
 	on->device = device;
 	start_threads(on, wanted_threads);
-	if (on->nthreads > 0 && may_stay(&st))
-		file = find_file(on, &identity);
-	if (on->nthreads > 0 && file == NULL && (file = find_window(on)) != NULL)
-	{
-		file->size = file->end = file_bytes;
-		file->first = file->nready = 0;
-		file->given = UINT64_MAX;
-		file->error = 0;
-		file->is_stale = false;
-	}
-	if (file != NULL)
-		begin_use(file, copy, wanted_threads);
+	if (on->nthreads > 0 && stays)
+		file = begin_use(find_file(on, &identity), descriptor, wanted_threads);
+	if (on->nthreads > 0 && (file == NULL || file->size < (uint64_t) identity.size))
+		file = open_window(on, descriptor, file, stays ? &identity : NULL, file_bytes,
+						   wanted_threads);
 	pthread_mutex_unlock(&on->mutex);
-	if (file == NULL)
-		close(copy);
 	return file;
 }
 
@@ -533,8 +605,10 @@ csv_device_file_close(CsvDeviceFile *file)
 	OnDevice   *on = file->on;
 
 	pthread_mutex_lock(&on->mutex);
-	if (--file->nusers == 0 && file->nactive == 0)
-		end_use(file);
+	if (file->head != NULL)
+		leave(file->head);
+	file->head = NULL;
+	leave(file);
 	pthread_mutex_unlock(&on->mutex);
 }
 
@@ -650,6 +724,39 @@ slide_window(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes, bool *at_en
 	return true;
 }
 
+/*
+ * The head, if it has these bytes, or many of them; otherwise the file.  A scan that
+ * asks again wants a record whose end the head does not have.
+ */
+static CsvDeviceFile *
+find_part(CsvDeviceFile *file, uint64_t offset, uint64_t nbytes)
+{
+	CsvDeviceFile *head = file->head;
+	uint64_t	n = head != NULL && offset < head->end ? head->end - offset : 0;
+
+	return n >= nbytes || (n >= BLOCK_BYTES && offset != file->given) ? head : file;
+}
+
+/*
+ * Ask for the bytes, as csv_device_file_await(); *part will have them.  False: they
+ * cannot be asked for yet, or never.
+ */
+static bool
+ask_for(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes, bool *at_end,
+		bool in_order, CsvDeviceFile **part)
+{
+	*part = find_part(file, offset, *nbytes);
+	if (*part == file->head && *nbytes > (*part)->end - offset)
+	{
+		*nbytes = (*part)->end - offset;
+		*at_end = false;
+	}
+	if ((*part)->is_window && !slide_window(file, offset, nbytes, at_end))
+		return false;
+	want(*part, offset, *nbytes, in_order);
+	return true;
+}
+
 CsvStatus
 csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 					  bool *at_end, bool in_order,
@@ -658,7 +765,7 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 	OnDevice   *on = file->on;
 	uint64_t	wanted = *nbytes;
 	uint64_t	nready = 0;
-	bool		placed;
+	CsvDeviceFile *part = file;
 	double		since = 0;
 	CsvStatus	status = CSV_OK;
 
@@ -672,14 +779,12 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 		*nbytes = *at_end ? left : wanted;
 		if (*nbytes == 0)
 			break;
-		placed = !file->is_window || slide_window(file, offset, nbytes, at_end);
-		if (placed)
-			want(file, offset, *nbytes, in_order);
-		if (placed && is_there(file, offset + *nbytes))
+		if (ask_for(file, offset, nbytes, at_end, in_order, &part) &&
+			is_there(part, offset + *nbytes))
 			break;
-		if (file->error != 0)
+		if (part->error != 0)
 		{
-			errno = file->error;
+			errno = part->error;
 			status = errno == ENODEV || errno == ENOMEM ? CSV_DEVICE_FAILED :
 				CSV_UNREADABLE;
 			break;
@@ -689,9 +794,9 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 			status = CSV_INTERRUPTED;
 			break;
 		}
-		if (since == 0 || file->nready != nready)
+		if (since == 0 || part->nready != nready)
 			since = csv_now_seconds();
-		nready = file->nready;
+		nready = part->nready;
 		if (csv_now_seconds() - since > csv_device_patience)
 		{
 			errno = ETIMEDOUT;
@@ -701,7 +806,11 @@ csv_device_file_await(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes,
 		csv_nap(&on->for_scans, &on->mutex);
 	}
 	if (status == CSV_OK)
+	{
 		file->given = offset;
+		if (file->head != NULL)
+			csv_cuda_set_file(file->engine, part->bytes);
+	}
 	pthread_mutex_unlock(&on->mutex);
 	return status;
 }

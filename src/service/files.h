@@ -7,9 +7,9 @@
  * once, and stays there as long as there is room.  Scans at the same time share the
  * copy, and later scans find it.
  *
- * A file that has just changed, or may change unnoticed, does not stay, and neither does
- * a file for which there is too little room.  A window slides over the bytes of such a
- * file, for one scan.  As with kept columns, a copy is valid as long as the file's
+ * A file that has just changed, or may change unnoticed, does not stay, and of a file for
+ * which there is too little room only its first bytes do.  A window slides over the
+ * other bytes, for one scan.  As with kept columns, a copy is valid as long as the file's
  * device, inode, size and times are the same.
  */
 #ifndef CSV_FILES_H
@@ -36,7 +36,7 @@ extern uint64_t csv_devices_with_file(int descriptor);
 /* let an engine on the device read them; NULL: no longer */
 extern void csv_device_file_use(CsvDeviceFile *file, void *engine);
 
-/* does the file stay, or do its bytes pass through a window? */
+/* does the whole file stay, or do bytes of it pass through a window? */
 extern bool csv_device_file_stays(const CsvDeviceFile *file);
 
 /* the file's size; less if fewer bytes could be read */
@@ -44,7 +44,7 @@ extern uint64_t csv_device_file_bytes(CsvDeviceFile *file);
 
 /*
  * As CsvOwnBytes.await(); calls `interrupted` now and then.  Bytes before the offset may
- * go, if the file does not stay.  Meanwhile threads copy the bytes that come next;
+ * go, if they do not stay.  Meanwhile threads copy the bytes that come next;
  * in_order: the scan will want these.  If no bytes come: CSV_DEVICE_FAILED with errno
  * ETIMEDOUT; if a record is longer than the memory for it: with errno ENOMEM.
  */

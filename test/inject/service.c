@@ -6,6 +6,7 @@
 #define _GNU_SOURCE				/* struct ucred */
 #endif
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ extern void __wrap_csv_outlet_init(CsvOutlet *outlet, int socket,
 extern double __wrap_csv_device_patience;
 extern const uint64_t __wrap_csv_least_device_rows;
 extern const uint32_t __wrap_csv_most_device_files;
+extern uint64_t __wrap_csv_least_head_limit;
 
 double		__wrap_csv_device_patience = 30;
 
@@ -32,6 +34,16 @@ const uint64_t __wrap_csv_least_device_rows = 100;
 
 /* a session cannot scan 1024 files at once */
 const uint32_t __wrap_csv_most_device_files = 64;
+
+/* heads of files that are not large; a stand-in takes less memory than a GPU */
+uint64_t	__wrap_csv_least_head_limit = UINT64_C(300) << 20;
+
+static __attribute__((constructor)) void
+set_least_head_limit(void)
+{
+	if (getenv("CSV_GPU_FDW_STAND_IN") != NULL)
+		__wrap_csv_least_head_limit = UINT64_C(32) << 20;
+}
 
 extern ssize_t __real_pread(int file, void *bytes, size_t nbytes, off_t offset);
 extern ssize_t __wrap_pread(int file, void *bytes, size_t nbytes, off_t offset);

@@ -336,6 +336,39 @@ for my $limit (200, 1000)
 }
 gpu_memory_limit($node, 0);
 
+# ---- a file of which only the head stays ----
+
+# the bytes that csv_gpu_service has read so far
+sub bytes_read
+{
+	my ($rchar) = slurp_file('/proc/' . $_[0]->value('SELECT pid FROM csv_gpu_stat WHERE device = 0') . '/io') =~ /rchar: (\d+)/;
+
+	return $rchar;
+}
+
+{
+	my $size = -s "$directory/$most.csv";
+	my @nread;
+
+	end_program();
+	gpu_memory_limit($node, $real ? 300 : 32);
+	$session = new_session($node);
+	$session->value('SELECT n FROM small LIMIT 1');
+	for (1 .. 3)
+	{
+		my $before = bytes_read($session);
+
+		($out, $err) = $session->query(all_of($most));
+		is("$out$err", $rows{$most} . $messages{$most}, 'a file that does not fit: the rows');
+		push @nread, bytes_read($session) - $before;
+	}
+	cmp_ok($nread[0], '>=', $size, 'the file is read');
+	cmp_ok($nread[$_], '<', 0.9 * $size, 'and then its head no more') for 1, 2;
+	cmp_ok($nread[1], '>', 0.3 * $size, 'but the rest is');
+	$session->quit;
+	gpu_memory_limit($node, 0);
+}
+
 # ---- faults ----
 
 for my $fault (1, 2, 5, -1, -2, -5)
