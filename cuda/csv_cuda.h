@@ -151,6 +151,15 @@ extern CsvCudaFile *csv_cuda_file_create(CsvSession *session, uint64_t nbytes,
 /* false: the file's bytes have gone, or are more than the limit allows for files */
 extern bool csv_cuda_file_use(CsvCudaFile *file, uint64_t memory_limit);
 extern void csv_cuda_file_leave(CsvCudaFile *file);
+
+/*
+ * Read nbytes at an offset of a file in use; begin a file with the first nbytes of
+ * another.  False: the device has failed.
+ */
+extern bool csv_cuda_file_read(const CsvCudaFile *file, uint64_t offset, uint8_t *bytes,
+							   size_t nbytes);
+extern bool csv_cuda_file_extend(CsvCudaFile *file, const CsvCudaFile *with,
+								 size_t nbytes);
 extern void csv_cuda_file_free(CsvCudaFile *file);
 
 /*

@@ -108,6 +108,32 @@ csv_cuda_file_leave(CsvCudaFile *file)
 	csv_session_leave(session);
 }
 
+/* a copy on the default stream of the thread; waits for nothing else */
+static bool
+copy_and_wait(const CsvSession *session, void *to, const void *from, size_t nbytes,
+			  cudaMemcpyKind kind)
+{
+	return csv_session_lives(session) &&
+		cudaSetDevice(session->device) == cudaSuccess &&
+		cudaMemcpyAsync(to, from, nbytes, kind, cudaStreamPerThread) == cudaSuccess &&
+		cudaStreamSynchronize(cudaStreamPerThread) == cudaSuccess;
+}
+
+bool
+csv_cuda_file_read(const CsvCudaFile *file, uint64_t offset, uint8_t *bytes,
+				   size_t nbytes)
+{
+	return copy_and_wait(file->session, bytes, file->taken.bytes + offset, nbytes,
+						 cudaMemcpyDeviceToHost);
+}
+
+bool
+csv_cuda_file_extend(CsvCudaFile *file, const CsvCudaFile *with, size_t nbytes)
+{
+	return copy_and_wait(file->session, file->taken.bytes, with->taken.bytes, nbytes,
+						 cudaMemcpyDeviceToDevice);
+}
+
 void
 csv_cuda_file_free(CsvCudaFile *file)
 {

@@ -269,6 +269,7 @@ csv_remote_begin(CsvRemote *remote, const CsvBatches *batches)
 	message.kind = CSV_MESSAGE_FILE;
 	message.is_stream = remote->is_stream;
 	message.is_shared = batches->share != NULL;
+	message.grows = batches->grows;
 	message.place = csv_place_in_message(&remote->place);
 	message.file_bytes = remote->is_stream ? 0 : ahead.file_bytes;
 	with.files[0] = request_file(remote, NULL);

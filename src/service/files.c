@@ -46,6 +46,12 @@
 /* a head is as many of these parts of the file as there is room for */
 #define HEAD_PARTS			16
 
+/* a scan of at most this part of a file, at its end, has the file not stay */
+#define REST_SHARE			8
+
+/* before a copy of a file is extended, so many of its bytes are compared */
+#define SAMPLE_BYTES		((size_t) 64 << 10)
+
 /* bytes that are copied beyond those that were asked for: this many times as many */
 #define AHEAD_SHARE			8
 
@@ -68,6 +74,7 @@ struct CsvDeviceFile
 	OnDevice   *on;
 	bool		is_window;
 	CsvFileIdentity identity;	/* of a file that stays */
+	bool		grows;			/* bytes are only appended to it */
 	CsvDeviceFile *head;		/* for the scan of a window; NULL: nothing stays */
 	CsvCudaFile *bytes;
 	bool		is_stale;		/* it has changed, or cannot be read: not for new
@@ -364,14 +371,56 @@ make_copy(OnDevice *on, const CsvFileIdentity *identity, uint64_t nbytes)
 	return file;
 }
 
+/* a file that has just changed may change again unnoticed */
+static bool
+has_settled(const CsvFileIdentity *identity)
+{
+	return csv_has_settled(identity->changed) && csv_has_settled(identity->modified);
+}
+
+/* has the file these bytes of its copy at this offset? */
+static bool
+has_sample(const CsvDeviceFile *copy, int descriptor, uint64_t offset)
+{
+	uint8_t		was[SAMPLE_BYTES];
+	uint8_t		is[SAMPLE_BYTES];
+
+	return csv_cuda_file_read(copy->bytes, offset, was, SAMPLE_BYTES) &&
+		pread(descriptor, is, SAMPLE_BYTES, (off_t) offset) == (ssize_t) SAMPLE_BYTES &&
+		memcmp(was, is, SAMPLE_BYTES) == 0;
+}
+
+/*
+ * The copy of a file to which bytes were appended begins with the copy of an earlier
+ * state of it, as far as that was copied in whole blocks.  As with kept columns, its
+ * first and last bytes show that it is the same file.
+ */
+static void
+extend_copy(CsvDeviceFile *file, const CsvDeviceFile *earlier, int descriptor)
+{
+	uint64_t	nblocks = earlier->nready;
+
+	if (nblocks > earlier->end / BLOCK_BYTES)
+		nblocks = earlier->end / BLOCK_BYTES;
+	if (nblocks > file->end / BLOCK_BYTES)
+		nblocks = file->end / BLOCK_BYTES;
+	if (nblocks == 0 || !has_sample(earlier, descriptor, 0) ||
+		!has_sample(earlier, descriptor, nblocks * BLOCK_BYTES - SAMPLE_BYTES) ||
+		!csv_cuda_file_extend(file->bytes, earlier->bytes, nblocks * BLOCK_BYTES))
+		return;
+	memset(file->is_ready, true, nblocks);
+	file->nbegun = file->nready = nblocks;
+}
+
 /*
  * The file as it is now, or its head, with a use of its bytes.  Frees copies of an
  * earlier state of it, and copies that have lost their bytes, except those in use.
  */
 static CsvDeviceFile *
-find_file(OnDevice *on, const CsvFileIdentity *identity)
+find_file(OnDevice *on, const CsvFileIdentity *identity, bool grows, int descriptor)
 {
 	CsvDeviceFile *file = TAILQ_FIRST(&on->files);
+	CsvDeviceFile *extended = NULL;
 
 	while (file != NULL)
 	{
@@ -379,15 +428,25 @@ find_file(OnDevice *on, const CsvFileIdentity *identity)
 
 		if (is_same_place(file, identity))
 		{
-			file->is_stale |= !csv_same_file(&file->identity, identity);
-			if (!file->is_stale && (file->descriptor >= 0 || use_memory(file)))
+			bool		in_use = file->descriptor >= 0;
+			bool		is_there = in_use || use_memory(file);
+
+			file->is_stale |= !csv_same_file(&file->identity, identity) ||
+				!has_settled(identity);
+			if (is_there && !file->is_stale)
 				return file;
-			if (file->descriptor < 0)
+			if (is_there && grows && file->grows && extended == NULL &&
+				(extended = make_copy(on, identity, (uint64_t) identity->size)) != NULL)
+				extend_copy(extended, file, descriptor);
+			if (is_there && !in_use)
+				csv_cuda_file_leave(file->bytes);
+			if (!in_use)
 				free_file(file);
 		}
 		file = next;
 	}
-	return make_copy(on, identity, (uint64_t) identity->size);
+	return extended != NULL ? extended :
+		make_copy(on, identity, (uint64_t) identity->size);
 }
 
 /*
@@ -441,16 +500,6 @@ find_window(OnDevice *on)
 	return file;
 }
 
-/* a file that has just changed may change again unnoticed */
-static bool
-may_stay(const struct stat *st)
-{
-	CsvFileIdentity identity = csv_file_identity(st);
-
-	return S_ISREG(st->st_mode) && csv_has_settled(identity.changed) &&
-		csv_has_settled(identity.modified);
-}
-
 /*
  * A scan begins to use the file; blocks that are not ready are copied again.  Returns
  * the file; NULL, also for NULL: the scan does not use it.
@@ -484,7 +533,7 @@ end_use(CsvDeviceFile *file)
 {
 	struct stat st;
 
-	if (!file->is_window && fstat(file->descriptor, &st) == 0)
+	if (!file->is_window && !file->grows && fstat(file->descriptor, &st) == 0)
 	{
 		CsvFileIdentity identity = csv_file_identity(&st);
 
@@ -534,8 +583,8 @@ open_window(OnDevice *on, int descriptor, CsvDeviceFile *head,
 }
 
 CsvDeviceFile *
-csv_device_file_open(CsvDevice *device, int descriptor, uint64_t file_bytes,
-					 uint32_t wanted_threads)
+csv_device_file_open(CsvDevice *device, int descriptor, uint64_t from,
+					 uint64_t file_bytes, bool grows, uint32_t wanted_threads)
 {
 	struct stat st;
 	CsvFileIdentity identity;
@@ -545,14 +594,24 @@ csv_device_file_open(CsvDevice *device, int descriptor, uint64_t file_bytes,
 
 	if (file_bytes < LEAST_FILE_BYTES || fstat(descriptor, &st) != 0)
 		return NULL;
-	stays = may_stay(&st);
 	identity = csv_file_identity(&st);
+	stays = S_ISREG(st.st_mode) && (grows || has_settled(&identity)) &&
+		from < file_bytes - file_bytes / REST_SHARE;
+
+	/* the session does not know bytes that were appended since */
+	if (grows && file_bytes < (uint64_t) identity.size)
+		identity.size = (off_t) file_bytes;
 	pthread_once(&are_made, make_on_devices);
 	pthread_mutex_lock(&on->mutex);
 	on->device = device;
 	start_threads(on, wanted_threads);
 	if (on->nthreads > 0 && stays)
-		file = begin_use(find_file(on, &identity), descriptor, wanted_threads);
+	{
+		file = begin_use(find_file(on, &identity, grows, descriptor), descriptor,
+						 wanted_threads);
+		if (file != NULL)
+			file->grows = grows;
+	}
 	if (on->nthreads > 0 && (file == NULL || file->size < (uint64_t) identity.size))
 		file = open_window(on, descriptor, file, stays ? &identity : NULL, file_bytes,
 						   wanted_threads);

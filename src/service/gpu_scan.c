@@ -354,7 +354,8 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 	{
 		csv_reader_read_ahead(scan->reader, &ahead);
 		scan->on_device = csv_device_file_open(scan->outlet.device, scan->file,
-											   scan->file_bytes,
+											   message->is_shared ? 0 : place.offset,
+											   scan->file_bytes, message->grows != 0,
 											   scan->message.io_threads);
 	}
 	if (scan->on_device != NULL)
@@ -447,6 +448,7 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	scan->file_bytes = message->file_bytes;
 	scan->may_be_ahead = true;
 	if (message->is_stream > 1 || message->is_shared > 1 ||
+		message->grows > 1 ||
 		!csv_place_is_sound(&message->place) || message->file_bytes > INT64_MAX ||
 		with->n != (message->is_stream ? 1 : 2) ||
 		(!message->is_stream && !may_read(with->files[1])))

@@ -391,6 +391,8 @@ typedef struct CsvFileMessage
 	uint16_t	is_shared;		/* other scans read other parts of the file */
 	CsvPlaceInMessage place;	/* where it begins */
 	uint64_t	file_bytes;		/* read the file up to there; 0: to its end */
+	uint32_t	grows;			/* bytes are only appended to the file */
+	uint32_t	unused;
 } CsvFileMessage;
 
 /*

@@ -535,6 +535,21 @@ csv_cuda_file_leave(CsvCudaFile *file)
 	(void) file;
 }
 
+bool
+csv_cuda_file_read(const CsvCudaFile *file, uint64_t offset, uint8_t *bytes,
+				   size_t nbytes)
+{
+	memcpy(bytes, file->bytes + CSV_MARGIN + offset, nbytes);
+	return true;
+}
+
+bool
+csv_cuda_file_extend(CsvCudaFile *file, const CsvCudaFile *with, size_t nbytes)
+{
+	memcpy(file->bytes + CSV_MARGIN, with->bytes + CSV_MARGIN, nbytes);
+	return true;
+}
+
 void
 csv_cuda_file_free(CsvCudaFile *file)
 {

@@ -369,6 +369,38 @@ sub bytes_read
 	gpu_memory_limit($node, 0);
 }
 
+# ---- a file that grows ----
+
+{
+	my $size = -s "$directory/medium.csv";
+	my ($nread, $messages);
+
+	end_program();
+	copy("$directory/medium.csv", "$directory/grown.csv") or die $!;
+	$session = new_session($node);
+	$session->value("CREATE FOREIGN TABLE grown ($columns) SERVER csv
+		OPTIONS (filename '$directory/grown.csv', chunk_size '4MB', growing 'true')");
+	for my $time (0 .. 3)
+	{
+		my $before = bytes_read($session);
+
+		append_to_file("$directory/grown.csv", $lines) if $time > 0;
+		($out, $err) = $session->query(all_of('grown'));
+		$nread = bytes_read($session) - $before;
+		($expected, $messages) = $session->query('SET csv_gpu_fdw.engine = cpu; ' . all_of('grown') . '; RESET csv_gpu_fdw.engine');
+		is("$out$err", "$expected$messages", 'a file that grows: the rows');
+		cmp_ok($nread, $time == 0 ? '>=' : '<', $time == 0 ? $size : 0.6 * $size,
+			$time == 0 ? 'the file is read' : 'and then what was appended');
+	}
+
+	# not a file that grows: other bytes in the middle of what was there
+	write_file("$directory/grown.csv", ('9999' . substr $lines, 4) x ($medium + 4));
+	($out, $err) = $session->query(all_of('grown'));
+	($expected, $messages) = $session->query('SET csv_gpu_fdw.engine = cpu; ' . all_of('grown'));
+	is("$out$err", "$expected$messages", 'a file with other bytes is not extended');
+	$session->quit;
+}
+
 # ---- faults ----
 
 for my $fault (1, 2, 5, -1, -2, -5)
