@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 
+use File::Copy qw(copy);
 use FindBin;
 use lib $FindBin::RealBin;
 
@@ -373,13 +374,14 @@ sub bytes_read
 
 {
 	my $size = -s "$directory/medium.csv";
-	my ($nread, $messages);
+	my ($nread, $expected, $messages);
 
 	end_program();
 	copy("$directory/medium.csv", "$directory/grown.csv") or die $!;
 	$session = new_session($node);
 	$session->value("CREATE FOREIGN TABLE grown ($columns) SERVER csv
-		OPTIONS (filename '$directory/grown.csv', chunk_size '4MB', growing 'true')");
+		OPTIONS (filename '$directory/grown.csv', chunk_size '4MB', growing 'true');
+		SELECT n FROM small LIMIT 1");
 	for my $time (0 .. 3)
 	{
 		my $before = bytes_read($session);
