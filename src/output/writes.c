@@ -74,12 +74,12 @@ typedef struct Place
  * Records that follow those of the part before, or TRUNCATE.  ROLLBACK TO removes the
  * parts of its nest levels.
  */
-typedef struct Part
+typedef struct WrittenPart
 {
 	int			nest_level;
 	Form	   *form;			/* of the records; NULL: TRUNCATE */
 	Place		end;
-} Part;
+} WrittenPart;
 
 struct CsvWrite
 {
@@ -122,7 +122,7 @@ static List *settled = NIL;
 
 /* ---- rows that wait ---- */
 
-static Part *
+static WrittenPart *
 last_part(const CsvWrite *write)
 {
 	return write->parts != NIL ? llast(write->parts) : NULL;
@@ -144,12 +144,12 @@ rows_form(const CsvWrite *write)
 }
 
 /* the last TRUNCATE; NULL: none */
-static const Part *
+static const WrittenPart *
 find_truncate(const CsvWrite *write)
 {
 	for (int i = list_length(write->parts) - 1; i >= 0; i--)
 	{
-		const Part *part = list_nth(write->parts, i);
+		const WrittenPart *part = list_nth(write->parts, i);
 
 		if (part->form == NULL)
 			return part;
@@ -157,11 +157,11 @@ find_truncate(const CsvWrite *write)
 	return NULL;
 }
 
-static Part *
+static WrittenPart *
 add_part(CsvWrite *write, Form *form)
 {
 	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-	Part	   *part = palloc0(sizeof(Part));
+	WrittenPart	   *part = palloc0(sizeof(WrittenPart));
 
 	if (write->parts != NIL)
 		part->end = last_part(write)->end;
@@ -178,7 +178,7 @@ flush_waiting(CsvWrite *write)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 	MemoryContext outer;
-	Part	   *part = last_part(write);
+	WrittenPart	   *part = last_part(write);
 	uint64		nbytes = write->waiting.length;
 
 	if (nbytes == 0)
@@ -227,7 +227,7 @@ leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 		write->waiting.length = 0;
 	for (int i = list_length(write->parts) - 1; i >= 0; i--)
 	{
-		Part	   *part = list_nth(write->parts, i);
+		WrittenPart	   *part = list_nth(write->parts, i);
 
 		if (part->nest_level < nest_level)
 			break;
@@ -247,8 +247,8 @@ leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 	/* a transaction may have any number of subtransactions */
 	while (list_length(write->parts) > 1)
 	{
-		Part	   *part = last_part(write);
-		Part	   *before = list_nth(write->parts, list_length(write->parts) - 2);
+		WrittenPart	   *part = last_part(write);
+		WrittenPart	   *before = list_nth(write->parts, list_length(write->parts) - 2);
 
 		if (part->form == NULL || before->form == NULL || part->nest_level != before->nest_level)
 			break;
@@ -483,7 +483,7 @@ put(Outlet *outlet, const char *bytes, size_t n)
 static void
 put_blocks(CsvWrite *write, Outlet *outlet)
 {
-	const Part *truncate = find_truncate(write);
+	const WrittenPart *truncate = find_truncate(write);
 	Place		begin = truncate != NULL ? truncate->end : (Place) {0};
 	uint64		nbytes = last_part(write)->end.nbytes - begin.nbytes;
 	CsvOutputBytes block;

@@ -6,9 +6,11 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/string.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
+#include "table/decompress.h"
 #include "table/option.h"
 #include "table/text.h"
 
@@ -21,6 +23,34 @@ csv_table_check_encoding(const CsvTable *table)
 		table->file_encoding != PG_SQL_ASCII &&
 		server_encoding != PG_SQL_ASCII)
 		(void) csv_find_conversion(table->file_encoding, server_encoding);
+}
+
+void
+csv_table_check_written_name(const CsvTable *table)
+{
+	const char *slash = last_dir_separator(table->filename);
+	const char *star = strchr(table->filename, '*');
+	const char *name = slash != NULL ? slash + 1 : table->filename;
+
+	if (strpbrk(table->filename, "?[") != NULL || *name == '\0' ||
+		(star != NULL && (star < name || strchr(star + 1, '*') != NULL ||
+						  (star == name + 1 && *name == '.'))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filename \"%s\" cannot be written", table->filename),
+				 errhint("The file name of a writable table is a plain name, or a pattern with one \"*\" in its last component.")));
+	if (*name == '.' && pg_str_endswith(name, ".csvgpu"))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filename \"%s\" cannot be written", table->filename),
+				 errdetail("Such names are of files whose transaction has not ended yet.")));
+	if (table->compression == CSV_COMPRESSION_AUTO &&
+		csv_name_without_compression(name, false) < strlen(name))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("filename \"%s\" cannot be written", table->filename),
+				 errdetail("Its suffix is of a compression that is not supported."),
+				 errhint("Use .gz, .zst or .lz4, or set the option \"compression\".")));
 }
 
 static bool

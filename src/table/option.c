@@ -24,7 +24,6 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
-#include "common/string.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
@@ -38,7 +37,6 @@
 
 #include "compat.h"
 #include "reader/footer.h"
-#include "table/decompress.h"
 #include "table/option.h"
 #include "table/option_list.h"
 #include "table/threads.h"
@@ -254,33 +252,11 @@ check_share(const CsvTable *table)
 static void
 check_writable(const CsvTable *table)
 {
-	const char *name = table->filename != NULL ? last_dir_separator(table->filename) : NULL;
-	const char *star = table->filename != NULL ? strchr(table->filename, '*') : NULL;
-
-	name = name != NULL ? name + 1 : table->filename;
 	if (table->program != NULL)
 		conflict("writable", "program", "Rows are written to files only.");
 	if (table->reader.dialect.footer_rows > 0)
 		conflict("writable", "footer_rows", "Rows would come behind the footer.");
-	if (strpbrk(table->filename, "?[") != NULL || *name == '\0' ||
-		(star != NULL && (star < name || strchr(star + 1, '*') != NULL ||
-						  (star == name + 1 && *name == '.'))))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filename \"%s\" cannot be written", table->filename),
-				 errhint("The file name of a writable table is a plain name, or a pattern with one \"*\" in its last component.")));
-	if (*name == '.' && pg_str_endswith(name, ".csvgpu"))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filename \"%s\" cannot be written", table->filename),
-				 errdetail("Such names are of files whose transaction has not ended yet.")));
-	if (table->compression == CSV_COMPRESSION_AUTO &&
-		csv_name_without_compression(name, false) < strlen(name))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("filename \"%s\" cannot be written", table->filename),
-				 errdetail("Its suffix is of a compression that is not supported."),
-				 errhint("Use .gz, .zst or .lz4, or set the option \"compression\".")));
+	csv_table_check_written_name(table);
 }
 
 /* ERROR if the options of a table conflict */

@@ -56,9 +56,11 @@ extern Bitmapset *csv_table_attributes(const CsvTable *table);
 /*
  * csv_table_check(): ERROR if the options of the table and its columns conflict; the
  * message names both.  csv_table_check_encoding(): ERROR if the file's text could not
- * be converted, as in COPY.  check.c.
+ * be converted, as in COPY.  csv_table_check_written_name(): ERROR if rows cannot be
+ * written to files of this name.  check.c.
  */
 extern void csv_table_check(const CsvTable *table);
+extern void csv_table_check_written_name(const CsvTable *table);
 extern void csv_table_check_encoding(const CsvTable *table);
 
 /* do decimal and thousands separators apply to a type? */
