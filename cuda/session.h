@@ -155,9 +155,8 @@ csv_session_files_limit(const CsvSession *session, uint64_t memory_limit)
 
 /*
  * Bytes of this memory that calls may take besides the files in use.  If the limit was
- * lowered below the size of those files, calls still get the share of the limit that
- * files never take, so that running scans go on; the device then holds more than the
- * limit until these scans end.
+ * lowered while larger files were in use, the device holds more than the limit until
+ * their scans end, and calls get all of the limit, so that these scans go on.
  */
 static inline size_t
 csv_session_limit(const CsvSession *session, uint64_t memory_limit)
@@ -167,7 +166,7 @@ csv_session_limit(const CsvSession *session, uint64_t memory_limit)
 									   __ATOMIC_RELAXED);
 
 	return csv_session_whole_limit(session, memory_limit) -
-		(used < most ? used : most);
+		(used <= most ? used : 0);
 }
 
 /* is there a context that has not failed?  In any thread */

@@ -412,6 +412,16 @@ extend_copy(CsvDeviceFile *file, const CsvDeviceFile *earlier, int descriptor)
 	file->nbegun = file->nready = nblocks;
 }
 
+/* the file's memory, which was used, is not used any more */
+static void
+drop_copy(CsvDeviceFile *file)
+{
+	if (file->descriptor >= 0)
+		return;
+	csv_cuda_file_leave(file->bytes);
+	free_file(file);
+}
+
 /*
  * The file as it is now, or its head, with a use of its bytes.  Frees copies of an
  * earlier state of it, and copies that have lost their bytes, except those in use.
@@ -420,33 +430,41 @@ static CsvDeviceFile *
 find_file(OnDevice *on, const CsvFileIdentity *identity, bool grows, int descriptor)
 {
 	CsvDeviceFile *file = TAILQ_FIRST(&on->files);
-	CsvDeviceFile *extended = NULL;
+	CsvDeviceFile *found = NULL;
+	CsvDeviceFile *earlier = NULL;
 
 	while (file != NULL)
 	{
 		CsvDeviceFile *next = TAILQ_NEXT(file, of_device);
 
-		if (is_same_place(file, identity))
+		if (!is_same_place(file, identity))
+			;
+		else if (file->descriptor < 0 && !use_memory(file))
+			free_file(file);
+		else
 		{
-			bool		in_use = file->descriptor >= 0;
-			bool		is_there = in_use || use_memory(file);
-
 			file->is_stale |= !csv_same_file(&file->identity, identity) ||
 				!has_settled(identity);
-			if (is_there && !file->is_stale)
-				return file;
-			if (is_there && grows && file->grows && extended == NULL &&
-				(extended = make_copy(on, identity, (uint64_t) identity->size)) != NULL)
-				extend_copy(extended, file, descriptor);
-			if (is_there && !in_use)
-				csv_cuda_file_leave(file->bytes);
-			if (!in_use)
-				free_file(file);
+			if (!file->is_stale && found == NULL)
+				found = file;
+			else if (grows && file->grows && earlier == NULL)
+				earlier = file;
+			else
+				drop_copy(file);
 		}
 		file = next;
 	}
-	return extended != NULL ? extended :
-		make_copy(on, identity, (uint64_t) identity->size);
+	if (found == NULL)
+		found = make_copy(on, identity, (uint64_t) identity->size);
+	if (found != NULL && earlier != NULL && found->nready == 0)
+		extend_copy(found, earlier, descriptor);
+	if (earlier != NULL)
+		drop_copy(earlier);
+
+	/* there may have been no room for both */
+	if (found == NULL && earlier != NULL)
+		found = make_copy(on, identity, (uint64_t) identity->size);
+	return found;
 }
 
 /*
