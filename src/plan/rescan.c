@@ -29,7 +29,7 @@
  * How often a scan in a correlated subquery is repeated is not known when the subquery is
  * planned.  Such a number only keeps the cost from hiding all other costs.
  */
-#define SUBQUERY_LOOPS		1000
+#define SUBQUERY_LOOPS		10000
 
 /* estimates of rows are often too low: this many times the rows must fit in memory */
 #define SAFE_FACTOR		10

@@ -300,14 +300,14 @@ free_file(CsvDeviceFile *file)
 	free(file);
 }
 
-/* free the file that threads copied longest ago, of those not in use */
+/* free the file that threads copied longest ago, of those that no scan uses or extends */
 static void
 free_oldest(OnDevice *on)
 {
 	CsvDeviceFile *file;
 
 	TAILQ_FOREACH(file, &on->files, of_device)
-		if (file->descriptor < 0)
+		if (file->descriptor < 0 && file->nusers == 0)
 		{
 			free_file(file);
 			return;
@@ -378,16 +378,54 @@ has_settled(const CsvFileIdentity *identity)
 	return csv_has_settled(identity->changed) && csv_has_settled(identity->modified);
 }
 
-/* has the file these bytes of its copy at this offset? */
-static bool
-has_sample(const CsvDeviceFile *copy, int descriptor, uint64_t offset)
+/* bytes of a copy in whole blocks, from its beginning on */
+static uint64_t
+whole_bytes(const CsvDeviceFile *copy)
 {
-	uint8_t		was[SAMPLE_BYTES];
-	uint8_t		is[SAMPLE_BYTES];
+	uint64_t	nblocks = copy->end / BLOCK_BYTES;
 
-	return csv_cuda_file_read(copy->bytes, offset, was, SAMPLE_BYTES) &&
-		pread(descriptor, is, SAMPLE_BYTES, (off_t) offset) == (ssize_t) SAMPLE_BYTES &&
-		memcmp(was, is, SAMPLE_BYTES) == 0;
+	return (copy->nready < nblocks ? copy->nready : nblocks) * BLOCK_BYTES;
+}
+
+/* the first and last bytes of a file's beginning */
+typedef struct Samples
+{
+	uint64_t	nbytes;			/* of the beginning; 0: there are no samples */
+	uint8_t		first[SAMPLE_BYTES];
+	uint8_t		last[SAMPLE_BYTES];
+} Samples;
+
+/*
+ * Read samples of as much as a copy of an earlier state of the file has.  The mutex must
+ * not be held: reading may take long.
+ */
+static void
+read_samples(OnDevice *on, const CsvFileIdentity *identity, int descriptor,
+			 Samples *samples)
+{
+	const CsvDeviceFile *copy;
+	uint64_t	nbytes = 0;
+
+	pthread_mutex_lock(&on->mutex);
+	TAILQ_FOREACH(copy, &on->files, of_device)
+		if (is_same_place(copy, identity) && copy->grows && nbytes == 0)
+			nbytes = whole_bytes(copy);
+	pthread_mutex_unlock(&on->mutex);
+	if (nbytes > 0 && nbytes <= (uint64_t) identity->size &&
+		pread(descriptor, samples->first, SAMPLE_BYTES, 0) == (ssize_t) SAMPLE_BYTES &&
+		pread(descriptor, samples->last, SAMPLE_BYTES,
+			  (off_t) (nbytes - SAMPLE_BYTES)) == (ssize_t) SAMPLE_BYTES)
+		samples->nbytes = nbytes;
+}
+
+/* has the copy these bytes at this offset? */
+static bool
+has_sample(const CsvDeviceFile *copy, uint64_t offset, const uint8_t *sample)
+{
+	uint8_t		bytes[SAMPLE_BYTES];
+
+	return csv_cuda_file_read(copy->bytes, offset, bytes, SAMPLE_BYTES) &&
+		memcmp(bytes, sample, SAMPLE_BYTES) == 0;
 }
 
 /*
@@ -396,20 +434,17 @@ has_sample(const CsvDeviceFile *copy, int descriptor, uint64_t offset)
  * first and last bytes show that it is the same file.
  */
 static void
-extend_copy(CsvDeviceFile *file, const CsvDeviceFile *earlier, int descriptor)
+extend_copy(CsvDeviceFile *file, const CsvDeviceFile *earlier, const Samples *samples)
 {
-	uint64_t	nblocks = earlier->nready;
+	uint64_t	nbytes = samples->nbytes;
 
-	if (nblocks > earlier->end / BLOCK_BYTES)
-		nblocks = earlier->end / BLOCK_BYTES;
-	if (nblocks > file->end / BLOCK_BYTES)
-		nblocks = file->end / BLOCK_BYTES;
-	if (nblocks == 0 || !has_sample(earlier, descriptor, 0) ||
-		!has_sample(earlier, descriptor, nblocks * BLOCK_BYTES - SAMPLE_BYTES) ||
-		!csv_cuda_file_extend(file->bytes, earlier->bytes, nblocks * BLOCK_BYTES))
+	if (nbytes == 0 || nbytes > whole_bytes(earlier) || nbytes > file->end ||
+		!has_sample(earlier, 0, samples->first) ||
+		!has_sample(earlier, nbytes - SAMPLE_BYTES, samples->last) ||
+		!csv_cuda_file_extend(file->bytes, earlier->bytes, nbytes))
 		return;
-	memset(file->is_ready, true, nblocks);
-	file->nbegun = file->nready = nblocks;
+	file->nbegun = file->nready = nbytes / BLOCK_BYTES;
+	memset(file->is_ready, true, file->nready);
 }
 
 /* the file's memory, which was used, is not used any more */
@@ -427,7 +462,8 @@ drop_copy(CsvDeviceFile *file)
  * earlier state of it, and copies that have lost their bytes, except those in use.
  */
 static CsvDeviceFile *
-find_file(OnDevice *on, const CsvFileIdentity *identity, bool grows, int descriptor)
+find_file(OnDevice *on, const CsvFileIdentity *identity, bool grows,
+		  const Samples *samples)
 {
 	CsvDeviceFile *file = TAILQ_FIRST(&on->files);
 	CsvDeviceFile *found = NULL;
@@ -444,11 +480,14 @@ find_file(OnDevice *on, const CsvFileIdentity *identity, bool grows, int descrip
 		else
 		{
 			file->is_stale |= !csv_same_file(&file->identity, identity) ||
-				!has_settled(identity);
+				!has_settled(identity) || (file->grows && !grows);
 			if (!file->is_stale && found == NULL)
 				found = file;
 			else if (grows && file->grows && earlier == NULL)
+			{
 				earlier = file;
+				earlier->nusers++;
+			}
 			else
 				drop_copy(file);
 		}
@@ -457,9 +496,12 @@ find_file(OnDevice *on, const CsvFileIdentity *identity, bool grows, int descrip
 	if (found == NULL)
 		found = make_copy(on, identity, (uint64_t) identity->size);
 	if (found != NULL && earlier != NULL && found->nready == 0)
-		extend_copy(found, earlier, descriptor);
+		extend_copy(found, earlier, samples);
 	if (earlier != NULL)
+	{
+		earlier->nusers--;
 		drop_copy(earlier);
+	}
 
 	/* there may have been no room for both */
 	if (found == NULL && earlier != NULL)
@@ -608,6 +650,7 @@ csv_device_file_open(CsvDevice *device, int descriptor, uint64_t from,
 	CsvFileIdentity identity;
 	OnDevice   *on = &on_devices[csv_device_place(device)];
 	CsvDeviceFile *file = NULL;
+	Samples		samples;
 	bool		stays;
 
 	if (file_bytes < LEAST_FILE_BYTES || fstat(descriptor, &st) != 0)
@@ -619,13 +662,16 @@ csv_device_file_open(CsvDevice *device, int descriptor, uint64_t from,
 	/* the session does not know bytes that were appended since */
 	if (grows && file_bytes < (uint64_t) identity.size)
 		identity.size = (off_t) file_bytes;
+	samples.nbytes = 0;
 	pthread_once(&are_made, make_on_devices);
+	if (stays && grows)
+		read_samples(on, &identity, descriptor, &samples);
 	pthread_mutex_lock(&on->mutex);
 	on->device = device;
 	start_threads(on, wanted_threads);
 	if (on->nthreads > 0 && stays)
 	{
-		file = begin_use(find_file(on, &identity, grows, descriptor), descriptor,
+		file = begin_use(find_file(on, &identity, grows, &samples), descriptor,
 						 wanted_threads);
 		if (file != NULL)
 			file->grows = grows;

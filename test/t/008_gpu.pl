@@ -384,6 +384,8 @@ sub bytes_read
 		SELECT n FROM small LIMIT 1");
 	for my $time (0 .. 3)
 	{
+		# the file that was copied last is another
+		$session->value(all_of('medium'));
 		my $before = bytes_read($session);
 
 		append_to_file("$directory/grown.csv", $lines) if $time > 0;
