@@ -12,7 +12,7 @@ CREATE FOREIGN TABLE customers (
 -- Two records of the file are bad.  They are left out, and named.
 SELECT * FROM customers ORDER BY id;
 
--- The same as a table: where they are, what is wrong with them, their bytes.
+-- A function returns them as a table: their places, their errors and their bytes.
 \x on
 SELECT * FROM csv_gpu_errors('customers');
 \x off
@@ -22,7 +22,7 @@ SELECT * FROM csv_gpu_errors('customers');
 SELECT extract(year FROM since) AS year, count(*), sum(spent)
 FROM customers GROUP BY 1 ORDER BY 1;
 
--- Loaded into a table, as COPY would; what is bad about the file is kept.
+-- csv_gpu_load() loads the file into a table, as COPY would, and keeps its bad records.
 CREATE TABLE people (id integer, name text, city text, since date, spent numeric(10,2));
 CREATE TABLE rejected AS
 SELECT *, now() AS loaded_at, 'customers'::regclass AS source FROM csv_gpu_errors('customers') LIMIT 0;
@@ -30,7 +30,7 @@ SELECT records_loaded, records_skipped, bytes_read
 FROM csv_gpu_load('customers', 'people', rejects => 'rejected');
 SELECT record, error, message FROM rejected;
 
--- Which engine reads it, and what it read.
+-- EXPLAIN shows which engine reads the file, and how much it has read.
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
 SELECT name, spent FROM customers WHERE spent > 1000;
 
@@ -47,5 +47,5 @@ COPY numbers FROM 'demo/numbers.csv' (FORMAT csv);
 RESET csv_gpu_fdw.copy;
 SELECT count(*), max(name) FROM numbers;
 
--- The GPUs of this machine; without one, no rows.
+-- A function lists the GPUs of this machine.  Without a GPU, there are no rows.
 SELECT device, name, compute_capability, usable, reason FROM csv_gpu_devices();
