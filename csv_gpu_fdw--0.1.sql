@@ -752,6 +752,7 @@ DECLARE
 	loaded record;
 	error text;
 	detail text;
+	hint text;
 	truncation text;
 	mode CONSTANT text := CASE WHEN this.mode = 'new_records' THEN 'new_records' ELSE 'all' END;
 BEGIN
@@ -782,8 +783,8 @@ BEGIN
 				USING MESSAGE = format('file "%s" changed after the run began', filename);
 		END IF;
 	EXCEPTION WHEN query_canceled OR OTHERS THEN
-		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
-		error := error || CASE WHEN detail <> '' THEN E'\nDETAIL:  ' || detail ELSE '' END;
+		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+		error := concat(error, E'\nDETAIL:  ' || nullif(detail, ''), E'\nHINT:  ' || nullif(hint, ''));
 		canceled := SQLSTATE = '57014';
 		RAISE WARNING 'job "%" failed: %', this.job, error;
 	END;
@@ -823,6 +824,8 @@ DECLARE
 	waiting bigint := 0;
 	outcome record;
 	other @extschema@.csv_gpu_job_run;
+	error text;
+	hint text;
 BEGIN
 	-- one run of a job at a time
 	SELECT j.* INTO this FROM @extschema@.csv_gpu_job j
@@ -863,9 +866,11 @@ BEGIN
 			END IF;
 		END IF;
 	EXCEPTION WHEN OTHERS THEN
-		RAISE WARNING 'job "%" failed: %', job, SQLERRM;
+		GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+		error := concat(SQLERRM, E'\nHINT:  ' || nullif(hint, ''));
+		RAISE WARNING 'job "%" failed: %', job, error;
 		INSERT INTO @extschema@.csv_gpu_job_run AS r (job, started, duration, error)
-			VALUES (this.job, now(), clock_timestamp() - now(), SQLERRM)
+			VALUES (this.job, now(), clock_timestamp() - now(), error)
 			RETURNING r.* INTO other;
 		RETURN NEXT other;
 		RETURN;
@@ -972,14 +977,19 @@ BEGIN
 		RAISE undefined_column USING
 			MESSAGE = format('foreign table %s has no column virtual ''%s''', source,
 				CASE WHEN partition_values IS NULL THEN 'share' ELSE 'path:KEY' END),
-			HINT = 'A column virtual ''share'' tells servers apart by themselves; with partition values, a column virtual ''path:KEY'' does.';
+			HINT = CASE WHEN partition_values IS NULL
+				THEN 'Add a column with the option virtual ''share'', or name partition_values for a column virtual ''path:KEY''.'
+				WHEN @extschema@.csv_gpu_server_column(source, false) IS NOT NULL THEN 'Leave out partition_values.'
+				ELSE 'Add a column with the option virtual ''share'', and leave out partition_values, or add a column virtual ''path:KEY''.' END;
 	END IF;
 	SELECT s.server INTO other FROM unnest(servers) s(server)
 		WHERE NOT EXISTS (
 			SELECT FROM pg_foreign_server f, pg_foreign_data_wrapper w, pg_proc p
 				WHERE f.srvname = s.server AND w.oid = f.srvfdw AND p.oid = w.fdwhandler
 					AND p.proname = 'postgres_fdw_handler');
-	IF FOUND THEN
+	IF FOUND AND NOT EXISTS (SELECT FROM pg_foreign_server f WHERE f.srvname = other) THEN
+		RAISE undefined_object USING MESSAGE = format('server "%s" does not exist', other);
+	ELSIF FOUND THEN
 		RAISE wrong_object_type USING MESSAGE = format('"%s" is not a server of postgres_fdw', other);
 	END IF;
 
@@ -1193,6 +1203,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	statement text;
+	detail text;
 	shard record;
 BEGIN
 	IF @extschema@.csv_gpu_is_of_citus(target) THEN
@@ -1212,7 +1223,13 @@ BEGIN
 		END LOOP;
 	END IF;
 	statement := format('DROP TABLE %s', target);
-	EXECUTE statement;
+	BEGIN
+		EXECUTE statement;
+	EXCEPTION WHEN dependent_objects_still_exist THEN
+		GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+		RAISE dependent_objects_still_exist
+			USING MESSAGE = SQLERRM, DETAIL = detail, HINT = 'Drop the views of the table first.';
+	END;
 	RETURN NEXT statement;
 END $$;
 

@@ -363,4 +363,8 @@ SELECT count(*) FROM csv_gpu_positions;
 RESET ROLE;
 DROP OWNED BY regress_growing;
 DROP ROLE regress_growing;
+-- a file that may not be read
+SELECT shell('chmod 000 log');
+SELECT * FROM load_log();
+SELECT shell('chmod 600 log');
 \i :teardown

@@ -16,6 +16,8 @@ BEGIN
     engine := coalesce(substring(line FROM '^ *Engine: (cpu|cuda) \(.+\)$'), engine);
   END LOOP;
 END $$;
+SELECT name, extra_desc FROM pg_settings
+  WHERE name IN ('csv_gpu_fdw.copy', 'csv_gpu_fdw.copy_past_hooks', 'csv_gpu_fdw.enable_pushdown', 'csv_gpu_fdw.io_threads') ORDER BY name;
 SELECT name, vartype, unit, enumvals, min_val, boot_val, context FROM pg_settings
   WHERE name IN ('csv_gpu_fdw.engine', 'csv_gpu_fdw.device', 'csv_gpu_fdw.gpu_memory_limit', 'csv_gpu_fdw.cpu_threads', 'csv_gpu_fdw.copy_past_hooks') ORDER BY name;
 -- the setting stands over the option of the table, and that over the server's

@@ -94,13 +94,13 @@ csv_settings_define(void)
 							&csv_settings.gpu_memory_limit, 0, 0, INT_MAX / 2,
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.io_threads",
-							"Sets the number of threads that read a file for a GPU.",
-							"The threads read ahead, out of the page cache, during a scan.",
+							"Sets the number of threads that read a file for a scan on a GPU.",
+							"Each of these threads of csv_gpu_service reads a block of the file and copies it to the GPU.",
 							&csv_settings.io_threads, 8, 1, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("csv_gpu_fdw.enable_pushdown",
 							 "Lets engines filter and aggregate.",
-							 "Off, they deliver rows only. Results are the same.",
+							 "If it is off, engines deliver only rows. Results are the same.",
 							 &csv_settings.enable_pushdown, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.cpu_threads",

@@ -763,12 +763,12 @@ csv_copy_init(void)
 {
 	DefineCustomEnumVariable("csv_gpu_fdw.copy",
 							 "Has COPY read and write CSV and text through csv_gpu_fdw.",
-							 "force: ERROR where PostgreSQL's COPY had to do it.",
+							 "With force, a COPY that PostgreSQL's COPY had to do is an ERROR.",
 							 &choice, COPY_OFF, copy_choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("csv_gpu_fdw.copy_past_hooks",
 							 "Lets csv_gpu_fdw.copy take COPY that other libraries would see otherwise.",
-							 "Only libraries before csv_gpu_fdw among those that hook utility statements do.",
+							 "Libraries that were loaded before csv_gpu_fdw do not see such a COPY.",
 							 &past_hooks, false,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
 	next_hook = ProcessUtility_hook;

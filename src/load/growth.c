@@ -100,9 +100,14 @@ open_for_look(CsvGrowth *growth, GrowingFile *file)
 {
 	growth->fd = OpenTransientFile(file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (growth->fd < 0)
+	{
+		int			error = errno;
+
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m", file->name)));
+				 errmsg("could not open file \"%s\" for reading: %m", file->name),
+				 csv_hint_unreadable(error, file->name)));
+	}
 	refresh_identity(growth, file);
 }
 

@@ -91,8 +91,9 @@ must_replace(const CsvStaging *staging, int at, const char *name)
 	if (by_key && (strchr(name, '=') == NULL || !S_ISDIR(st.st_mode)))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a directory KEY=VALUE", path),
-				 errdetail("A directory can be overwritten if it has nothing but files that were written by keys.")));
+				 errmsg("\"%s\" is not a directory COLUMN=VALUE", path),
+				 errdetail("A directory can be overwritten only if it has nothing but directories COLUMN=VALUE."),
+				 errhint("Name a new directory, or move \"%s\" away.", path)));
 	if (!by_key && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

@@ -164,7 +164,8 @@ get_path(Unload *unload, FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("relative path not allowed for csv_gpu_unload()"),
-				 csv_hint_relative(unload->path)));
+				 errhint("Write an absolute path, such as \"/tmp/%s\".",
+						 csv_shown_filename(basename(unload->path)))));
 	canonicalize_path(unload->path);
 	if (strcmp(unload->path, "/") == 0)
 		csv_refuse_value("path", unload->path, "It is the root directory.", NULL);

@@ -283,10 +283,15 @@ check_access(const CsvTable *table, bool is_pattern)
 
 	if (access(is_file ? table->filename : directory,
 			   is_file ? W_OK : W_OK | X_OK) != 0)
+	{
+		bool		is_missing = errno == ENOENT;
+
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not open file \"%s\" for writing: %m", table->filename),
+				 is_missing ? errhint("The directory must exist.") :
 				 errhint("The file is written by the server process, as the operating system user that it runs as.")));
+	}
 }
 
 /* ERROR if rows cannot be written; in the current memory context, which becomes its own */
@@ -297,11 +302,12 @@ make_form(const CsvWrite *write, const CsvTable *table)
 	CsvCompression compression = csv_compression_of(table->filename, table->compression);
 
 	csv_table_check(table);
-	if (table->share >= 0)
+	if (table->shares > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot write to foreign table \"%s\", which has a share of its files",
-						table->name)));
+						table->name),
+				 errhint("Write to a foreign table that has all of its files: with share '0' and shares '1'.")));
 	check_access(table, write->is_pattern);
 	if (compression != CSV_COMPRESSION_NONE)
 		csv_compression_prepare(compression, table->filename, true);

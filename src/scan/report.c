@@ -194,8 +194,10 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 		report->counts.nskipped > table->reject_count)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("skipped more than %lld records of \"%s\"",
-						(long long) table->reject_count, skipped->file),
+				 errmsg_plural("skipped more than %lld record of \"%s\"",
+							   "skipped more than %lld records of \"%s\"",
+							   (unsigned long) table->reject_count,
+							   (long long) table->reject_count, skipped->file),
 				 errdetail("Record %lld: %s. %s",
 						   (long long) skipped->record, skipped->message,
 						   skipped_detail(skipped))));
@@ -214,13 +216,15 @@ static char *
 summary(const CsvReportCounts *counts, const char *file)
 {
 	int64		nnulls = counts->by_code[CSV_ERROR_SET_NULL];
+	int64		nskipped = counts->nskipped;
+	const char *values = ngettext("value", "values", (unsigned long) nnulls);
 
-	if (counts->nskipped == 0)
-		return psprintf("set %lld values of \"%s\" to NULL", (long long) nnulls,
-						file);
-	return psprintf("skipped %lld records of \"%s\"%s",
-					(long long) counts->nskipped, file, nnulls == 0 ? "" :
-					psprintf(", set %lld values to NULL", (long long) nnulls));
+	if (nskipped == 0)
+		return psprintf("set %lld %s of \"%s\" to NULL", (long long) nnulls, values, file);
+	return psprintf("skipped %lld %s of \"%s\"%s", (long long) nskipped,
+					ngettext("record", "records", (unsigned long) nskipped), file,
+					nnulls == 0 ? "" :
+					psprintf(", set %lld %s to NULL", (long long) nnulls, values));
 }
 
 static const char *

@@ -77,6 +77,15 @@ csv_hint_relative(const char *path)
 		errhint("A relative path begins at the server's data directory.");
 }
 
+int
+csv_hint_unreadable(int error, const char *path)
+{
+	if (error == ENOENT && !is_absolute_path(path))
+		return csv_hint_relative(path);
+	return error == ENOENT || error == EACCES ?
+		errhint("The file is read by the server process, as the operating system user that it runs as.") : 0;
+}
+
 static int
 compare_names(const void *a, const void *b)
 {

@@ -23,6 +23,9 @@ extern bool csv_matches_pattern(const CsvTable *table, const char *filename);
 /* for ereport(): a hint, if a relative path, or "~", may be a mistake */
 extern int	csv_hint_relative(const char *path);
 
+/* for errors, errno, about a file that cannot be read; path: the name it is opened by */
+extern int	csv_hint_unreadable(int error, const char *path);
+
 /*
  * For a job: reads the name as a pattern even if a file has exactly that name, and
  * reports such a file with a message of level elevel.

@@ -604,10 +604,7 @@ fail_to_open(const CsvSource *source, const char *path)
 			(errcode_for_file_access(),
 			 errmsg("could not open file \"%s\" for reading: %m",
 					source->name),
-			 error == ENOENT && !is_absolute_path(path) ?
-			 csv_hint_relative(path) :
-			 error == ENOENT || error == EACCES ?
-			 errhint("The file is read by the server process, as the operating system user that it runs as.") : 0));
+			 csv_hint_unreadable(error, path)));
 }
 
 void

@@ -89,7 +89,7 @@ is($session->value('SELECT string_agg(rejected::text, \' \') FROM rejected'), '(
 is(rows(), $loaded, 'and so are the rows');
 $session->value('DROP TRIGGER t ON kept; ALTER FOREIGN TABLE source OPTIONS (ADD reject_limit \'1\')');
 ($out, $err) = $session->query("$load('source', 'owned', rejects => 'rejected')");
-like($err, qr/^ERROR:  skipped more than 1 records/m, 'reject_limit counts');
+like($err, qr/^ERROR:  skipped more than 1 record of/m, 'reject_limit counts');
 is(rows(), '0|', 'and nothing is loaded');
 $session->value('ALTER FOREIGN TABLE source OPTIONS (DROP reject_limit)');
 for my $target ('owned', 'plain')
