@@ -21,6 +21,7 @@
 #include "output/staging.h"
 #include "table/decompress.h"
 #include "table/file_lock.h"
+#include "table/path.h"
 #include "table/text.h"
 
 /* from so many files on, the whole file system is synchronized at once */
@@ -137,6 +138,14 @@ csv_staging_replaces(const CsvStaging *staging, const char *filename)
 	char	   *file = realpath(filename, NULL);
 	bool		replaces = false;
 
+	/* a file that is not there may come */
+	if (file == NULL && (file = realpath(csv_directory_of(filename), NULL)) != NULL)
+	{
+		char	   *parent = file;
+
+		file = strdup(psprintf("%s/%s", parent, last_dir_separator(filename) + 1));
+		free(parent);
+	}
 	if (directory != NULL && file != NULL)
 	{
 		size_t		length = strlen(directory);
@@ -147,6 +156,26 @@ csv_staging_replaces(const CsvStaging *staging, const char *filename)
 	free(directory);
 	free(file);
 	return replaces;
+}
+
+void
+csv_staging_check_written(const char *filename)
+{
+	ListCell   *cell;
+
+	foreach(cell, stagings)
+		if (csv_staging_replaces(lfirst(cell), filename))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot write to file \"%s\" and call csv_gpu_unload() for it in one transaction",
+							filename)));
+}
+
+/* as fsync_fname(), but never a PANIC: the server needs no file of the user's */
+static void
+sync_name(const char *path, bool is_directory)
+{
+	(void) fsync_fname_ext(path, is_directory, false, ERROR);
 }
 
 /* ---- the end of the transaction ---- */
@@ -210,7 +239,7 @@ set_aside(const CsvStaging *staging)
 		if (errno != 0)
 			fail("replace", psprintf("%s/%s", staging->directory, name));
 	}
-	fsync_fname(staging->directory, true);
+	sync_name(staging->directory, true);
 }
 
 static void
@@ -438,11 +467,11 @@ sync_below(const char *path)
 		if (get_dirent_type(name, entry, false, ERROR) == PGFILETYPE_DIR)
 			sync_below(name);
 		else
-			fsync_fname(name, false);
+			sync_name(name, false);
 		pfree(name);
 	}
 	FreeDir(dir);
-	fsync_fname(path, true);
+	sync_name(path, true);
 }
 
 /* false if it cannot be done */

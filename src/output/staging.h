@@ -34,8 +34,11 @@ extern CsvStaging *csv_staging_begin(const char *path, bool by_key, bool overwri
 /* the hidden directory */
 extern const char *csv_staging_directory(const CsvStaging *staging);
 
-/* would this file be replaced? */
+/* would this file be replaced, or made? */
 extern bool csv_staging_replaces(const CsvStaging *staging, const char *filename);
+
+/* ERROR if a call of csv_gpu_unload() in the transaction makes or replaces this file */
+extern void csv_staging_check_written(const char *filename);
 
 /*
  * Give a file in the hidden directory its later name: BASE[-NUMBER]SUFFIX of the path or,

@@ -36,6 +36,7 @@
 #include "output/hidden.h"
 #include "output/row_writer.h"
 #include "output/sink.h"
+#include "output/staging.h"
 #include "output/writes.h"
 #include "table/decompress.h"
 #include "table/file_lock.h"
@@ -595,6 +596,7 @@ write_new_file(CsvWrite *write)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_FILE),
 				 errmsg("file \"%s\" already exists", path)));
+	csv_staging_check_written(path);
 	csv_sink_open(&sink, csv_hidden_path(path), O_CREAT | O_EXCL);
 	write->path = path;
 	write->hidden_lock = csv_hidden_lock(sink.fd);
@@ -683,6 +685,7 @@ write_all(void)
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot truncate file \"%s\" and write to it by another table in one transaction",
 							write->filename)));
+		csv_staging_check_written(write->filename);
 		csv_file_lock(write->lock, ExclusiveLock);
 		append_to_file(write);
 		before = write;

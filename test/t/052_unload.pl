@@ -325,6 +325,29 @@ is(join(' ', files($out)), 'a.csv', 'new files are gone');
 is(slurp_file("$out/a.csv"), "first\n1\n", 'and the old one is back');
 $other->quit;
 
+# rows and a call for one file: which comes first at COMMIT depends on what the session used first
+$session->value("CREATE FOREIGN TABLE w (i int) SERVER csv OPTIONS (filename '$out/w.csv', writable 'true')");
+foreach my $first (0, 1)
+{
+	my $writer = new_session($node);
+	my @statements = ('INSERT INTO w VALUES (1)', 'SELECT records FROM ' . unload('SELECT 2 AS i', "$out/w.csv"));
+
+	$writer->value('BEGIN; ' . join('; ', @statements[ $first, 1 - $first ]));
+	like(($writer->query('COMMIT'))[1], qr/ERROR:  cannot write to file ".*w.csv" and call csv_gpu_unload\(\) for it in one transaction/,
+		'INSERT and csv_gpu_unload() of one file');
+	is(join(' ', files($out)), 'a.csv', 'which leaves nothing');
+	$writer->quit;
+}
+
+# a directory that has another name at COMMIT
+mkdir "$out/sub";
+$session->value('BEGIN; SELECT count(*) FROM ' . unload('SELECT 1', "$out/sub/a.csv"));
+rename "$out/sub", "$out/other";
+like(error('COMMIT'), qr/ERROR:  could not .*sub/, 'a directory that has gone: an ERROR');
+is($session->value('SELECT 1'), 1, 'and no more');
+rename "$out/other", "$out/sub";
+rmdir "$out/sub";
+
 # ---- crashes ----
 
 # what an aborted transaction has set aside
