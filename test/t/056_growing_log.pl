@@ -457,7 +457,7 @@ foreach my $kind (@kinds)
 	note("$kind: " . keys(%last) . ' files, ' . List::Util::sum(values %last) . ' records');
 }
 is(join("\n", events('failures')), '', 'nothing else has failed');
-is(join("\n", grep { !defined reason($_) } split /\n/, $node->safe_psql('postgres', 'SELECT error FROM csv_gpu_job_run WHERE error IS NOT NULL')),
+is(join("\n", grep { !defined reason($_) } split /\n/, $node->safe_psql('postgres', q{SELECT replace(error, E'\n', ' ') FROM csv_gpu_job_run WHERE error IS NOT NULL})),
 	'', 'nor have runs of jobs');
 {
 	my %events;
