@@ -31,7 +31,7 @@ BEGIN;
 :make 'untagged', 'csvgpu-'), '');
 CALL write_file('.suffix-' || tag(:'aborted') || '.csv', '');
 CALL write_file('dot-' || tag(:'aborted') || '.csv.csvgpu', '');
-COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && for f in .aborted-*; do d=`echo $f | sed s/aborted/directory/`; mkdir -p $d/a; echo 12 >$d/a/b; done';
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && for f in .aborted-*; do d=`echo $f | sed s/aborted/directory/`; mkdir -p $d/new/a; echo 12 >$d/new/a/b; done';
 SELECT masked(filename), bytes, state FROM csv_gpu_leftovers('regress_csv') ORDER BY 1;
 SELECT masked(filename), bytes, state FROM csv_gpu_leftovers('regress_csv', true) ORDER BY 1;
 COMMIT;

@@ -42,6 +42,9 @@
 /* directories in a hidden directory are at most this deep */
 #define CSV_MOST_LEVELS	64
 
+/* readdir() may miss entries of a directory that changes */
+#define CSV_MOST_ROUNDS	10
+
 /* who writes a file: what its tag says */
 typedef struct Owner
 {
@@ -210,13 +213,13 @@ open_directory(int at, const char *name)
 	return dir;
 }
 
-/* the next entry, except "." and ".."; NULL at the end */
+/* the next entry, except "." and ".."; NULL at the end, where errno is 0, or with errno */
 static const char *
 next_name(DIR *dir)
 {
 	struct dirent *entry;
 
-	while ((entry = readdir(dir)) != NULL)
+	while (errno = 0, (entry = readdir(dir)) != NULL)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			return entry->d_name;
 	return NULL;
@@ -254,6 +257,8 @@ walk(int at, const char *directory, int level, bool removes, int64 *nbytes)
 		if (failure != 0 && failure != ENOENT)
 			error = failure;
 	}
+	if (errno != 0)
+		error = errno;
 	closedir(dir);
 	return error;
 }
@@ -393,6 +398,27 @@ csv_hidden_make(const char *path)
 	return -1;
 }
 
+/*
+ * Is there nothing in a hidden directory but what a transaction makes?  Another user may
+ * have given its name to any directory of the server's user.
+ */
+static bool
+has_only_files_of_sets(int hidden)
+{
+	DIR		   *dir = open_directory(hidden, ".");
+	const char *name = NULL;
+	bool		is_whole;
+
+	while (dir != NULL && (name = next_name(dir)) != NULL &&
+		   (strcmp(name, CSV_HIDDEN_NEW) == 0 || strcmp(name, CSV_HIDDEN_OLD) == 0 ||
+			strncmp(name, CSV_HIDDEN_ROWS, strlen(CSV_HIDDEN_ROWS)) == 0))
+		;
+	is_whole = dir != NULL && name == NULL && errno == 0;
+	if (dir != NULL)
+		closedir(dir);
+	return is_whole;
+}
+
 /* move up what is in a directory of the hidden directory; false if something stays */
 static bool
 move_up(int hidden, const char *path, const char *directory, bool is_loud)
@@ -417,6 +443,12 @@ move_up(int hidden, const char *path, const char *directory, bool is_loud)
 		if (is_loud)
 			csv_warn_at_end("could not rename file \"%s\": %m", psprintf("%s/%s", path, from));
 	}
+	if (dir != NULL && errno != 0)
+	{
+		is_good = false;
+		if (is_loud)
+			csv_warn_at_end("could not read directory \"%s\": %m", path);
+	}
 	if (dir != NULL)
 		closedir(dir);
 	return is_good;
@@ -425,28 +457,94 @@ move_up(int hidden, const char *path, const char *directory, bool is_loud)
 void
 csv_hidden_end(int hidden, const char *path, bool is_commit, bool is_loud)
 {
-	if (!move_up(hidden, path, is_commit ? CSV_HIDDEN_NEW : CSV_HIDDEN_OLD, is_loud))
-		return;
-	errno = remove_hidden(hidden, path);
+	const char *directory = is_commit ? CSV_HIDDEN_NEW : CSV_HIDDEN_OLD;
+
+	/* what has not moved up must not be removed with the rest */
+	for (int round = 1;; round++)
+	{
+		if (!move_up(hidden, path, directory, is_loud))
+			return;
+		if (unlinkat(hidden, directory, AT_REMOVEDIR) == 0 || errno == ENOENT)
+			errno = remove_hidden(hidden, path);
+		else if (round < CSV_MOST_ROUNDS && (errno == ENOTEMPTY || errno == EEXIST))
+			continue;
+		break;
+	}
 	if (errno != 0 && is_loud)
 		csv_warn_at_end("could not remove directory \"%s\": %m", path);
 }
 
 /* ---- leftovers ---- */
 
+/* false: the name without its dot and suffix (or NULL) is not hidden by this server */
+static bool
+find_owner(const char *shown, Owner *owner)
+{
+	const char *tag = shown != NULL ? strstr(shown, CSV_TAG) : NULL;
+
+	while (tag != NULL && read_tag(tag, owner) == 0)
+		tag = strstr(tag + 1, CSV_TAG);
+	return tag != NULL && owner->system == GetSystemIdentifier();
+}
+
+static bool
+is_running(int at, const char *name)
+{
+	const char *shown = shown_name(name);
+	Owner		owner;
+	int			fd;
+	bool		is_locked;
+
+	if (shown == NULL)
+		return false;
+	if (!RecoveryInProgress() && find_owner(shown, &owner) &&
+		find_fate(&owner) == FATE_RUNNING)
+		return true;
+	fd = open_hidden(at, name);
+	is_locked = fd < 0 && errno == EWOULDBLOCK;
+	if (fd >= 0)
+		close(fd);
+	return is_locked;
+}
+
+static bool
+runs_below(int at, const char *directory, int level)
+{
+	DIR		   *dir = level < CSV_MOST_LEVELS ? open_directory(at, directory) : NULL;
+	const char *name = NULL;
+	bool		runs = dir == NULL;
+
+	while (!runs && (name = next_name(dir)) != NULL)
+	{
+		struct stat st;
+
+		runs = is_running(dirfd(dir), name) ||
+			(fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			 S_ISDIR(st.st_mode) && runs_below(dirfd(dir), name, level + 1));
+	}
+	if (!runs && errno != 0)
+		runs = true;
+	if (dir != NULL)
+		closedir(dir);
+	return runs;
+}
+
+bool
+csv_hidden_runs_below(int at, const char *directory)
+{
+	return runs_below(at, directory, 0);
+}
+
 /* false: it is not hidden, not of this server, or its transaction runs */
 static bool
 examine(int at, const char *name, Leftover *leftover)
 {
 	const char *shown = shown_name(name);
-	const char *tag = shown != NULL ? strstr(shown, CSV_TAG) : NULL;
 	Owner		owner;
 	struct stat st;
 	int			fd;
 
-	while (tag != NULL && read_tag(tag, &owner) == 0)
-		tag = strstr(tag + 1, CSV_TAG);
-	if (tag == NULL || owner.system != GetSystemIdentifier())
+	if (!find_owner(shown, &owner))
 		return false;
 	*leftover = (Leftover) {.name = name, .shown = shown, .fate = find_fate(&owner)};
 	/* its transaction may just have given it its name */
@@ -460,7 +558,11 @@ examine(int at, const char *name, Leftover *leftover)
 	if (fd < 0)
 		return errno != EWOULDBLOCK;
 	if (leftover->is_directory)
+	{
 		(void) walk(fd, ".", 0, false, &leftover->nbytes);
+		if (!has_only_files_of_sets(fd))
+			leftover->fate = FATE_UNKNOWN;
+	}
 	close(fd);
 	return true;
 }
@@ -477,7 +579,11 @@ settle(int at, const char *directory, const Leftover *leftover, bool is_loud)
 	if (fd < 0)
 		return;
 	if (leftover->is_directory)
-		csv_hidden_end(fd, path, is_committed, is_loud);
+	{
+		/* the name may lead to another directory since it was examined */
+		if (has_only_files_of_sets(fd))
+			csv_hidden_end(fd, path, is_committed, is_loud);
+	}
 	else if (is_committed)
 	{
 		errno = csv_hidden_show(at, leftover->name, leftover->shown);

@@ -14,8 +14,10 @@
  *
  *	new/			files and directories that move up when the transaction commits
  *	old/			files and directories that move up again when it is aborted
+ *	rows-...		files that are being written
  *
- * Then it is removed, with all that is left in it.
+ * Then it is removed, with all that is left in it.  A directory of a hidden name that
+ * contains anything else is left alone.
  *
  * Other users of the operating system may be able to write to the directory above.  So
  * a hidden directory is accessible to the server's user only, and renames and removals
@@ -27,6 +29,12 @@
 
 #define CSV_HIDDEN_NEW		"new"
 #define CSV_HIDDEN_OLD		"old"
+
+/*
+ * Files that are being written.  The server's own files are named by plain numbers: they
+ * must not be opened if the directory's name now leads to them.
+ */
+#define CSV_HIDDEN_ROWS		"rows-"
 
 /*
  * Returns the tag of the current transaction, which gets a transaction number if it has
@@ -41,6 +49,12 @@ extern size_t csv_hidden_own_tag(const char *text);
 
 /* is it a hidden name, of any server? */
 extern bool csv_is_hidden_name(const char *name);
+
+/*
+ * Is there, in a directory or below it, a hidden name of a transaction that has not ended,
+ * or that holds a lock?  Also true if the directory cannot be read.
+ */
+extern bool csv_hidden_runs_below(int at, const char *directory);
 
 /* the hidden name for a path, in the current memory context */
 extern char *csv_hidden_path(const char *path);

@@ -12,7 +12,7 @@
 #include "output/format.h"
 #include "output/job.h"
 #include "output/keys.h"
-#include "output/staging.h"
+#include "output/hidden.h"
 
 static void
 add_text(CsvOutputBytes *texts, const char *text)
@@ -114,5 +114,5 @@ csv_job_file(const CsvJob *job, const char *stream, int number)
 		stream = TextDatumGetCString(DirectFunctionCall2(binary_encode, digest,
 														 CStringGetTextDatum("hex")));
 	}
-	return psprintf(CSV_STAGING_ROWS "%s-%d", stream, number);
+	return psprintf(CSV_HIDDEN_ROWS "%s-%d", stream, number);
 }

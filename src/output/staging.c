@@ -186,7 +186,13 @@ end_staging(CsvStaging *staging, bool is_commit)
 {
 	if (staging->fd >= 0)
 	{
-		csv_hidden_end(staging->fd, staging->hidden, is_commit, true);
+		struct stat st;
+
+		/* then the old files are left as well */
+		if (is_commit && fstatat(staging->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			csv_warn_at_end("could not find new files in directory \"%s\": %m", staging->hidden);
+		else
+			csv_hidden_end(staging->fd, staging->hidden, is_commit, true);
 		close(staging->fd);
 		ReleaseExternalFD();
 	}
@@ -195,6 +201,16 @@ end_staging(CsvStaging *staging, bool is_commit)
 	/* it stays if others have put something into it */
 	else if (staging->made_directory)
 		(void) rmdir(staging->directory);
+}
+
+/* a directory may have several names */
+static bool
+have_same_directory(const CsvStaging *a, const CsvStaging *b)
+{
+	struct stat st[2];
+
+	return fstatat(a->fd, "..", &st[0], 0) == 0 && fstatat(b->fd, "..", &st[1], 0) == 0 &&
+		st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino;
 }
 
 /* files that earlier calls in the transaction would give these names are removed */
@@ -210,7 +226,7 @@ replace_earlier(const CsvStaging *staging)
 
 		if (earlier == staging)
 			return;
-		if (strcmp(earlier->directory, staging->directory) != 0)
+		if (!have_same_directory(earlier, staging))
 			continue;
 		foreach(name, find_replaced(staging, psprintf("%s/" CSV_HIDDEN_NEW, earlier->hidden)))
 		{
@@ -221,6 +237,23 @@ replace_earlier(const CsvStaging *staging)
 	}
 }
 
+/* the directory may have been moved or removed since, by others or another transaction */
+static void
+check_place(const CsvStaging *staging)
+{
+	struct stat held;
+	struct stat st;
+
+	if (fstat(staging->fd, &held) != 0 || lstat(staging->hidden, &st) != 0)
+		fail("stat file", staging->hidden);
+	if (st.st_dev != held.st_dev || st.st_ino != held.st_ino)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("directory \"%s\" is no longer the same", staging->hidden)));
+	if (fstatat(staging->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		fail("stat file", psprintf("%s/" CSV_HIDDEN_NEW, staging->hidden));
+}
+
 /* files that are replaced make room */
 static void
 set_aside(const CsvStaging *staging)
@@ -229,15 +262,22 @@ set_aside(const CsvStaging *staging)
 
 	/* nobody else replaces the files before the transaction's end */
 	csv_file_lock(csv_file_lock_number(staging->directory), ExclusiveLock);
+	check_place(staging);
 	replace_earlier(staging);
 	foreach(cell, find_replaced(staging, staging->directory))
 	{
 		const char *name = lfirst(cell);
+		char	   *old = psprintf(CSV_HIDDEN_OLD "/%s", name);
 
-		errno = csv_hidden_move(staging->fd, psprintf("../%s", name),
-								psprintf(CSV_HIDDEN_OLD "/%s", name));
+		errno = csv_hidden_move(staging->fd, psprintf("../%s", name), old);
 		if (errno != 0)
 			fail("replace", psprintf("%s/%s", staging->directory, name));
+		/* from now on, no transaction can put a file there by its path */
+		if (staging->base == NULL && csv_hidden_runs_below(staging->fd, old))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("cannot overwrite directory \"%s/%s\"", staging->directory, name),
+					 errdetail("A transaction that has not ended writes files in it.")));
 	}
 	sync_name(staging->directory, true);
 }
@@ -252,6 +292,8 @@ end_transaction(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
+			/* files that are replaced are removed right after the commit */
+			ForceSyncCommit();
 			foreach(cell, stagings)
 				set_aside(lfirst(cell));
 			break;

@@ -16,12 +16,6 @@
 #ifndef CSV_STAGING_H
 #define CSV_STAGING_H
 
-/*
- * Files that are being written, in the hidden directory.  The server's own files are named
- * by plain numbers: they must not be opened if the directory's name now leads to them.
- */
-#define CSV_STAGING_ROWS	"rows-"
-
 typedef struct CsvStaging CsvStaging;
 
 /*

@@ -313,7 +313,39 @@ like(($other->query('COMMIT'))[1], qr/ERROR:  file ".*a.csv" exists/, 'of two se
 is(join(' ', files($out)), 'a.csv', 'which leaves nothing');
 is(slurp_file("$out/a.csv"), "first\n1\n", 'the file is of the first');
 
+# within a directory that another transaction replaces
+clear();
+my @by_key = ('SELECT 1 AS k, 2 AS v', "$out/keys", partition_by => "'{k}'");
+
+$session->value('SELECT count(*) FROM ' . unload(@by_key));
+$session->value('BEGIN; SELECT count(*) FROM ' . unload('SELECT 1', "$out/keys/k=1/extra.csv"));
+like(($other->query('SELECT count(*) FROM ' . unload(@by_key, overwrite => 'true')))[1],
+	qr/ERROR:  cannot overwrite directory ".*keys\/k=1"/, 'a directory into which a transaction writes');
+$session->value('COMMIT');
+is(join(' ', files($out)), 'keys/k=1/data.csv keys/k=1/extra.csv', 'both have their files');
+$other->value('SELECT count(*) FROM ' . unload(@by_key, overwrite => 'true'));
+is(join(' ', files($out)), 'keys/k=1/data.csv', 'later it can be replaced');
+
+# one directory, two names
+clear();
+mkdir "$out/a";
+symlink 'a', "$out/b";
+$session->value('BEGIN; SELECT count(*) FROM ' . unload('SELECT 1 AS first', "$out/a/x.csv"));
+$session->value('SELECT count(*) FROM ' . unload('SELECT 2 AS second', "$out/b/x.csv", overwrite => 'true'));
+is(($session->query('COMMIT'))[1], '', 'one file by two names of its directory');
+is(join(' ', map { $_ . slurp_file("$out/$_") } files($out)), "a/x.csvsecond\n2\n", 'the second call replaces it');
+
+# what is removed must not come back after a crash
+clear();
+$session->value('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv"));
+my $inserted = $session->value('SET synchronous_commit = off; CREATE TABLE off (i int); BEGIN; INSERT INTO off VALUES (1); SELECT pg_current_wal_insert_lsn()');
+$session->value('SELECT count(*) FROM ' . unload('SELECT 2', "$out/a.csv", overwrite => 'true'));
+is($session->value("COMMIT; SELECT pg_current_wal_flush_lsn() > '$inserted'"), 't', 'a commit is on disk');
+$session->value('RESET synchronous_commit');
+
 # a transaction that fails after its files have got their names
+clear();
+$session->value('SELECT count(*) FROM ' . unload('SELECT 1 AS first', "$out/a.csv"));
 $session->value('CREATE TABLE x (i int); CREATE TABLE y (i int)');
 $session->value('BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM x');
 $other->value('BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM y');
@@ -401,6 +433,13 @@ is(($session->query('SELECT count(*) FROM ' . unload('SELECT 1', "$out/b.csv")))
 like(($session->query($leftovers))[1], qr/WARNING:  could not rename file ".*old\/a.csv": File exists/, 'csv_gpu_leftovers() tells it');
 is(slurp_file("$out/a.csv"), 'theirs', 'the file stays');
 
+# the server's own directory, to which another user has given such a name
+aborted_directory();
+mkdir "$hidden/base", 0700;
+$session->value('SELECT count(*) FROM ' . unload('SELECT 1', "$out/b.csv"));
+is($session->value($leftovers), 'unknown', 'a directory that has something else in it');
+is(join(' ', grep { -e "$hidden/$_" } qw(base old/a.csv)), 'base old/a.csv', 'is left alone');
+
 # symbolic links, and directories that others could have made
 mkdir $victim, 0700;
 mkdir "$victim/old", 0700;
@@ -422,15 +461,16 @@ foreach my $end (qw(ROLLBACK COMMIT))
 	my ($made) = glob "$out/.csvgpu-*";
 	rename $made, "$out/away";
 	symlink $victim, $made;
-	$session->query($end);
+	my (undef, $message) = $session->query($end);
 	is(join(' ', files($victim)), '1247 old/1247', "$end follows no link that took the directory's place");
-	is(join(' ', files($out)), $end eq 'COMMIT' ? 'a.csv' : '', 'and handles its own files');
+	is(join(' ', files($out)), '', 'and removes its own files');
+	like($message, qr/ERROR:  directory ".*" is no longer the same/, 'with an ERROR') if $end eq 'COMMIT';
 }
 
 # a tree that is too deep for descriptors
 aborted_directory();
 unlink "$hidden/old/a.csv";
-system('mkdir', '-p', "$hidden/" . 'd/' x 900);
+system('mkdir', '-p', "$hidden/new/" . 'd/' x 900);
 is($session->value('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv")), 1, 'a deep tree is no ERROR');
 like(($session->query($leftovers))[1], qr/WARNING:  could not remove directory ".*": File name too long/, 'it stays');
 
