@@ -120,6 +120,8 @@ find_replaced(const CsvStaging *staging, const char *path)
 
 	if (dir == NULL && errno == ENOENT)
 		return NIL;
+	if (dir == NULL)
+		fail("open directory", path);
 	while ((entry = ReadDir(dir, path)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
