@@ -61,6 +61,8 @@ csv_job_create(const CsvUnloadPlan *plan)
 	shared->leader = MyProcPid;
 	shared->compression = plan->compression;
 	shared->most_bytes = plan->most_bytes;
+	shared->dev = plan->dev;
+	shared->ino = plan->ino;
 	set_columns(shared, plan, &texts);
 	pg_atomic_init_u64(&shared->nrecords, 0);
 	pg_atomic_init_u64(&shared->nbytes, 0);

@@ -25,6 +25,8 @@ typedef struct CsvJobShared
 	CsvOutputFormat format;		/* each process sets the pointers */
 	CsvCompression compression;
 	int64		most_bytes;		/* of a file; 0: any number */
+	dev_t		dev;			/* of the hidden directory ... */
+	ino_t		ino;
 	int			natts;			/* columns of the query */
 	int			nkeys;
 	uint16		keys[MaxTupleAttributeNumber];	/* of each column; 0: not a key */
@@ -53,6 +55,8 @@ typedef struct CsvUnloadPlan
 	TupleDesc	tupdesc;		/* of the query */
 	List	   *keys;			/* attribute numbers - 1 */
 	const char *directory;
+	dev_t		dev;			/* of the directory ... */
+	ino_t		ino;
 } CsvUnloadPlan;
 
 /*

@@ -210,20 +210,11 @@ csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
 /* ---- files ---- */
 
 bool
-csv_make_directory(const char *path, size_t nbase)
+csv_make_directory(const char *path)
 {
-	mode_t		mask;
-	int			result;
+	mode_t		mask = umask(S_IWGRP | S_IWOTH);
+	int			result = mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO);
 
-	for (const char *slash = path + nbase; (slash = strchr(slash, '/')) != NULL; slash++)
-	{
-		char	   *above = pnstrdup(path, (size_t) (slash - path));
-
-		(void) csv_make_directory(above, strlen(above));
-		pfree(above);
-	}
-	mask = umask(S_IWGRP | S_IWOTH);
-	result = mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO);
 	umask(mask);
 	if (result != 0 && errno != EEXIST)
 		ereport(ERROR,
@@ -232,12 +223,27 @@ csv_make_directory(const char *path, size_t nbase)
 	return result == 0;
 }
 
+static void
+finish_open(CsvSink *sink)
+{
+	struct stat st;
+
+	if (sink->fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for writing: %m", sink->name)));
+	if (fstat(sink->fd, &st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", sink->name)));
+	sink->nbytes = st.st_size;
+}
+
 void
 csv_sink_open(CsvSink *sink, const char *name, int flags)
 {
 	/* the mode of a file that COPY TO makes */
 	mode_t		mask = umask(S_IWGRP | S_IWOTH);
-	struct stat st;
 
 	sink->name = name;
 	PG_TRY();
@@ -249,15 +255,44 @@ csv_sink_open(CsvSink *sink, const char *name, int flags)
 		umask(mask);
 	}
 	PG_END_TRY();
-	if (sink->fd < 0)
+	finish_open(sink);
+}
+
+void
+csv_sink_open_in(CsvSink *sink, const char *directory, dev_t dev, ino_t ino,
+				 const char *name, int flags)
+{
+	struct stat st;
+	mode_t		mask;
+	int			fd;
+	int			error;
+
+	sink->name = psprintf("%s/%s", directory, name);
+	sink->fd = OpenTransientFile(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	if (sink->fd >= 0 && (fstat(sink->fd, &st) != 0 || st.st_dev != dev || st.st_ino != ino))
 		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for writing: %m", name)));
-	if (fstat(sink->fd, &st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", name)));
-	sink->nbytes = st.st_size;
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("directory \"%s\" is no longer the same", directory)));
+	if (sink->fd >= 0)
+	{
+		mask = umask(S_IWGRP | S_IWOTH);
+		fd = openat(sink->fd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags, 0666);
+		error = fd < 0 ? errno : 0;
+		umask(mask);
+		/* the file takes the directory's descriptor, which an ERROR closes */
+		if (fd >= 0)
+		{
+			error = dup2(fd, sink->fd) < 0 ? errno : 0;
+			close(fd);
+		}
+		if (error != 0)
+		{
+			CloseTransientFile(sink->fd);
+			sink->fd = -1;
+			errno = error;
+		}
+	}
+	finish_open(sink);
 }
 
 void

@@ -9,6 +9,8 @@
 #ifndef CSV_SINK_H
 #define CSV_SINK_H
 
+#include <sys/types.h>
+
 #include "output/fields.h"
 #include "table/decompress.h"
 
@@ -34,11 +36,10 @@ extern void csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
 						 CsvOutputBytes *output);
 
 /*
- * Make a directory, with the mode that goes with COPY's files, and those above it, if
- * they begin behind the first nbase bytes of the path.  They may exist.  Returns
+ * Make a directory, with the mode that goes with COPY's files.  It may exist.  Returns
  * whether it was made.
  */
-extern bool csv_make_directory(const char *path, size_t nbase);
+extern bool csv_make_directory(const char *path);
 
 /* an open file; closed at the end of the (sub)transaction, too */
 typedef struct CsvSink
@@ -54,6 +55,13 @@ typedef struct CsvSink
  * file, whose name must live as long as the sink.
  */
 extern void csv_sink_open(CsvSink *sink, const char *name, int flags);
+
+/*
+ * The same for a file in a directory, which must be the one of these numbers (of stat()).
+ * Follows no symbolic links.
+ */
+extern void csv_sink_open_in(CsvSink *sink, const char *directory, dev_t dev, ino_t ino,
+							 const char *name, int flags);
 
 /* write at sink->nbytes; ERROR if not all bytes can be written */
 extern void csv_sink_write(CsvSink *sink, const char *bytes, size_t n);

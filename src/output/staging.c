@@ -458,33 +458,67 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 	/* from now on, the end of the transaction removes it */
 	stagings = lappend(stagings, staging);
 	if (by_key)
-		staging->made_directory = csv_make_directory(path, strlen(path));
+		staging->made_directory = csv_make_directory(path);
 	make_hidden(staging);
 	MemoryContextSwitchTo(outer);
 	return staging;
 }
 
 const char *
-csv_staging_directory(const CsvStaging *staging)
+csv_staging_directory(const CsvStaging *staging, dev_t *dev, ino_t *ino)
 {
+	struct stat st;
+
+	if (fstat(staging->fd, &st) != 0)
+		fail("stat file", staging->hidden);
+	*dev = st.st_dev;
+	*ino = st.st_ino;
 	return staging->hidden;
+}
+
+/* in new/, without an ERROR if they exist */
+static void
+make_key_directories(const CsvStaging *staging, const char *key_directory)
+{
+	char	   *path = psprintf(CSV_HIDDEN_NEW "/%s", key_directory);
+	char	   *slash = path + strlen(CSV_HIDDEN_NEW);
+	mode_t		mask;
+	int			result;
+
+	/* the directories above first, then the whole path */
+	do
+	{
+		slash = strchr(slash + 1, '/');
+		if (slash != NULL)
+			*slash = '\0';
+		mask = umask(S_IWGRP | S_IWOTH);
+		result = mkdirat(staging->fd, path, S_IRWXU | S_IRWXG | S_IRWXO);
+		umask(mask);
+		if (result != 0 && errno != EEXIST)
+			fail("create directory", psprintf("%s/%s", staging->hidden, path));
+		if (slash != NULL)
+			*slash = '/';
+	} while (slash != NULL);
 }
 
 char *
 csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory,
-				int number, const char *suffix)
+				int number, const char *suffix, int64 *nbytes)
 {
+	struct stat st;
 	char	   *name;
 	char	   *path;
+
+	if (fstatat(staging->fd, file, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		fail("stat file", psprintf("%s/%s", staging->hidden, file));
+	*nbytes = st.st_size;
 
 	if (key_directory == NULL)
 		name = make_name(staging->base, number, staging->suffix);
 	else
 	{
 		name = psprintf("%s/%s", key_directory, make_name("data", number, suffix));
-		(void) csv_make_directory(psprintf("%s/" CSV_HIDDEN_NEW "/%s", staging->hidden,
-										   key_directory),
-								  strlen(staging->hidden) + strlen("/" CSV_HIDDEN_NEW "/"));
+		make_key_directories(staging, key_directory);
 	}
 	path = psprintf(CSV_HIDDEN_NEW "/%s", name);
 	if (renameat(staging->fd, file, staging->fd, path) != 0)

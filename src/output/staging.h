@@ -16,6 +16,8 @@
 #ifndef CSV_STAGING_H
 #define CSV_STAGING_H
 
+#include <sys/types.h>
+
 typedef struct CsvStaging CsvStaging;
 
 /*
@@ -25,8 +27,8 @@ typedef struct CsvStaging CsvStaging;
  */
 extern CsvStaging *csv_staging_begin(const char *path, bool by_key, bool overwrite);
 
-/* the hidden directory */
-extern const char *csv_staging_directory(const CsvStaging *staging);
+/* the hidden directory, with its numbers of stat() */
+extern const char *csv_staging_directory(const CsvStaging *staging, dev_t *dev, ino_t *ino);
 
 /* would this file be replaced, or made? */
 extern bool csv_staging_replaces(const CsvStaging *staging, const char *filename);
@@ -37,10 +39,11 @@ extern void csv_staging_check_written(const char *filename);
 /*
  * Give a file in the hidden directory its later name: BASE[-NUMBER]SUFFIX of the path or,
  * in key_directory, data[-NUMBER]suffix.  key_directory: NULL without keys.  A number of 0
- * is left out.  Returns the path that the file will have.
+ * is left out.  Returns the path that the file will have; nbytes: its size.
  */
 extern char *csv_staging_add(CsvStaging *staging, const char *file,
-							 const char *key_directory, int number, const char *suffix);
+							 const char *key_directory, int number, const char *suffix,
+							 int64 *nbytes);
 
 /* all files are complete: they get their names when the transaction commits */
 extern void csv_staging_end(CsvStaging *staging);

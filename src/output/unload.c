@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include <sys/stat.h>
-
 #include "access/xact.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_authid.h"
@@ -656,21 +654,17 @@ return_files(Unload *unload, ReturnSetInfo *set)
 		const CsvWritten *file = &files[i];
 		MemoryContext outer = MemoryContextSwitchTo(unload->row_context);
 		char	   *written = csv_job_file(unload->job, file->stream, file->number);
-		struct stat st;
+		int64		nbytes;
 		char	   *path;
 
 		CHECK_FOR_INTERRUPTS();
-		if (stat(psprintf("%s/%s", unload->job->directory, written), &st) != 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not stat file \"%s/%s\": %m", unload->job->directory,
-							written)));
 		path = csv_staging_add(unload->staging, written, by_key ? file->stream : NULL,
-							   shown_number(unload, files, nfiles, i), suffix);
+							   shown_number(unload, files, nfiles, i), suffix,
+							   &nbytes);
 		tuplestore_putvalues(set->setResult, set->setDesc,
 							 (Datum[CSV_RESULT_COLUMNS]) {
 								 CStringGetTextDatum(path), Int64GetDatum(file->nrecords),
-								 Int64GetDatum(st.st_size)
+								 Int64GetDatum(nbytes)
 							 }, (bool[CSV_RESULT_COLUMNS]) {false});
 		MemoryContextSwitchTo(outer);
 		MemoryContextReset(unload->row_context);
@@ -715,7 +709,8 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 		get_keys(&unload, PG_GETARG_ARRAYTYPE_P(ARG_PARTITION_BY));
 	unload.staging = csv_staging_begin(unload.path, unload.plan.keys != NIL,
 									   unload.overwrite);
-	unload.plan.directory = csv_staging_directory(unload.staging);
+	unload.plan.directory = csv_staging_directory(unload.staging, &unload.plan.dev,
+												 &unload.plan.ino);
 	unload.handle = csv_job_create(&unload.plan);
 	unload.job = csv_job_open(unload.handle);
 	csv_output_begin(&unload.files, 1024);

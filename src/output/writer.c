@@ -186,11 +186,13 @@ make_path(const CsvWriter *writer, const Stream *stream)
 static void
 open_file(CsvWriter *writer, Stream *stream, size_t n, CsvSink *sink)
 {
-	int64		most = writer->job->shared->most_bytes;
+	const CsvJob *job = writer->job;
+	int64		most = job->shared->most_bytes;
 
 	for (;; stream->number++)
 	{
-		csv_sink_open(sink, make_path(writer, stream), O_CREAT | O_NOFOLLOW);
+		csv_sink_open_in(sink, job->directory, job->shared->dev, job->shared->ino,
+						 csv_job_file(job, stream->name, stream->number), O_CREAT);
 		if (most == 0 || sink->nbytes == 0 || sink->nbytes + (int64) n <= most)
 			return;
 		csv_sink_close(sink, false);

@@ -467,6 +467,17 @@ foreach my $end (qw(ROLLBACK COMMIT))
 	like($message, qr/ERROR:  directory ".*" is no longer the same/, 'with an ERROR') if $end eq 'COMMIT';
 }
 
+# while rows are written
+clear();
+mkdir "$out/keys";
+$session->send('SELECT count(*) FROM ' . unload("SELECT 1 AS k, pg_sleep(0.01) IS NULL AS s FROM generate_series(1, 300)", "$out/keys", partition_by => "'{k}'"));
+my $taken;
+sleep(0.01) until ($taken) = grep { -d "$_/old" } glob "$out/keys/.csvgpu-*";
+rename $taken, "$out/away" or die;
+symlink $victim, $taken;
+like(($session->await)[1], qr/ERROR:  could not open file ".*" for writing: /, 'a link that takes the place while rows are written');
+is(join(' ', files($victim)), '1247 old/1247', 'no file is made elsewhere');
+
 # a tree that is too deep for descriptors
 aborted_directory();
 unlink "$hidden/old/a.csv";
