@@ -291,7 +291,7 @@ write_all(CsvWriter *writer)
 
 /* ---- rows ---- */
 
-/* the name of the row's stream; without keys: of the process */
+/* the name of the row's stream; without keys, or without a row: of the process */
 static void
 make_name(CsvWriter *writer, const Datum *values, const bool *isnull)
 {
@@ -299,6 +299,13 @@ make_name(CsvWriter *writer, const Datum *values, const bool *isnull)
 	const char *key_name = writer->job->key_names;
 
 	name->length = 0;
+	if (writer->form.nkeys == 0 || isnull == NULL)
+	{
+		char	   *pid = psprintf("%d", MyProcPid);
+
+		csv_output_bytes(name, pid, strlen(pid) + 1);
+		return;
+	}
 	for (int i = 0; i < writer->form.nkeys; i++)
 	{
 		CsvFormatted *key = &writer->form.keys[i];
@@ -318,12 +325,6 @@ make_name(CsvWriter *writer, const Datum *values, const bool *isnull)
 							   CSV_NAME_BYTES)));
 		csv_output_byte(name, i + 1 < writer->form.nkeys ? '/' : '\0');
 		key_name += strlen(key_name) + 1;
-	}
-	if (writer->form.nkeys == 0)
-	{
-		char	   *pid = psprintf("%d", MyProcPid);
-
-		csv_output_bytes(name, pid, strlen(pid) + 1);
 	}
 }
 

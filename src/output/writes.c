@@ -686,6 +686,10 @@ write_all(void)
 					 errmsg("cannot truncate file \"%s\" and write to it by another table in one transaction",
 							write->filename)));
 		csv_staging_check_written(write->filename);
+
+		/* csv_gpu_unload() locks a directory from before its commit until after it */
+		csv_file_lock(csv_file_lock_number(csv_directory_of(write->filename)),
+					  ShareLock);
 		csv_file_lock(write->lock, ExclusiveLock);
 		append_to_file(write);
 		before = write;

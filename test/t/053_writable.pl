@@ -558,6 +558,24 @@ $one->value('ROLLBACK PREPARED \'x\'');
 	$node->safe_psql('postgres', 'ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()');
 	is(($one->await)[1], '', 'the commit goes on');
 	ok(flock($file, 5), 'and the lock is released');
+
+	# csv_gpu_unload() replaces a file: rows that another session appends come behind the new ones
+	mkdir "$directory/both" or die;
+	write_file("$directory/both/w.csv", "1\n");
+	$one->value("CREATE FOREIGN TABLE w (i int) SERVER csv OPTIONS (filename '$directory/both/w.csv', writable 'true')");
+	my $other = new_session($node);
+	$other->value("SET synchronous_commit = local");
+	$node->safe_psql('postgres', q(ALTER SYSTEM SET synchronous_standby_names = 'nosuch'; SELECT pg_reload_conf()));
+	ok($node->poll_query_until('postgres', q(SELECT setting = 'nosuch' FROM pg_settings WHERE name = 'synchronous_standby_names')), 'there is no standby');
+	$one->send("SELECT pg_sleep(0.1);\nSELECT records FROM csv_gpu_unload('SELECT 2', '$directory/both/w.csv', header => false, overwrite => true)");
+	ok($node->poll_query_until('postgres', q(SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep')), 'its commit waits');
+	$other->send("SELECT pg_sleep(0.1);\nINSERT INTO w VALUES (3)");
+	ok($node->poll_query_until('postgres', q(SELECT count(*) > 0 FROM pg_locks WHERE NOT granted)), 'and so does an INSERT');
+	$node->safe_psql('postgres', 'ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()');
+	is(($one->await)[1], '', 'the commit goes on');
+	is(($other->await)[1], '', 'and then the INSERT');
+	is(slurp_file("$directory/both/w.csv"), "2\n3\n", 'the file has the rows of both');
+	$other->quit;
 }
 
 # files of other servers and programs, in the same directory
