@@ -207,10 +207,9 @@
 #define CSV_CUDA_OUTPUTS		2
 
 /*
- * Files in use leave this share of the limit to calls, and at least so many bytes, but
- * no more than half of the limit.  Bytes of files come in pieces of
- * CSV_CUDA_COPY_BYTES: a thread reads a piece in 1 ms, and the device copies it in 0.1
- * ms.
+ * Files in use leave this share of the limit to calls, and at least 1 GB, but no more
+ * than half of the limit.  Bytes of files come in pieces of CSV_CUDA_COPY_BYTES: a thread
+ * reads a piece in 1 ms, and the device copies it in 0.1 ms.
  */
 #define CSV_CALLS_MEMORY_SHARE	8
 #define CSV_CALLS_LEAST_BYTES	((size_t) 1 << 30)

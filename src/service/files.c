@@ -49,7 +49,7 @@
 /* a scan of at most this part of a file, at its end, has the file not stay */
 #define REST_SHARE			8
 
-/* before a copy of a file is extended, so many of its bytes are compared */
+/* bytes at each end of a copy that are compared before it is extended */
 #define SAMPLE_BYTES		((size_t) 64 << 10)
 
 /* bytes that are copied beyond those that were asked for: this many times as many */
@@ -447,6 +447,19 @@ extend_copy(CsvDeviceFile *file, const CsvDeviceFile *earlier, const Samples *sa
 	memset(file->is_ready, true, file->nready);
 }
 
+/*
+ * Has the copy all bytes of the file in this state?  Scans of a file that grows at the
+ * same time share a copy of as many bytes, though its times change.
+ */
+static bool
+is_same_state(const CsvDeviceFile *file, const CsvFileIdentity *identity, bool grows)
+{
+	if (grows && file->grows && file->nusers > 0)
+		return file->identity.size == identity->size;
+	return csv_same_file(&file->identity, identity) && has_settled(identity) &&
+		(grows || !file->grows);
+}
+
 /* the file's memory, which was used, is not used any more */
 static void
 drop_copy(CsvDeviceFile *file)
@@ -479,8 +492,7 @@ find_file(OnDevice *on, const CsvFileIdentity *identity, bool grows,
 			free_file(file);
 		else
 		{
-			file->is_stale |= !csv_same_file(&file->identity, identity) ||
-				!has_settled(identity) || (file->grows && !grows);
+			file->is_stale |= !is_same_state(file, identity, grows);
 			if (!file->is_stale && found == NULL)
 				found = file;
 			else if (grows && file->grows && earlier == NULL)
