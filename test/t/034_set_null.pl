@@ -168,8 +168,10 @@ sub compare
 		splice @told, $limit if @told > $limit;
 		push @told, pop @said // '';
 		my $nulls = $expected->{nulls};
-		my $summary = $expected->{skipped} == 0 ? qq{set $nulls values of "$file" to NULL} :
-		  qq{skipped $expected->{skipped} records of "$file"} . ($nulls ? ", set $nulls values to NULL" : '');
+		my $values = "$nulls value" . ($nulls == 1 ? '' : 's');
+		my $summary = $expected->{skipped} == 0 ? qq{set $values of "$file" to NULL} :
+		  "skipped $expected->{skipped} record" . ($expected->{skipped} == 1 ? '' : 's') . qq{ of "$file"}
+			. ($nulls ? ", set $values to NULL" : '');
 
 		$told[-1] = "no summary: $summary" if index($told[-1], "$summary\n") != 0;
 		$told[-1] .= ' (no count)' if $nulls && $told[-1] !~ /set_null $nulls[,.]/;
