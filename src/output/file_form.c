@@ -22,7 +22,7 @@
 
 #define CSV_READ_BYTES	(64 * 1024)
 
-/* so many times as much of a file's end is read, as long as that is not the last line */
+/* the factor by which reads of a file's end grow until the last line is complete */
 #define CSV_LONGER		16
 
 /* ---- forms ---- */

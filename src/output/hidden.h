@@ -10,14 +10,15 @@
  *	NAME		any name with the tag csvgpu-<system identifier>-<timeline>-<xid8>-<oid>
  *	.NAME.csvgpu	the hidden name of the file NAME, in the same directory
  *
- * A directory may have a hidden name, too.  It is never renamed.  It contains:
+ * A directory may have a hidden name, too.  It is never renamed.  A hidden directory
+ * contains:
  *
  *	new/			files and directories that move up when the transaction commits
  *	old/			files and directories that move up again when it is aborted
  *	rows-...		files that are being written
  *
- * Then it is removed, with all that is left in it.  A directory of a hidden name that
- * contains anything else is left alone.
+ * At the end, the directory is removed with its other contents.  If it contains anything
+ * else, it is left alone.
  *
  * Other users of the operating system may be able to write to the directory above.  So
  * a hidden directory is accessible to the server's user only, and renames and removals

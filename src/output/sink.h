@@ -57,8 +57,8 @@ typedef struct CsvSink
 extern void csv_sink_open(CsvSink *sink, const char *name, int flags);
 
 /*
- * The same for a file in a directory, which must be the one of these numbers (of stat()).
- * Follows no symbolic links.
+ * Opens a file in a directory as csv_sink_open() does, but follows no symbolic links.
+ * ERROR if the directory has not this device and inode.
  */
 extern void csv_sink_open_in(CsvSink *sink, const char *directory, dev_t dev, ino_t ino,
 							 const char *name, int flags);

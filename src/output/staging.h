@@ -2,14 +2,8 @@
  * staging.h
  *		Files that get their names when the transaction commits.
  *
- * The files wait in a hidden directory (hidden.h) of their later directory:
- *
- *	.csvgpu-TAG.csvgpu/		the hidden directory
- *		rows-...			files that are being written
- *		new/				files and directories under their later names
- *		old/				files that are replaced
- *
- * At PRE_COMMIT, the files that are replaced move to old/.  After the commit, the contents
+ * The files wait in a hidden directory (hidden.h) of their later directory.  At
+ * PRE_COMMIT, the files that are replaced move to old/.  After the commit, the contents
  * of new/ move up; in an abort, those of old/.  Then the hidden directory is removed.  So
  * at any time each file that has its name is whole.
  */
