@@ -74,10 +74,6 @@ fetch_piece(CsvWork *work, CsvCuda *cuda, uint32_t first,
 	{
 		uint8_t    *packed;
 
-		/* memory for calls of parse is not in use now */
-		if (csv_device_held(session) + nulls_at + text_bytes >
-			work->memory_limit)
-			csv_device_release(session);
 		TRY(csv_work_reserve(work, CSV_DEVICE_ANSWER, nulls_at + text_bytes,
 							 0));
 		packed = csv_work_memory(work, CSV_DEVICE_ANSWER);

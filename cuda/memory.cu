@@ -73,15 +73,17 @@ csv_device_release(CsvSession *session)
 		release_block(session, (CsvDeviceMemory) i);
 }
 
-/* a query's memory is spare, unless a query is being evaluated */
+/*
+ * Blocks that earlier calls have left are spare, and a query's memory, unless a query
+ * is being evaluated.
+ */
 static void
 release_spare(CsvSession *session, CsvDeviceMemory which)
 {
-	if (which < CSV_DEVICE_QUERY)
-	{
-		release_block(session, CSV_DEVICE_QUERY);
-		release_block(session, CSV_DEVICE_ANSWER);
-	}
+	for (int i = 0; i < CSV_DEVICE_NUM; i++)
+		if (i != which && ((session->used_blocks >> i & 1) == 0 ||
+						   (which < CSV_DEVICE_QUERY && i >= CSV_DEVICE_QUERY)))
+			release_block(session, (CsvDeviceMemory) i);
 }
 
 /* drop what was not used for longest; false: everything has users */
@@ -165,6 +167,7 @@ csv_device_reserve(CsvSession *session, CsvDeviceMemory which, size_t nbytes,
 	cudaError_t error;
 	bool		fits;
 
+	session->used_blocks |= UINT32_C(1) << which;
 	if (nbytes <= block->nbytes)
 		return true;
 

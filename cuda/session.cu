@@ -46,6 +46,7 @@ void
 csv_session_enter(CsvSession *session)
 {
 	pthread_mutex_lock(&session->device_mutex);
+	session->used_blocks = 0;
 
 	/* CUDA knows the current device by thread */
 	if (csv_session_lives(session))

@@ -122,6 +122,7 @@ struct CsvSession
 	cudaEvent_t copy_out[2];
 	cudaEvent_t phases[3];		/* structure begins, columns begin, all ends */
 	CsvMemoryBlock device_memory[CSV_DEVICE_NUM];
+	uint32_t	used_blocks;	/* bit n: block n, since csv_session_enter() */
 	size_t		table_bytes;	/* taken for tables of groups */
 	struct CsvStayList stays;	/* used last in front */
 	size_t		stay_bytes;		/* taken for these */
@@ -206,7 +207,9 @@ extern void csv_session_failed(CsvSession *session, cudaError_t error,
 
 /*
  * Reserve at least nbytes of device memory in a block, and keep the first `keep` bytes
- * of its contents.  False with a message, if the limit or the device does not have
+ * of its contents.  If memory is short, blocks that were not reserved since
+ * csv_session_enter() are given back, and so is the memory of queries, except for a
+ * query's own blocks.  False with a message, if the limit or the device does not have
  * that much.
  */
 extern bool csv_device_reserve(CsvSession *session, CsvDeviceMemory which,

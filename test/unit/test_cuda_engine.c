@@ -281,6 +281,7 @@ keeps_to_a_lower_limit(void **state)
 	CsvCudaFile *used;
 	CsvCudaFile *unused;
 	Content		file;
+	Content		many;
 
 	(void) state;
 	NEED_DEVICE();
@@ -312,6 +313,16 @@ keeps_to_a_lower_limit(void **state)
 	expect_to_read(&test_case, &file, (CsvCudaOptions) {.memory_limit = low});
 	csv_cuda_file_free(used);
 	csv_cuda_file_free(unused);
+
+	/* a call with more input makes way for itself after one with more output */
+	make_case(&test_case, &many, "1,abc\n", 1000000);
+	content_repeat(&file, "12345678,some text in a field\n", 400000);
+	test_case.chunk_bytes = 1 << 26;
+	expect_to_read(&test_case, &many, (CsvCudaOptions) {.memory_limit = high});
+	assert_true(held_megabytes() > 40);
+	expect_to_read(&test_case, &file, (CsvCudaOptions) {.memory_limit = UINT64_C(64) << 20});
+	assert_true(held_megabytes() <= 64);
+	content_free(&many);
 	content_free(&file);
 }
 
