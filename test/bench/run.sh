@@ -1,17 +1,18 @@
 #!/bin/bash
-# run.sh: the benchmarks, all or PARTS of "machine engine sql scaling tpch forms", with
-# the results in docs/results.  Run by "make bench".
+# run.sh: the benchmarks, all or PARTS of "machine engine sql scaling tpch forms
+# output", with the results in docs/results.  Run by "make bench".
 #
 # The server is that of PGHOST where that is set, with the extension installed, and
 # csv_gpu_fdw.resident_memory for a file's columns; else one of our own is made, and
 # gone afterwards.  MACHINE names this machine
-# in the results; SQL_SIZE (2G) is the size of sql.sh's file, and TPCH_SCALE (1) the
+# in the results; SQL_SIZE (2G) is the size of the file of
+# sql.sh and output.sh, and TPCH_SCALE (1) the
 # scale of tpch.sh's.  What else the scripts can be told, they say themselves.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export MACHINE=${MACHINE:-$(hostname)}
 results=docs/results
-parts=${PARTS:-machine engine sql scaling tpch forms}
+parts=${PARTS:-machine engine sql scaling tpch forms output}
 data=${DIR:-/tmp}/csv_bench.$$.csv
 
 remove_data()
@@ -43,6 +44,12 @@ for part in $parts; do
 			build/generate lineitem "${SQL_SIZE:-2G}" >"$data"
 			sync "$data"
 			test/bench/sql.sh "$data" "$results/sql-$MACHINE.csv"
+			remove_data
+			;;
+		output)
+			build/generate lineitem "${SQL_SIZE:-2G}" >"$data"
+			sync "$data"
+			test/bench/output.sh "$data" "$results/output-$MACHINE.csv"
 			remove_data
 			;;
 		tpch)
