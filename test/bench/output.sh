@@ -20,6 +20,7 @@
 #
 #	plain		all rows
 #	ordered		all rows to one file in the table's order
+#	sorted		all rows to one file, ordered by two other columns
 #	gzip, zstd, lz4		all rows to compressed files
 #	ordered_gzip		all rows to one compressed file in order
 #	keys		files by l_shipmode, of which there are seven
@@ -33,7 +34,7 @@ set -euo pipefail
 . "$(dirname "$0")/readers.sh"
 results=${2:-/dev/null}
 repeat=${REPEAT:-5} max_seconds=${MAX_SECONDS:-60}
-work_kinds=${WORK:-plain ordered gzip zstd lz4 ordered_gzip keys recode}
+work_kinds=${WORK:-plain ordered sorted gzip zstd lz4 ordered_gzip keys recode}
 writers=${WRITERS:-copy hook unload/1 unload/$processors duckdb/1 duckdb/$processors}
 output=$(mktemp -d "${DIR:-/tmp}/csv_bench_output.XXXXXX")
 chmod 777 "$output"
@@ -74,6 +75,7 @@ time_output()
 	local threads=${1#*/} duckdb_options='FORMAT csv, HEADER true' duckdb_from='TABLE li'
 
 	path=$output/files/data.csv$(suffix_of "$kind")
+	[ "$kind" != sorted ] || from='SELECT * FROM csv_bench.target ORDER BY l_partkey, l_orderkey'
 	[ "$kind" != recode ] || from="SELECT * FROM csv_bench.ours WHERE $where"
 	case $writer in
 		copy | hook)
@@ -81,7 +83,7 @@ time_output()
 			[ "$kind" != recode ] || options=", DELIMITER ';'"
 			"${psql[@]}" <<SQL | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p'
 SET client_min_messages = error; LOAD 'csv_gpu_fdw'; $settings
-SET max_parallel_workers_per_gather = 0; SET csv_gpu_fdw.engine = cpu;
+SET max_parallel_workers_per_gather = $((processors - 1)); SET work_mem = '1GB'; SET csv_gpu_fdw.engine = cpu;
 SET csv_gpu_fdw.resident = off;
 \\timing on
 COPY ($from) TO '$path' (FORMAT csv, HEADER$options);
@@ -89,13 +91,13 @@ SQL
 			;;
 		unload/*)
 			case $kind in
-				ordered*) options=', ordered => true' ;;
+				ordered* | sorted) options=', ordered => true' ;;
 				keys) options=", partition_by => '{l_shipmode}'" path=$output/files ;;
 				recode) options=", delimiter => ';'" ;;
 			esac
 			"${psql[@]}" <<SQL | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p'
 SET client_min_messages = error; LOAD 'csv_gpu_fdw';
-SET max_parallel_workers_per_gather = $((threads - 1));
+SET max_parallel_workers_per_gather = $((threads - 1)); SET work_mem = '1GB';
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 SET csv_gpu_fdw.engine = cpu; SET csv_gpu_fdw.resident = off; SET csv_gpu_fdw.cpu_threads = $threads;
 \\timing on
@@ -109,9 +111,10 @@ SQL
 			esac
 			case $kind in
 				keys) duckdb_options+=', PARTITION_BY (l_shipmode), OVERWRITE_OR_IGNORE true' ;;
-				ordered*) ;;
+				ordered* | sorted) ;;
 				*) [ "$threads" = 1 ] || duckdb_options+=', PER_THREAD_OUTPUT true' ;;
 			esac
+			[ "$kind" != sorted ] || duckdb_from='SELECT * FROM li ORDER BY l_partkey, l_orderkey'
 			if [ "$kind" = recode ]; then
 				duckdb_from="SELECT * FROM li WHERE $where"
 				duckdb_options+=", DELIMITER ';'"

@@ -7,7 +7,8 @@
 # DIRECTORY has the files of: build/tpch 1 DIRECTORY.  The script makes the servers,
 # and cuts the files lineitem.csv and orders.csv into FILES (24) files, by order, in
 # DIR (/tmp); all goes away at the end.  For each query it prints medians in ms of
-# REPEAT (5) runs, each in a session of its own whose connections are open:
+# REPEAT (5) runs, each in a session of its own whose connections are open; what has spent
+# MAX_SECONDS (60) in a query has no further turn in it:
 #
 #	one		the server with all files
 #	plain	the same query over the table of csv_gpu_distribute()
@@ -26,7 +27,7 @@ explain=${EXPLAIN:+$(realpath "$EXPLAIN")}
 # shellcheck source=test/bench/readers.sh
 . test/bench/readers.sh
 files=${FILES:-24}
-repeat=${REPEAT:-5}
+repeat=${REPEAT:-5} max_seconds=${MAX_SECONDS:-60}
 threads=${CPU_THREADS:-$processors}
 share_threads=${SHARE_THREADS:-$(((threads + 2) / 3))}
 data=$(mktemp -d "${DIR:-/tmp}/csv_bench_servers.XXXXXX")
@@ -149,10 +150,13 @@ while IFS='|' read -r query statement outer inner; do
 	[[ $statement != q* ]] ||
 		statement=$(sed '/^--/d; s/;$//' "test/bench/tpch/$statement.sql")
 	declare -A statements=([one]=$statement [plain]=$statement
-		[sums]="WITH parts AS MATERIALIZED (${inner//@/0} UNION ALL ${inner//@/1} UNION ALL ${inner//@/2}) $outer") times=()
+		[sums]="WITH parts AS MATERIALIZED (${inner//@/0} UNION ALL ${inner//@/1} UNION ALL ${inner//@/2}) $outer") times=() spent=()
 	for ((run = 0; run < repeat; run++)); do
 		for system in one plain sums; do
-			times[$system]+=$(time_query $system "${statements[$system]}")$'\n'
+			[ "${spent[$system]:-0}" -lt $((max_seconds * 1000)) ] || continue
+			ms=$(time_query $system "${statements[$system]}")
+			times[$system]+=$ms$'\n'
+			spent[$system]=$((${spent[$system]:-0} + ${ms%.*}))
 			compare_answer $system one || status=1
 		done
 	done
