@@ -45,8 +45,6 @@
 /* bytes that are written at a time, or sent between reports of progress */
 #define CSV_WRITE_BYTES		(64 * 1024)
 
-#define CSV_OUTPUT_BYTES	(128 * 1024)
-
 /* the receiver of a query's rows, too */
 typedef struct CopyTo
 {
@@ -62,7 +60,7 @@ typedef struct CopyTo
 	CsvOutputFormat format;
 	CsvFormatted *columns;
 	int			ncolumns;
-	CsvOutputBytes	output;
+	StringInfoData output;
 	MemoryContext row_context;
 
 	FILE	   *file;			/* NULL: the frontend */
@@ -297,10 +295,10 @@ close_program(CopyTo *copy)
 static void
 write_records(CopyTo *copy)
 {
-	CsvOutputBytes    *output = &copy->output;
+	StringInfo	output = &copy->output;
 
-	if (output->length > 0 &&
-		(fwrite(output->bytes, output->length, 1, copy->file) != 1 || ferror(copy->file)))
+	if (output->len > 0 &&
+		(fwrite(output->data, (size_t) output->len, 1, copy->file) != 1 || ferror(copy->file)))
 	{
 		if (!copy->stmt->is_program)
 			ereport(ERROR,
@@ -317,38 +315,28 @@ write_records(CopyTo *copy)
 				(errcode_for_file_access(),
 				 errmsg("could not write to COPY program: %m")));
 	}
-	copy->nbytes += (int64) output->length;
-	output->length = 0;
+	copy->nbytes += output->len;
+	output->len = 0;
 	show_progress(copy);
-}
-
-/* as a CopyData message */
-static void
-send_record(const CsvOutputBytes *output)
-{
-	StringInfoData message = {
-		.data = output->bytes, .len = (int) output->length, .maxlen = (int) output->capacity,
-		.cursor = 'd'			/* where pqformat.c keeps the type */
-	};
-
-	pq_endmessage_reuse(&message);
 }
 
 static void
 end_record(CopyTo *copy)
 {
-	CsvOutputBytes    *output = &copy->output;
+	StringInfo	output = &copy->output;
 
-	csv_output_byte(output, '\n');
+	appendStringInfoCharMacro(output, '\n');
 	if (copy->file != NULL)
 	{
-		if (output->length >= CSV_WRITE_BYTES)
+		if (output->len >= CSV_WRITE_BYTES)
 			write_records(copy);
 		return;
 	}
-	send_record(output);
-	copy->nbytes += (int64) output->length;
-	output->length = 0;
+	/* a CopyData message; pqformat.c keeps the type here */
+	output->cursor = 'd';
+	pq_endmessage_reuse(output);
+	copy->nbytes += output->len;
+	output->len = 0;
 	if (copy->nbytes - copy->reported >= CSV_WRITE_BYTES)
 		show_progress(copy);
 }
@@ -448,7 +436,7 @@ run(CopyTo *copy, Query *query)
 		start_query(copy, query);
 	begin_columns(copy);
 	csv_output_format_begin(&copy->format, &copy->options, copy->ncolumns);
-	csv_output_begin(&copy->output, CSV_OUTPUT_BYTES);
+	initStringInfo(&copy->output);
 	copy->row_context = AllocSetContextCreate(CurrentMemoryContext, "COPY TO",
 											  ALLOCSET_DEFAULT_SIZES);
 	open_output(copy);

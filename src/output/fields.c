@@ -20,32 +20,6 @@
 
 #define CSV_OUTPUT_PADDING	16
 
-void
-csv_output_begin(CsvOutputBytes *output, size_t capacity)
-{
-	output->length = 0;
-	output->capacity = capacity;
-	output->bytes = palloc(capacity);
-}
-
-void
-csv_output_grow(CsvOutputBytes *output, size_t n)
-{
-	size_t		capacity = Max(output->capacity * 2, output->length + n);
-
-	if (capacity > MaxAllocSize)
-		capacity = output->length + n;
-	/* a message to the frontend has no more bytes, either */
-	if (capacity > MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("out of memory"),
-				 errdetail("Cannot enlarge string buffer containing %zu bytes by %zu more bytes.",
-						   output->length, n)));
-	output->bytes = repalloc(output->bytes, capacity);
-	output->capacity = capacity;
-}
-
 /* may the byte be in numbers, dates and the like? */
 static bool
 is_of_values(char byte)
@@ -55,23 +29,13 @@ is_of_values(char byte)
 
 /* ---- bytes that need more than to be copied ---- */
 
-/* in CSV: do these bytes need quotes? */
-static inline bool
-needs_quotes(const CsvOutputFormat *format, char byte)
-{
-	return byte == format->delimiter || byte == format->quote || byte == '\n' ||
-		byte == '\r';
-}
-
-/* in quotes: does the byte need an escape? */
-static inline bool
-needs_escape(const CsvOutputFormat *format, char byte)
-{
-	return byte == format->quote || byte == format->escape;
-}
+/* what is searched for: bits of CsvOutputFormat.special */
+#define FOR_QUOTES		1		/* the field needs quotes */
+#define FOR_ESCAPES		2		/* in quotes, the byte needs an escape */
+#define FOR_BACKSLASHES	4		/* in text, the byte needs a backslash */
 
 /* in text: the byte that follows a backslash; 0: the byte needs no backslash */
-static inline char
+static char
 after_backslash(const CsvOutputFormat *format, char byte)
 {
 	switch (byte)
@@ -93,30 +57,31 @@ after_backslash(const CsvOutputFormat *format, char byte)
 	}
 }
 
-typedef enum CsvSearch
+static void
+set_special(CsvOutputFormat *format)
 {
-	FOR_QUOTES,
-	FOR_ESCAPES,
-	FOR_BACKSLASHES
-} CsvSearch;
+	for (int i = 0; i < lengthof(format->special); i++)
+	{
+		char		byte = (char) i;
+		bool		is_quote = byte == format->quote;
+
+		format->special[i] = (uint8)
+			((is_quote || byte == format->delimiter || byte == '\n' || byte == '\r' ?
+			  FOR_QUOTES : 0) |
+			 (is_quote || byte == format->escape ? FOR_ESCAPES : 0) |
+			 (after_backslash(format, byte) != 0 ? FOR_BACKSLASHES : 0));
+	}
+}
 
 static inline bool
-is_found(const CsvOutputFormat *format, CsvSearch search, char byte)
+is_found(const CsvOutputFormat *format, uint8 search, char byte)
 {
-	switch (search)
-	{
-		case FOR_QUOTES:
-			return needs_quotes(format, byte);
-		case FOR_ESCAPES:
-			return needs_escape(format, byte);
-		default:
-			return after_backslash(format, byte) != 0;
-	}
+	return (format->special[(unsigned char) byte] & search) != 0;
 }
 
 /* the next byte that is found, where characters may have ASCII in them */
 static size_t
-find_by_character(const CsvOutputFormat *format, CsvSearch search,
+find_by_character(const CsvOutputFormat *format, uint8 search,
 				  const char *bytes, size_t from, size_t n)
 {
 	while (from < n && !is_found(format, search, bytes[from]))
@@ -128,7 +93,7 @@ find_by_character(const CsvOutputFormat *format, CsvSearch search,
 #ifdef __SSE2__
 /* candidates among 16 bytes, as bits */
 static pg_attribute_always_inline uint32
-find_candidates(const CsvOutputFormat *format, CsvSearch search,
+find_candidates(const CsvOutputFormat *format, uint8 search,
 				const char *bytes)
 {
 	/* CR is the last of the control characters that count */
@@ -151,7 +116,7 @@ find_candidates(const CsvOutputFormat *format, CsvSearch search,
  * read, too.
  */
 static pg_attribute_always_inline size_t
-find(const CsvOutputFormat *format, CsvSearch search, const char *bytes,
+find(const CsvOutputFormat *format, uint8 search, const char *bytes,
 	 size_t from, size_t n, bool is_padded)
 {
 	if (unlikely(format->embeds_ascii))
@@ -183,18 +148,11 @@ find(const CsvOutputFormat *format, CsvSearch search, const char *bytes,
 static bool
 is_ascii(const char *bytes, size_t n)
 {
-	const uint64 high = UINT64CONST(0x8080808080808080);
-	uint64		word;
+	unsigned char all = 0;
 
-	for (; n >= sizeof(word); n -= sizeof(word), bytes += sizeof(word))
-	{
-		memcpy(&word, bytes, sizeof(word));
-		if ((word & high) != 0)
-			return false;
-	}
-	while (n > 0 && !IS_HIGHBIT_SET(bytes[n - 1]))
-		n--;
-	return n == 0;
+	for (size_t i = 0; i < n; i++)
+		all |= (unsigned char) bytes[i];
+	return !IS_HIGHBIT_SET(all);
 }
 
 /* to the output's encoding; also checks what a database in SQL_ASCII has */
@@ -223,6 +181,7 @@ csv_output_format_finish(CsvOutputFormat *format)
 	format->any_byte = format->never_converts || is_of_values(format->delimiter) ||
 		(!format->is_text && (is_of_values(format->quote) ||
 							  is_of_values(format->escape)));
+	set_special(format);
 	format->null_bytes = format->null;
 	format->nnull_bytes = format->null_length;
 	if (format->converts)
@@ -249,48 +208,48 @@ csv_output_format_begin(CsvOutputFormat *format, const CopyFormatOptions *option
 }
 
 void
-csv_output_null(CsvOutputBytes *output, const CsvOutputFormat *format)
+csv_output_null(StringInfo output, const CsvOutputFormat *format)
 {
-	csv_output_bytes(output, format->null_bytes, format->nnull_bytes);
+	appendBinaryStringInfo(output, format->null_bytes, format->nnull_bytes);
 }
 
 /* quotes, and escapes in them */
 static void
-add_quoted(CsvOutputBytes *output, const CsvOutputFormat *format,
+add_quoted(StringInfo output, const CsvOutputFormat *format,
 		   const char *bytes, size_t n)
 {
 	size_t		from = 0;
 
-	csv_output_byte(output, format->quote);
+	appendStringInfoChar(output, format->quote);
 	while (from < n)
 	{
 		/* the byte after an escape is copied with the bytes that follow */
 		size_t		at = find(format, FOR_ESCAPES, bytes, from, n, false);
 
-		csv_output_bytes(output, bytes + from, at - from);
+		appendBinaryStringInfo(output, bytes + from, at - from);
 		if (at < n)
 		{
-			csv_output_byte(output, format->escape);
-			csv_output_byte(output, bytes[at++]);
+			appendStringInfoChar(output, format->escape);
+			appendStringInfoChar(output, bytes[at++]);
 		}
 		from = at;
 	}
-	csv_output_byte(output, format->quote);
+	appendStringInfoChar(output, format->quote);
 }
 
 /* with backslashes, from one on */
 static void
-add_text(CsvOutputBytes *output, const CsvOutputFormat *format,
+add_text(StringInfo output, const CsvOutputFormat *format,
 		 const char *bytes, size_t n)
 {
 	for (size_t at = 0; at < n;)
 	{
 		size_t		from = at + 1;
 
-		csv_output_byte(output, '\\');
-		csv_output_byte(output, after_backslash(format, bytes[at]));
+		appendStringInfoChar(output, '\\');
+		appendStringInfoChar(output, after_backslash(format, bytes[at]));
 		at = find(format, FOR_BACKSLASHES, bytes, from, n, false);
-		csv_output_bytes(output, bytes + from, at - from);
+		appendBinaryStringInfo(output, bytes + from, at - from);
 	}
 }
 
@@ -321,7 +280,7 @@ copy_short(char *to, const char *from, size_t n)
 }
 
 void
-csv_output_field(CsvOutputBytes *output, const CsvOutputFormat *format,
+csv_output_field(StringInfo output, const CsvOutputFormat *format,
 				 const char *bytes, size_t n, bool force_quote)
 {
 	bool		quotes = !format->is_text &&
@@ -336,14 +295,14 @@ csv_output_field(CsvOutputBytes *output, const CsvOutputFormat *format,
 	copy_short(at, bytes, n);
 	if (unlikely(format->is_bare))
 	{
-		output->length += n;
+		output->len += n;
 		return;
 	}
 	found = format->is_text ? find(format, FOR_BACKSLASHES, at, 0, n, true) :
 		quotes ? 0 : find(format, FOR_QUOTES, at, 0, n, true);
 	if (format->is_text)
 	{
-		output->length += found;
+		output->len += found;
 		add_text(output, format, bytes + found, n - found);
 	}
 	/* alone on its line, \. would be the end of the data */
@@ -351,30 +310,5 @@ csv_output_field(CsvOutputBytes *output, const CsvOutputFormat *format,
 			 (format->is_alone && n == 2 && memcmp(bytes, "\\.", 2) == 0))
 		add_quoted(output, format, bytes, n);
 	else
-		output->length += n;
-}
-
-void
-csv_output_quote_plain(CsvOutputBytes *output, const CsvOutputFormat *format,
-					   size_t start, bool force_quote)
-{
-	size_t		n = output->length - start;
-	char	   *bytes;
-
-	if (format->any_byte)
-	{
-		bytes = pnstrdup(output->bytes + start, n);
-		output->length = start;
-		csv_output_field(output, format, bytes, n, force_quote);
-		return;
-	}
-	if (format->is_text ||
-		!(force_quote || is_null_text(format, output->bytes + start, n)))
-		return;
-	(void) csv_output_room(output, 2);
-	bytes = output->bytes + start;
-	memmove(bytes + 1, bytes, n);
-	bytes[0] = format->quote;
-	bytes[n + 1] = format->quote;
-	output->length += 2;
+		output->len += n;
 }

@@ -6,14 +6,7 @@
 #define CSV_FIELDS_H
 
 #include "commands/copy.h"
-
-/* bytes that wait to be written; grows, and lives in a memory context */
-typedef struct CsvOutputBytes
-{
-	char	   *bytes;
-	size_t		length;
-	size_t		capacity;
-} CsvOutputBytes;
+#include "lib/stringinfo.h"
 
 /* how fields are written, as COPY TO writes them */
 typedef struct CsvOutputFormat
@@ -33,6 +26,7 @@ typedef struct CsvOutputFormat
 	bool		embeds_ascii;	/* the encoding has ASCII in longer characters */
 	bool		is_alone;		/* records have one field */
 	bool		any_byte;		/* numbers and dates may need quotes, too */
+	uint8		special[256];	/* for each byte: what it needs (fields.c), as bits */
 } CsvOutputFormat;
 
 /* set the options of COPY TO, and complete the format; nfields: of a record */
@@ -45,62 +39,43 @@ extern void csv_output_format_begin(CsvOutputFormat *format,
  */
 extern void csv_output_format_finish(CsvOutputFormat *format);
 
-/* in the current memory context; capacity: at first, in bytes */
-extern void csv_output_begin(CsvOutputBytes *output, size_t capacity);
-
-/* make room for n more bytes; ERROR if that is too much memory */
-extern void csv_output_grow(CsvOutputBytes *output, size_t n);
-
+/* make room for n more bytes behind the output, and return where they come */
 static inline char *
-csv_output_room(CsvOutputBytes *output, size_t n)
+csv_output_room(StringInfo output, size_t n)
 {
-	if (unlikely(output->capacity - output->length < n))
-		csv_output_grow(output, n);
-	return output->bytes + output->length;
-}
-
-static inline void
-csv_output_byte(CsvOutputBytes *output, char byte)
-{
-	*csv_output_room(output, 1) = byte;
-	output->length++;
-}
-
-static inline void
-csv_output_bytes(CsvOutputBytes *output, const char *bytes, size_t n)
-{
-	memcpy(csv_output_room(output, n), bytes, n);
-	output->length += n;
+	if (unlikely((size_t) (output->maxlen - output->len) <= n))
+		enlargeStringInfo(output, (int) n);
+	return output->data + output->len;
 }
 
 /* write NULL */
-extern void csv_output_null(CsvOutputBytes *output,
+extern void csv_output_null(StringInfo output,
 							const CsvOutputFormat *format);
 
 /*
  * Write a field, with quotes or backslashes where it needs them.  bytes: n bytes in the
  * database's encoding.  The current memory context must be short-lived.
  */
-extern void csv_output_field(CsvOutputBytes *output,
+extern void csv_output_field(StringInfo output,
 							 const CsvOutputFormat *format, const char *bytes,
 							 size_t n, bool force_quote);
-
-/* for csv_output_plain(), if the field may need quotes */
-extern void csv_output_quote_plain(CsvOutputBytes *output,
-								   const CsvOutputFormat *format, size_t start,
-								   bool force_quote);
 
 /*
  * Complete a field of ASCII that begins at `start` in the output, where the caller has
  * written it: a number, a date and the like.
  */
 static inline void
-csv_output_plain(CsvOutputBytes *output, const CsvOutputFormat *format,
+csv_output_plain(StringInfo output, const CsvOutputFormat *format,
 				 size_t start, bool force_quote)
 {
-	if (unlikely(force_quote || format->any_byte ||
-				 output->length - start == format->null_length))
-		csv_output_quote_plain(output, format, start, force_quote);
+	size_t		n = output->len - start;
+
+	if (unlikely(force_quote || format->any_byte || n == format->null_length))
+	{
+		output->len = (int) start;
+		csv_output_field(output, format, pnstrdup(output->data + start, n), n,
+						 force_quote);
+	}
 }
 
 #endif							/* CSV_FIELDS_H */

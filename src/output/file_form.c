@@ -302,17 +302,17 @@ csv_file_lacks_break(const CsvTable *table, const CsvFileForm *form)
 /* ---- UTF-16 ---- */
 
 static void
-add_unit(uint32 unit, CsvUtf16 utf16, CsvOutputBytes *output)
+add_unit(uint32 unit, CsvUtf16 utf16, StringInfo output)
 {
 	char		high = (char) (unit >> 8);
 	char		low = (char) unit;
 
-	csv_output_byte(output, utf16 == CSV_UTF16_BIG ? high : low);
-	csv_output_byte(output, utf16 == CSV_UTF16_BIG ? low : high);
+	appendStringInfoChar(output, utf16 == CSV_UTF16_BIG ? high : low);
+	appendStringInfoChar(output, utf16 == CSV_UTF16_BIG ? low : high);
 }
 
 void
-csv_utf8_to_utf16(const char *bytes, size_t n, CsvUtf16 utf16, CsvOutputBytes *output)
+csv_utf8_to_utf16(const char *bytes, size_t n, CsvUtf16 utf16, StringInfo output)
 {
 	const unsigned char *at = (const unsigned char *) bytes;
 	const unsigned char *end = at + n;

@@ -42,6 +42,6 @@ extern bool csv_file_lacks_break(const CsvTable *table, const CsvFileForm *form)
 
 /* convert bytes of whole characters from UTF-8 to UTF-16 */
 extern void csv_utf8_to_utf16(const char *bytes, size_t n, CsvUtf16 utf16,
-							  CsvOutputBytes *output);
+							  StringInfo output);
 
 #endif							/* CSV_FILE_FORM_H */

@@ -176,7 +176,7 @@ digit_at(const NumericDigits *numeric, int weight)
 }
 
 static bool
-add_numeric(CsvOutputBytes *output, Datum value)
+add_numeric(StringInfo output, Datum value)
 {
 	const struct varlena *varlena = get_varlena(value);
 	NumericDigits numeric;
@@ -185,7 +185,7 @@ add_numeric(CsvOutputBytes *output, Datum value)
 	if (!get_digits(varlena, &numeric))
 		return false;
 	at = csv_output_room(output, (size_t) Max(numeric.weight + 1, 1) * 4 +
-					   (size_t) numeric.dscale + 8);
+						 (size_t) numeric.dscale + 8);
 	if (numeric.negative)
 		*at++ = '-';
 	at = put_first(at, digit_at(&numeric, Max(numeric.weight, 0)));
@@ -200,7 +200,7 @@ add_numeric(CsvOutputBytes *output, Datum value)
 			at = put_four(at, digit_at(&numeric, weight));
 		at = end;
 	}
-	output->length = (size_t) (at - output->bytes);
+	output->len = (int) (at - output->data);
 	return true;
 }
 
@@ -295,7 +295,7 @@ put_uuid(char *at, const pg_uuid_t *uuid)
 
 /* write a value of ASCII, not as a field; false if only the type's function can */
 static inline bool
-add_plain(const CsvFormatted *column, Datum value, CsvOutputBytes *output)
+add_plain(const CsvFormatted *column, Datum value, StringInfo output)
 {
 	char	   *at = csv_output_room(output, CSV_VALUE_ROOM);
 	size_t		length;
@@ -346,15 +346,15 @@ add_plain(const CsvFormatted *column, Datum value, CsvOutputBytes *output)
 		default:
 			return false;
 	}
-	output->length += length;
+	output->len += length;
 	return true;
 }
 
 void
 csv_format_value(CsvFormatted *column, Datum value,
-				 CsvOutputBytes *output, const CsvOutputFormat *format)
+				 StringInfo output, const CsvOutputFormat *format)
 {
-	size_t		start = output->length;
+	size_t		start = output->len;
 	const char *bytes;
 
 	if (column->way == CSV_FORMAT_TEXT)
@@ -374,26 +374,21 @@ csv_format_value(CsvFormatted *column, Datum value,
 }
 
 void
-csv_format_unquoted(CsvFormatted *column, Datum value, CsvOutputBytes *output)
+csv_format_unquoted(CsvFormatted *column, Datum value, StringInfo output)
 {
-	const char *bytes;
-
 	if (column->way == CSV_FORMAT_TEXT)
 	{
 		const struct varlena *text = get_varlena(value);
 
-		csv_output_bytes(output, VARDATA_ANY(text), VARSIZE_ANY_EXHDR(text));
+		appendBinaryStringInfo(output, VARDATA_ANY(text), (int) VARSIZE_ANY_EXHDR(text));
 	}
 	else if (!add_plain(column, value, output))
-	{
-		bytes = OutputFunctionCall(&column->function, value);
-		csv_output_bytes(output, bytes, strlen(bytes));
-	}
+		appendStringInfoString(output, OutputFunctionCall(&column->function, value));
 }
 
 void
 csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *values,
-			   const bool *isnull, CsvOutputBytes *output,
+			   const bool *isnull, StringInfo output,
 			   const CsvOutputFormat *format)
 {
 	for (int i = 0; i < ncolumns; i++)
@@ -401,7 +396,7 @@ csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *values,
 		CsvFormatted *column = &columns[i];
 
 		if (i > 0)
-			csv_output_byte(output, format->delimiter);
+			appendStringInfoCharMacro(output, format->delimiter);
 		if (isnull[column->att])
 			csv_output_null(output, format);
 		else
@@ -411,14 +406,14 @@ csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *values,
 
 void
 csv_format_header(const CsvFormatted *columns, int ncolumns, TupleDesc tupdesc,
-				  CsvOutputBytes *output, const CsvOutputFormat *format)
+				  StringInfo output, const CsvOutputFormat *format)
 {
 	for (int i = 0; i < ncolumns; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(tupdesc, columns[i].att)->attname);
 
 		if (i > 0)
-			csv_output_byte(output, format->delimiter);
+			appendStringInfoCharMacro(output, format->delimiter);
 		csv_output_field(output, format, name, strlen(name), false);
 	}
 }

@@ -45,21 +45,21 @@ extern void csv_format_begin(CsvFormatted *column, Oid type);
  * texts, use the current memory context, which must be short-lived.
  */
 extern void csv_format_value(CsvFormatted *column, Datum value,
-							 CsvOutputBytes *output,
+							 StringInfo output,
 							 const CsvOutputFormat *format);
 
 /* write a value that is not NULL as text in the database's encoding, without quotes */
 extern void csv_format_unquoted(CsvFormatted *column, Datum value,
-								CsvOutputBytes *output);
+								StringInfo output);
 
 /* write columns of a row, without the line break; values and nulls: of all attributes */
 extern void csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *values,
-						   const bool *isnull, CsvOutputBytes *output,
+						   const bool *isnull, StringInfo output,
 						   const CsvOutputFormat *format);
 
 /* write the names of the columns, without the line break */
 extern void csv_format_header(const CsvFormatted *columns, int ncolumns,
-							  TupleDesc tupdesc, CsvOutputBytes *output,
+							  TupleDesc tupdesc, StringInfo output,
 							  const CsvOutputFormat *format);
 
 #endif							/* CSV_FORMAT_H */

@@ -35,9 +35,6 @@
 #define CSV_EPOCH_MICROSECONDS \
 	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
 
-/* room for the texts of a row, at first */
-#define CSV_TEXTS_BYTES		1024
-
 /* a column that has a field */
 typedef struct WrittenColumn
 {
@@ -67,7 +64,7 @@ struct CsvRowWriter
 	bool		is_checked;		/* every record is read again */
 	bool		quotes;			/* all values */
 	bool		may_begin_file; /* there is no header */
-	CsvOutputBytes texts;
+	StringInfoData texts;
 	const CsvTableColumn *refused;	/* the column that would be read otherwise ... */
 	int			sqlstate;		/* ... and why */
 	CsvScan		scan;
@@ -179,7 +176,7 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 	dialect.blank_is_record = form->nfields == 1;
 	csv_dialect_compile(&writer->dialect, &dialect);
 	begin_format(writer);
-	csv_output_begin(&writer->texts, CSV_TEXTS_BYTES);
+	initStringInfo(&writer->texts);
 	writer->is_checked = is_odd(writer);
 	writer->may_begin_file = table->reader.header_rows == 0;
 	writer->fields = palloc0(sizeof(WrittenColumn *) * form->nfields);
@@ -224,34 +221,31 @@ refuse_value(const CsvRowWriter *writer, const CsvTableColumn *column, const cha
 
 static void
 add_epoch(const CsvRowWriter *writer, const WrittenColumn *column, Timestamp timestamp,
-		  CsvOutputBytes *output)
+		  StringInfo output)
 {
 	static const int64 units[] = {1000000, 1000, 1};	/* microseconds */
 	int64		unit = units[column->column->pattern->epoch - CSV_STEP_EPOCH];
 	int			ndigits = unit == 1000000 ? 6 : 3;
 	int64		since;
 	uint64		positive;
-	char	   *text;
 
 	if (pg_add_s64_overflow(timestamp, CSV_EPOCH_MICROSECONDS, &since))
 		refuse_value(writer, column->column, "The time is out of range.");
 	positive = since < 0 ? 0 - (uint64) since : (uint64) since;
-	text = psprintf("%s" UINT64_FORMAT, since < 0 ? "-" : "", positive / (uint64) unit);
-	csv_output_bytes(output, text, strlen(text));
-	if (positive % (uint64) unit == 0)
-		return;
-	text = psprintf(".%0*d", ndigits, (int) (positive % (uint64) unit));
-	csv_output_bytes(output, text, strlen(text));
+	appendStringInfo(output, "%s" UINT64_FORMAT, since < 0 ? "-" : "",
+					 positive / (uint64) unit);
+	if (positive % (uint64) unit != 0)
+		appendStringInfo(output, ".%0*d", ndigits, (int) (positive % (uint64) unit));
 }
 
 /* a date or timestamp in the form that the table's options give */
 static void
 add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum value,
-			   CsvOutputBytes *output)
+			   StringInfo output)
 {
 	const CsvPattern *pattern = column->column->pattern;
 	Oid			type = column->column->type;
-	size_t		start = output->length;
+	size_t		start = output->len;
 	Datum		again;
 	Datum		timestamp = value;
 	char	   *shown;
@@ -277,9 +271,9 @@ add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum va
 											timestamp_to_char, C_COLLATION_OID, timestamp,
 											CStringGetTextDatum(pattern->text));
 		shown = TextDatumGetCString(timestamp);
-		csv_output_bytes(output, shown, strlen(shown));
+		appendStringInfoString(output, shown);
 	}
-	shown = pnstrdup(output->bytes + start, output->length - start);
+	shown = pnstrdup(output->data + start, output->len - start);
 	again = csv_date_by_pattern(pattern, type, column->column->typmod, shown);
 	if (type == DATEOID ? DatumGetDateADT(again) != DatumGetDateADT(value) :
 		DatumGetTimestamp(again) != DatumGetTimestamp(value))
@@ -290,11 +284,11 @@ add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum va
 
 /* the decimal comma, and a separator behind each thousand */
 static void
-localize(const CsvRowWriter *writer, const WrittenColumn *column, CsvOutputBytes *output,
+localize(const CsvRowWriter *writer, const WrittenColumn *column, StringInfo output,
 		 size_t start)
 {
-	size_t		n = output->length - start;
-	char	   *text = pnstrdup(output->bytes + start, n);
+	size_t		n = output->len - start;
+	char	   *text = pnstrdup(output->data + start, n);
 	size_t		first = *text == '-';
 	size_t		ndigits = strspn(text + first, "0123456789");
 	const char *separator = writer->table->thousands_separator;
@@ -303,15 +297,15 @@ localize(const CsvRowWriter *writer, const WrittenColumn *column, CsvOutputBytes
 		for (size_t i = 0; i < n; i++)
 			if (text[i] == '.')
 				text[i] = ',';
-	output->length = start;
-	csv_output_bytes(output, text, first);
+	output->len = start;
+	appendBinaryStringInfo(output, text, first);
 	for (size_t i = 0; i < ndigits; i++)
 	{
 		if (i > 0 && (ndigits - i) % 3 == 0 && column->is_grouped)
-			csv_output_bytes(output, separator, strlen(separator));
-		csv_output_byte(output, text[first + i]);
+			appendStringInfoString(output, separator);
+		appendStringInfoChar(output, text[first + i]);
 	}
-	csv_output_bytes(output, text + first + ndigits, n - first - ndigits);
+	appendBinaryStringInfo(output, text + first + ndigits, n - first - ndigits);
 }
 
 static const char *
@@ -334,9 +328,9 @@ read_again(const CsvRowWriter *writer, WrittenColumn *column, char *text)
 
 /* append the text of a value that is not NULL */
 static void
-add_text(const CsvRowWriter *writer, WrittenColumn *column, Datum value, CsvOutputBytes *output)
+add_text(const CsvRowWriter *writer, WrittenColumn *column, Datum value, StringInfo output)
 {
-	size_t		start = output->length;
+	size_t		start = output->len;
 
 	if (column->column->pattern != NULL)
 		add_by_pattern(writer, column, value, output);
@@ -344,7 +338,7 @@ add_text(const CsvRowWriter *writer, WrittenColumn *column, Datum value, CsvOutp
 		csv_format_unquoted(&column->formatted, value, output);
 	if (column->formatted.way == CSV_FORMAT_BY_FUNCTION && column->column->pattern == NULL)
 		read_again(writer, column,
-				   pnstrdup(output->bytes + start, output->length - start));
+				   pnstrdup(output->data + start, output->len - start));
 	if (column->input.comma_decimal || column->is_grouped)
 		localize(writer, column, output, start);
 }
@@ -377,7 +371,7 @@ find_culprit(CsvRowWriter *writer)
 
 		if (column == NULL || column->is_null)
 			continue;
-		text = pnstrdup(writer->texts.bytes + column->start, column->length);
+		text = pnstrdup(writer->texts.data + column->start, column->length);
 		if (strpbrk(text, "\r\n") == NULL && strchr(text, writer->table->delimiter[0]) == NULL)
 			continue;
 		writer->refused = column->column;
@@ -409,7 +403,7 @@ static const char *
 check_field(CsvRowWriter *writer, WrittenColumn *column, const uint8_t *bytes,
 			uint64_t length, bool is_header)
 {
-	const char *wanted = writer->texts.bytes + column->start;
+	const char *wanted = writer->texts.data + column->start;
 	char	   *text;
 	uint64_t	n;
 	bool		is_default = false;
@@ -515,22 +509,22 @@ check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 /* ---- records ---- */
 
 static void
-add_break(const CsvRowWriter *writer, CsvOutputBytes *output)
+add_break(const CsvRowWriter *writer, StringInfo output)
 {
 	const char *line_break = csv_line_break(writer->form->boundary);
 
-	csv_output_bytes(output, line_break, strlen(line_break));
+	appendStringInfoString(output, line_break);
 }
 
 /* append the field of the text at the end of the writer's texts */
 static void
-add_field(CsvRowWriter *writer, WrittenColumn *column, size_t start, CsvOutputBytes *output)
+add_field(CsvRowWriter *writer, WrittenColumn *column, size_t start, StringInfo output)
 {
 	column->is_null = false;
 	column->start = start;
-	column->length = writer->texts.length - start;
+	column->length = writer->texts.len - start;
 	if (output != NULL)
-		csv_output_field(output, &writer->format, writer->texts.bytes + start,
+		csv_output_field(output, &writer->format, writer->texts.data + start,
 						 column->length, writer->quotes);
 }
 
@@ -550,10 +544,10 @@ is_invalid_time(const WrittenColumn *column, Datum value)
 /* output NULL: the field is there already, by another column */
 static void
 add_column(CsvRowWriter *writer, WrittenColumn *column, const TupleTableSlot *slot,
-		   CsvOutputBytes *output)
+		   StringInfo output)
 {
 	int			att = column->formatted.att;
-	size_t		start = writer->texts.length;
+	size_t		start = writer->texts.len;
 
 	if (slot->tts_isnull[att])
 	{
@@ -616,47 +610,47 @@ begin_settings(void)
 }
 
 static void
-add_name(CsvRowWriter *writer, WrittenColumn *column, CsvOutputBytes *output)
+add_name(CsvRowWriter *writer, WrittenColumn *column, StringInfo output)
 {
 	const CsvTableColumn *of = column->column;
 	const char *name = of->header_name != NULL ? of->header_name : of->name;
-	size_t		start = writer->texts.length;
+	size_t		start = writer->texts.len;
 
-	csv_output_bytes(&writer->texts, name, strlen(name));
+	appendStringInfoString(&writer->texts, name);
 	add_field(writer, column, start, output);
 }
 
 /* append a record, or the header if slot is NULL; returns why it is not read so */
 static const char *
-add_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *output)
+add_record(CsvRowWriter *writer, const TupleTableSlot *slot, StringInfo output)
 {
-	size_t		start = output->length;
+	size_t		start = output->len;
 	bool		is_long;
 
-	writer->texts.length = 0;
+	writer->texts.len = 0;
 	for (uint32_t i = 0; i < writer->form->nfields; i++)
 	{
 		if (i > 0)
-			csv_output_bytes(output, writer->delimiter, writer->ndelimiter);
+			appendBinaryStringInfo(output, writer->delimiter, writer->ndelimiter);
 		if (writer->fields[i] != NULL && slot != NULL)
 			add_column(writer, writer->fields[i], slot, output);
 		else if (writer->fields[i] != NULL)
 			add_name(writer, writer->fields[i], output);
 	}
-	is_long = output->length - start > writer->table->reader.max_record_bytes;
+	is_long = output->len - start > writer->table->reader.max_record_bytes;
 	add_break(writer, output);
 	if (slot == NULL || writer->is_checked || writer->quotes || is_long ||
 		(writer->may_begin_file &&
-		 begins_badly(output->bytes + start, output->length - start)))
-		return check_record(writer, output->bytes + start, output->length - start,
+		 begins_badly(output->data + start, output->len - start)))
+		return check_record(writer, output->data + start, output->len - start,
 							slot == NULL);
 	return NULL;
 }
 
 static void
-write_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *output)
+write_record(CsvRowWriter *writer, const TupleTableSlot *slot, StringInfo output)
 {
-	size_t		start = output->length;
+	size_t		start = output->len;
 	const char *reason;
 
 	/* an ERROR may have left it */
@@ -665,7 +659,7 @@ write_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *o
 	if (reason != NULL && !writer->format.is_text && !writer->format.is_bare)
 	{
 		/* values in quotes are not trimmed, nor NULL, nor a comment */
-		output->length = start;
+		output->len = start;
 		writer->quotes = true;
 		reason = add_record(writer, slot, output);
 	}
@@ -674,7 +668,7 @@ write_record(CsvRowWriter *writer, const TupleTableSlot *slot, CsvOutputBytes *o
 }
 
 void
-csv_row_writer_add(CsvRowWriter *writer, TupleTableSlot *slot, CsvOutputBytes *output)
+csv_row_writer_add(CsvRowWriter *writer, TupleTableSlot *slot, StringInfo output)
 {
 	MemoryContext outer = MemoryContextSwitchTo(writer->row_context);
 	int			level = begin_settings();
@@ -689,7 +683,7 @@ csv_row_writer_add(CsvRowWriter *writer, TupleTableSlot *slot, CsvOutputBytes *o
 }
 
 void
-csv_row_writer_header(CsvRowWriter *writer, CsvOutputBytes *output)
+csv_row_writer_header(CsvRowWriter *writer, StringInfo output)
 {
 	uint32_t	nrows = writer->table->reader.header_rows;
 

@@ -22,9 +22,9 @@ extern CsvRowWriter *csv_row_writer_create(const CsvTable *table, const CsvFileF
  * row, with the reason.
  */
 extern void csv_row_writer_add(CsvRowWriter *writer, TupleTableSlot *slot,
-							   CsvOutputBytes *output);
+							   StringInfo output);
 
 /* append the header of a new file, if the table has one */
-extern void csv_row_writer_header(CsvRowWriter *writer, CsvOutputBytes *output);
+extern void csv_row_writer_header(CsvRowWriter *writer, StringInfo output);
 
 #endif							/* CSV_ROW_WRITER_H */

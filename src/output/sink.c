@@ -166,7 +166,7 @@ make_frame(void *arg, uint32_t part)
 /* make as many frames as there are threads, at most; returns the number of bytes used */
 static size_t
 make_frames(CsvCompressor *compressor, const char *bytes, size_t n,
-			CsvOutputBytes *output)
+			StringInfo output)
 {
 	size_t		nbytes = Min(n, (size_t) compressor->nframes * CSV_FRAME_BYTES);
 	uint32_t	nframes = (uint32_t) Max(1, (nbytes + CSV_FRAME_BYTES - 1) / CSV_FRAME_BYTES);
@@ -182,22 +182,22 @@ make_frames(CsvCompressor *compressor, const char *bytes, size_t n,
 
 		if (frame->failure != NULL)
 			elog(ERROR, "could not compress: %s", frame->failure);
-		memmove(output->bytes + output->length,
+		memmove(output->data + output->len,
 				compressor->to + i * compressor->room_bytes, frame->nbytes);
-		output->length += frame->nbytes;
+		output->len += frame->nbytes;
 	}
 	return nbytes;
 }
 
 void
 csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
-			 CsvOutputBytes *output)
+			 StringInfo output)
 {
 	size_t		done = 0;
 
 	if (compressor == NULL)
 	{
-		csv_output_bytes(output, bytes, n);
+		appendBinaryStringInfo(output, bytes, n);
 		return;
 	}
 	do

@@ -33,7 +33,7 @@ extern CsvCompressor *csv_compressor_create(CsvCompression compression,
  * least one is made, even if there are no bytes.
  */
 extern void csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
-						 CsvOutputBytes *output);
+						 StringInfo output);
 
 /*
  * Make a directory, with the mode that goes with COPY's files.  It may exist.  Returns

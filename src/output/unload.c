@@ -98,10 +98,9 @@ typedef struct Unload
 	Query	   *query;			/* as the user wrote it */
 	CsvStaging *staging;
 	int64		handle;			/* of the job */
-	const CsvJob *job;
 	Rows		rows;
 	CsvWriter  *writer;			/* unless the query writes */
-	CsvOutputBytes files;		/* written, by all processes */
+	StringInfoData files;		/* written, by all processes */
 	MemoryContext row_context;
 } Unload;
 
@@ -507,7 +506,7 @@ start_rows(DestReceiver *self, int operation, TupleDesc tupdesc)
 	for (int i = 0; i < tupdesc->natts; i++)
 		types[i] = TupleDescAttr(tupdesc, i)->atttypid;
 	if (unload->rows != ROWS_AS_FILES)
-		unload->writer = csv_writer_begin(unload->job,
+		unload->writer = csv_writer_begin(unload->handle,
 										  unload->rows == ROWS_AS_LINES ? NULL : types);
 }
 
@@ -525,9 +524,11 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 		bytea	   *bytes = DatumGetByteaPP(slot->tts_values[0]);
 
 		if (unload->rows == ROWS_AS_LINES)
-			csv_writer_add_line(unload->writer, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+			csv_writer_add_line(unload->writer, VARDATA_ANY(bytes),
+								(int) VARSIZE_ANY_EXHDR(bytes));
 		else
-			csv_output_bytes(&unload->files, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+			appendBinaryStringInfo(&unload->files, VARDATA_ANY(bytes),
+								   (int) VARSIZE_ANY_EXHDR(bytes));
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(unload->row_context);
@@ -584,60 +585,54 @@ run(Unload *unload)
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
 	/* a file without records, because nothing else says that there are none */
-	if (unload->files.length == 0 && unload->plan.keys == NIL)
-		csv_writer_end(csv_writer_begin(unload->job, NULL), true, &unload->files);
+	if (unload->files.len == 0 && unload->plan.keys == NIL)
+		csv_writer_end(csv_writer_begin(unload->handle, NULL), true, &unload->files);
 }
 
 static int
-compare_files(const void *a, const void *b)
+compare_files(const ListCell *a, const ListCell *b)
 {
-	const CsvWritten *first = a;
-	const CsvWritten *second = b;
+	const CsvWritten *first = lfirst(a);
+	const CsvWritten *second = lfirst(b);
 	int			order = strcmp(first->stream, second->stream);
 
 	return order != 0 ? order : first->number - second->number;
 }
 
 /* all files, in order; the records of several processes in one file are added up */
-static CsvWritten *
-list_files(const CsvOutputBytes *list, int *nfiles)
+static List *
+list_files(const StringInfoData *bytes)
 {
-	const char *at = list->bytes;
-	const char *end = at + list->length;
+	const char *at = bytes->data;
 	CsvWritten	file;
-	CsvWritten *files;
-	int			n = 0;
+	List	   *written = NIL;
+	List	   *files = NIL;
+	ListCell   *cell;
 
-	while (csv_written_next(&at, end, &file))
-		n++;
-	files = palloc_extended(sizeof(CsvWritten) * (size_t) Max(n, 1), MCXT_ALLOC_HUGE);
-	at = list->bytes;
-	for (int i = 0; i < n; i++)
-		(void) csv_written_next(&at, end, &files[i]);
-	if (n > 1)
-		qsort(files, (size_t) n, sizeof(CsvWritten), compare_files);
-	*nfiles = 0;
-	for (int i = 0; i < n; i++)
+	while (csv_written_next(&at, bytes->data + bytes->len, &file))
+		written = lappend(written, memcpy(palloc(sizeof(file)), &file, sizeof(file)));
+	list_sort(written, compare_files);
+	foreach(cell, written)
 	{
-		CsvWritten *last = *nfiles > 0 ? &files[*nfiles - 1] : NULL;
-
-		if (last != NULL && compare_files(last, &files[i]) == 0)
-			last->nrecords += files[i].nrecords;
+		if (files != NIL && compare_files(list_tail(files), cell) == 0)
+			((CsvWritten *) llast(files))->nrecords += ((CsvWritten *) lfirst(cell))->nrecords;
 		else
-			files[(*nfiles)++] = files[i];
+			files = lappend(files, lfirst(cell));
 	}
 	return files;
 }
 
 /* the number in the name of a file; 0: it has none, because it is the only one */
 static int
-shown_number(const Unload *unload, const CsvWritten *files, int nfiles, int i)
+shown_number(const Unload *unload, List *files, int i)
 {
+	const CsvWritten *file = list_nth(files, i);
+	const CsvWritten *next = i + 1 < list_length(files) ? list_nth(files, i + 1) : NULL;
+
 	if (unload->plan.keys == NIL)
-		return nfiles == 1 ? 0 : i + 1;
-	return files[i].number == 1 &&
-		(i + 1 == nfiles || strcmp(files[i + 1].stream, files[i].stream) != 0) ? 0 :
-		files[i].number;
+		return list_length(files) == 1 ? 0 : i + 1;
+	return file->number == 1 && (next == NULL || strcmp(next->stream, file->stream) != 0) ?
+		0 : file->number;
 }
 
 /* give files their names; a row each */
@@ -646,21 +641,21 @@ return_files(Unload *unload, ReturnSetInfo *set)
 {
 	bool		by_key = unload->plan.keys != NIL;
 	char	   *suffix = psprintf(".csv%s", csv_compression_suffix(unload->plan.compression));
-	int			nfiles;
-	CsvWritten *files = list_files(&unload->files, &nfiles);
+	List	   *files = list_files(&unload->files);
+	ListCell   *cell;
 
-	for (int i = 0; i < nfiles; i++)
+	foreach(cell, files)
 	{
-		const CsvWritten *file = &files[i];
+		const CsvWritten *file = lfirst(cell);
 		MemoryContext outer = MemoryContextSwitchTo(unload->row_context);
-		char	   *written = csv_job_file(unload->job, file->stream, file->number);
+		char	   *written = csv_written_name(file->stream, file->number);
 		int64		nbytes;
 		char	   *path;
 
 		CHECK_FOR_INTERRUPTS();
 		path = csv_staging_add(unload->staging, written, by_key ? file->stream : NULL,
-							   shown_number(unload, files, nfiles, i), suffix,
-							   &nbytes);
+							   shown_number(unload, files, foreach_current_index(cell)),
+							   suffix, &nbytes);
 		tuplestore_putvalues(set->setResult, set->setDesc,
 							 (Datum[CSV_RESULT_COLUMNS]) {
 								 CStringGetTextDatum(path), Int64GetDatum(file->nrecords),
@@ -712,8 +707,7 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 	unload.plan.directory = csv_staging_directory(unload.staging, &unload.plan.dev,
 												 &unload.plan.ino);
 	unload.handle = csv_job_create(&unload.plan);
-	unload.job = csv_job_open(unload.handle);
-	csv_output_begin(&unload.files, 1024);
+	initStringInfo(&unload.files);
 	unload.row_context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload row",
 											   ALLOCSET_DEFAULT_SIZES);
 	start_progress();

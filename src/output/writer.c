@@ -1,8 +1,16 @@
 /*
  * writer.c
- *		One process's share of a csv_gpu_unload(): collects records and writes them.
+ *		How the processes of one csv_gpu_unload() write its rows.
  *
- * Records of one stream (without keys: all records) wait in a buffer.  A full buffer is
+ * The leader makes a job in dynamic shared memory.  PostgreSQL evaluates the aggregate
+ * csv_gpu_write(job, columns) in all processes of a parallel plan.  Its state in a process
+ * is a writer, and its result is the list of the files that all processes have written.
+ * csv_gpu_line(job, columns) makes a record.  It is for rows in order: the leader only has
+ * to write the records, since workers make them.  The job's handle is declared as
+ * "internal", so that no SQL can call these functions.
+ *
+ * A stream is the records of one combination of keys, whose files all processes share; or,
+ * without keys, of one process.  Its records wait in a buffer.  A full buffer is
  * compressed by itself and appended to the stream's current file, which is open only
  * meanwhile.  If the buffers take more memory than maintenance_work_mem, all are written
  * and released.  Only the names of the streams stay: about 150 bytes for each key.
@@ -13,35 +21,67 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "access/xact.h"
 #include "commands/progress.h"
 #include "common/hashfn.h"
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/dsm.h"
+#include "storage/lwlock.h"
 #include "utils/backend_progress.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-#include "output/keys.h"
+#include "output/format.h"
+#include "output/hidden.h"
 #include "output/writer.h"
 #include "settings.h"
+#include "table/path.h"
 #include "table/threads.h"
+
+#define CSV_JOB_LOCKS		128
 
 /* a buffer with this many bytes of records is full, if nothing is compressed */
 #define CSV_FULL_BYTES		(256 * 1024)
 
-/* a buffer at first, behind the header */
-#define CSV_FIRST_BYTES		512
-
 /* the longest name of a directory */
 #define CSV_NAME_BYTES		255
 
+/* in dynamic shared memory */
+typedef struct Job
+{
+	int			leader;			/* its pid */
+	CsvOutputFormat format;		/* each process sets the pointers */
+	CsvCompression compression;
+	int64		most_bytes;		/* of a file; 0: any number */
+	dev_t		dev;			/* of the hidden directory ... */
+	ino_t		ino;
+	int			natts;			/* columns of the query */
+	int			nkeys;
+	uint16		keys[MaxTupleAttributeNumber];	/* of each column; 0: not a key */
+	pg_atomic_uint64 nrecords;	/* written */
+	pg_atomic_uint64 nbytes;
+	LWLock		locks[CSV_JOB_LOCKS];	/* for appending, by the stream's name */
+
+	/*
+	 * The text of NULL, the hidden directory, the header with its line break, or an empty
+	 * text, and NAME= of each key; each with a zero byte.
+	 */
+	char		texts[FLEXIBLE_ARRAY_MEMBER];
+} Job;
+
 typedef struct Stream
 {
-	const char *name;			/* the key of the hash table */
-	CsvOutputBytes bytes;		/* the header, and records that wait; or no memory */
+	const char *name;			/* the key of the hash table: KEY=VALUE/KEY=VALUE */
+	StringInfoData bytes;		/* the header, and records that wait; or no memory */
 	int64		nwaiting;		/* records */
 	int			number;			/* of the current file, from 1 */
 	bool		has_written;	/* this process, to that file ... */
@@ -50,45 +90,196 @@ typedef struct Stream
 
 struct CsvWriter
 {
-	const CsvJob *job;
-	CsvRowForm	form;
-	size_t		header_length;
+	StringInfoData files;		/* that this process has left, or other processes */
+	HTAB	   *streams;		/* NULL: of other processes, without the rest */
+
+	Job		   *job;
+	const char *directory;		/* the job's texts ... */
+	const char *header;
+	int			header_length;
+	const char *key_names;
+	CsvOutputFormat format;
+	CsvFormatted *columns;		/* of the files */
+	int			ncolumns;
+	CsvFormatted *keys;
+	Datum	   *values;			/* of a row */
+	bool	   *isnull;
 	CsvCompressor *compressor;
-	size_t		full_bytes;
-	HTAB	   *streams;
+	int			full_bytes;
 	Stream	   *last;			/* of the last row; NULL: none */
 	MemoryContext names;		/* of the streams */
 	MemoryContext buffers;
 	MemoryContext scratch;		/* while records are written */
-	CsvOutputBytes name;		/* of the current row's stream */
-	CsvOutputBytes value;		/* of one of its keys */
-	CsvOutputBytes packed;		/* compressed bytes */
-	CsvOutputBytes files;		/* that this process has left */
+	StringInfoData name;		/* of the current row's stream */
+	StringInfoData value;		/* of one of its keys */
+	StringInfoData packed;		/* compressed bytes, or a record of csv_gpu_line() */
 };
+
+PG_FUNCTION_INFO_V1(csv_gpu_write_row);
+PG_FUNCTION_INFO_V1(csv_gpu_write_combine);
+PG_FUNCTION_INFO_V1(csv_gpu_write_serialize);
+PG_FUNCTION_INFO_V1(csv_gpu_write_deserialize);
+PG_FUNCTION_INFO_V1(csv_gpu_write_end);
+PG_FUNCTION_INFO_V1(csv_gpu_line);
+
+/* ---- names of directories, as Hive writes them ---- */
+
+/*
+ * Hive's list.  Bytes beyond ASCII stand for themselves in UTF-8 only, because other
+ * programs take names for UTF-8.
+ */
+static bool
+needs_escape(unsigned char byte)
+{
+	if (!IS_HIGHBIT_SET(byte) && isalnum(byte))
+		return false;
+	return byte < ' ' || byte == 0x7f ||
+		(IS_HIGHBIT_SET(byte) && GetDatabaseEncoding() != PG_UTF8) ||
+		strchr("\"#%'*/:=?\\[]^{}", byte) != NULL;
+}
+
+/* escapes_first: in any case */
+static void
+add_escaped(StringInfo output, const char *text, bool escapes_first)
+{
+	for (; *text != '\0'; text++)
+	{
+		if (escapes_first || needs_escape((unsigned char) *text))
+			appendStringInfo(output, "%%%02X", (unsigned char) *text);
+		else
+			appendStringInfoChar(output, *text);
+		escapes_first = false;
+	}
+}
+
+/* what csv_path_value() reads in the name is the same value, or NULL */
+static void
+add_key_value(StringInfo output, const char *value)
+{
+	if (value == NULL)
+		appendStringInfoString(output, CSV_PATH_NULL);
+	else
+		add_escaped(output, value, strcmp(value, CSV_PATH_NULL) == 0);
+}
+
+/* ---- the job ---- */
+
+/* with its zero byte */
+static void
+add_text(StringInfo texts, const char *text)
+{
+	appendBinaryStringInfo(texts, text, (int) strlen(text) + 1);
+}
+
+/* the keys, and the texts, which need the other columns */
+static void
+set_columns(Job *job, const CsvUnloadPlan *plan, StringInfo texts)
+{
+	CsvFormatted *columns = palloc0(sizeof(CsvFormatted) * (size_t) Max(job->natts, 1));
+	int			ncolumns = 0;
+	ListCell   *cell;
+
+	foreach(cell, plan->keys)
+		job->keys[lfirst_int(cell)] = (uint16) (foreach_current_index(cell) + 1);
+	for (int i = 0; i < job->natts; i++)
+		if (job->keys[i] == 0)
+			columns[ncolumns++].att = i;
+	csv_output_format_begin(&job->format, plan->copy, ncolumns);
+
+	add_text(texts, plan->copy->null_print);
+	add_text(texts, plan->directory);
+	if (plan->copy->header_line != COPY_HEADER_FALSE)
+	{
+		csv_format_header(columns, ncolumns, plan->tupdesc, texts, &job->format);
+		appendStringInfoChar(texts, '\n');
+	}
+	appendStringInfoChar(texts, '\0');
+	foreach(cell, plan->keys)
+	{
+		add_escaped(texts, NameStr(TupleDescAttr(plan->tupdesc, lfirst_int(cell))->attname),
+					false);
+		add_text(texts, "=");
+	}
+}
+
+int64
+csv_job_create(const CsvUnloadPlan *plan)
+{
+	Job		   *job = palloc0(sizeof(Job));
+	dsm_segment *segment;
+	StringInfoData texts;
+
+	initStringInfo(&texts);
+	job->leader = MyProcPid;
+	job->compression = plan->compression;
+	job->most_bytes = plan->most_bytes;
+	job->dev = plan->dev;
+	job->ino = plan->ino;
+	job->natts = plan->tupdesc->natts;
+	job->nkeys = list_length(plan->keys);
+	set_columns(job, plan, &texts);
+	pg_atomic_init_u64(&job->nrecords, 0);
+	pg_atomic_init_u64(&job->nbytes, 0);
+	for (int i = 0; i < CSV_JOB_LOCKS; i++)
+		LWLockInitialize(&job->locks[i], LWTRANCHE_PARALLEL_QUERY_DSA);
+
+	segment = dsm_create(offsetof(Job, texts) + (size_t) texts.len, 0);
+	memcpy(dsm_segment_address(segment), job, offsetof(Job, texts));
+	memcpy(((Job *) dsm_segment_address(segment))->texts, texts.data, (size_t) texts.len);
+	return dsm_segment_handle(segment);
+}
+
+void
+csv_job_end(int64 handle)
+{
+	dsm_detach(dsm_find_mapping((dsm_handle) handle));
+}
+
+static Job *
+open_job(int64 handle)
+{
+	dsm_segment *segment = dsm_find_mapping((dsm_handle) handle);
+
+	if (segment == NULL)
+	{
+		segment = dsm_attach((dsm_handle) handle);
+		if (segment == NULL)
+			elog(ERROR, "could not map dynamic shared memory segment");
+		/* until the worker exits */
+		dsm_pin_mapping(segment);
+	}
+	return dsm_segment_address(segment);
+}
 
 /* ---- begin ---- */
 
-void
-csv_row_form_begin(CsvRowForm *form, const CsvJob *job, const Oid *types)
+/* in the current memory context; types: of the query's columns, or NULL for none */
+static void
+begin_form(CsvWriter *writer, const Oid *types)
 {
-	const CsvJobShared *shared = job->shared;
-	int			natts = types == NULL ? 0 : shared->natts;
+	const Job  *job = writer->job;
+	int			natts = types == NULL ? 0 : job->natts;
+	size_t		n = (size_t) Max(natts, 1);
 
-	form->columns = palloc0(sizeof(CsvFormatted) * (size_t) Max(natts, 1));
-	form->keys = palloc0(sizeof(CsvFormatted) * (size_t) Max(natts, 1));
-	form->ncolumns = 0;
-	form->nkeys = shared->nkeys;
+	writer->directory = job->texts + strlen(job->texts) + 1;
+	writer->header = writer->directory + strlen(writer->directory) + 1;
+	writer->header_length = (int) strlen(writer->header);
+	writer->key_names = writer->header + writer->header_length + 1;
+	writer->columns = palloc0(sizeof(CsvFormatted) * n);
+	writer->keys = palloc0(sizeof(CsvFormatted) * n);
+	writer->values = palloc(sizeof(Datum) * n);
+	writer->isnull = palloc(sizeof(bool) * n);
 	for (int i = 0; i < natts; i++)
 	{
-		CsvFormatted *column = shared->keys[i] > 0 ? &form->keys[shared->keys[i] - 1] :
-			&form->columns[form->ncolumns++];
+		CsvFormatted *column = job->keys[i] > 0 ? &writer->keys[job->keys[i] - 1] :
+			&writer->columns[writer->ncolumns++];
 
 		csv_format_begin(column, types[i]);
 		column->att = i;
 	}
-	form->format = shared->format;
-	form->format.null = job->null;
-	csv_output_format_finish(&form->format);
+	writer->format = job->format;
+	writer->format.null = job->texts;
+	csv_output_format_finish(&writer->format);
 }
 
 /* names differ by process: they go through their streams in different orders */
@@ -108,10 +299,10 @@ compare_names(const void *a, const void *b, Size size)
 }
 
 CsvWriter *
-csv_writer_begin(const CsvJob *job, const Oid *types)
+csv_writer_begin(int64 handle, const Oid *types)
 {
-	const CsvJobShared *shared = job->shared;
 	CsvWriter  *writer = palloc0(sizeof(CsvWriter));
+	Job		   *job = open_job(handle);
 	HASHCTL		control = {
 		.keysize = sizeof(const char *), .entrysize = sizeof(Stream), .hash = hash_name,
 		.match = compare_names, .hcxt = CurrentMemoryContext
@@ -121,15 +312,13 @@ csv_writer_begin(const CsvJob *job, const Oid *types)
 		csv_thread_count(csv_settings.cpu_threads);
 
 	writer->job = job;
-	csv_row_form_begin(&writer->form, job, types);
-	writer->header_length = strlen(job->header);
-	writer->compressor = csv_compressor_create(shared->compression, job->directory, nthreads);
+	begin_form(writer, types);
+	writer->compressor = csv_compressor_create(job->compression, writer->directory, nthreads);
 	writer->full_bytes = writer->compressor == NULL ? CSV_FULL_BYTES :
-		(size_t) nthreads * CSV_FRAME_BYTES;
-	if (shared->most_bytes > 0)
-		writer->full_bytes = (size_t) Max(1, Min((int64) writer->full_bytes,
-												 shared->most_bytes -
-												 (int64) writer->header_length));
+		nthreads * CSV_FRAME_BYTES;
+	if (job->most_bytes > 0)
+		writer->full_bytes = (int) Max(1, Min(writer->full_bytes,
+											  job->most_bytes - writer->header_length));
 	writer->streams = hash_create("csv_gpu_unload streams", 256, &control,
 								  HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_CONTEXT);
 	writer->names = CurrentMemoryContext;
@@ -137,10 +326,10 @@ csv_writer_begin(const CsvJob *job, const Oid *types)
 											ALLOCSET_DEFAULT_SIZES);
 	writer->scratch = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload file",
 											ALLOCSET_SMALL_SIZES);
-	csv_output_begin(&writer->name, 1024);
-	csv_output_begin(&writer->value, 1024);
-	csv_output_begin(&writer->packed, 1024);
-	csv_output_begin(&writer->files, 1024);
+	initStringInfo(&writer->name);
+	initStringInfo(&writer->value);
+	initStringInfo(&writer->packed);
+	initStringInfo(&writer->files);
 	return writer;
 }
 
@@ -152,10 +341,11 @@ list_file(CsvWriter *writer, Stream *stream)
 {
 	if (!stream->has_written)
 		return;
-	csv_output_bytes(&writer->files, (const char *) &stream->nwritten,
-					 sizeof(stream->nwritten));
-	csv_output_bytes(&writer->files, (const char *) &stream->number, sizeof(stream->number));
-	csv_output_bytes(&writer->files, stream->name, strlen(stream->name) + 1);
+	appendBinaryStringInfo(&writer->files, (const char *) &stream->nwritten,
+						   sizeof(stream->nwritten));
+	appendBinaryStringInfo(&writer->files, (const char *) &stream->number,
+						   sizeof(stream->number));
+	add_text(&writer->files, stream->name);
 	stream->has_written = false;
 	stream->nwritten = 0;
 }
@@ -174,25 +364,27 @@ csv_written_next(const char **at, const char *end, CsvWritten *file)
 	return true;
 }
 
-/* of the stream's current file */
-static char *
-make_path(const CsvWriter *writer, const Stream *stream)
+char *
+csv_written_name(const char *stream, int number)
 {
-	return psprintf("%s/%s", writer->job->directory,
-					csv_job_file(writer->job, stream->name, stream->number));
+	/* keys may be longer than the name of a file */
+	Datum		digest = DirectFunctionCall1(sha256_bytea, CStringGetTextDatum(stream));
+	Datum		hex = DirectFunctionCall2(binary_encode, digest, CStringGetTextDatum("hex"));
+
+	return psprintf(CSV_HIDDEN_ROWS "%s-%d", TextDatumGetCString(hex), number);
 }
 
 /* open the stream's current file to append n bytes, or the next file if they do not fit */
 static void
 open_file(CsvWriter *writer, Stream *stream, size_t n, CsvSink *sink)
 {
-	const CsvJob *job = writer->job;
-	int64		most = job->shared->most_bytes;
+	const Job  *job = writer->job;
+	int64		most = job->most_bytes;
 
 	for (;; stream->number++)
 	{
-		csv_sink_open_in(sink, job->directory, job->shared->dev, job->shared->ino,
-						 csv_job_file(job, stream->name, stream->number), O_CREAT);
+		csv_sink_open_in(sink, writer->directory, job->dev, job->ino,
+						 csv_written_name(stream->name, stream->number), O_CREAT);
 		if (most == 0 || sink->nbytes == 0 || sink->nbytes + (int64) n <= most)
 			return;
 		csv_sink_close(sink, false);
@@ -204,31 +396,31 @@ open_file(CsvWriter *writer, Stream *stream, size_t n, CsvSink *sink)
 
 /* the bytes that are written, to `end` in the buffer; with a header if they begin a file */
 static void
-pack(CsvWriter *writer, const Stream *stream, size_t end, bool is_new,
+pack(CsvWriter *writer, const Stream *stream, int end, bool is_new,
 	 const char **bytes, size_t *n)
 {
-	size_t		start = is_new ? 0 : writer->header_length;
+	int			start = is_new ? 0 : writer->header_length;
 
-	*bytes = stream->bytes.bytes + start;
-	*n = end - start;
+	*bytes = stream->bytes.data + start;
+	*n = (size_t) (end - start);
 	if (writer->compressor == NULL)
 		return;
-	writer->packed.length = 0;
+	writer->packed.len = 0;
 	csv_compress(writer->compressor, *bytes, *n, &writer->packed);
-	*bytes = writer->packed.bytes;
-	*n = writer->packed.length;
+	*bytes = writer->packed.data;
+	*n = (size_t) writer->packed.len;
 }
 
 static void
-show_progress(CsvJobShared *shared, int64 nrecords, size_t nbytes)
+show_progress(Job *job, int64 nrecords, size_t nbytes)
 {
 	const int	columns[] = {
 		PROGRESS_COPY_BYTES_PROCESSED, PROGRESS_COPY_TUPLES_PROCESSED
 	};
 
-	nbytes += pg_atomic_fetch_add_u64(&shared->nbytes, nbytes);
-	nrecords += (int64) pg_atomic_fetch_add_u64(&shared->nrecords, (uint64) nrecords);
-	if (shared->leader == MyProcPid)
+	nbytes += pg_atomic_fetch_add_u64(&job->nbytes, nbytes);
+	nrecords += (int64) pg_atomic_fetch_add_u64(&job->nrecords, (uint64) nrecords);
+	if (job->leader == MyProcPid)
 		pgstat_progress_update_multi_param(lengthof(columns), columns, (const int64[]) {
 			(int64) nbytes, nrecords
 		});
@@ -236,17 +428,17 @@ show_progress(CsvJobShared *shared, int64 nrecords, size_t nbytes)
 
 /* write the buffer to `end`, which is nrecords records */
 static void
-write_records(CsvWriter *writer, Stream *stream, size_t end, int64 nrecords)
+write_records(CsvWriter *writer, Stream *stream, int end, int64 nrecords)
 {
-	CsvJobShared *shared = writer->job->shared;
 	uint32		hash = hash_bytes((const unsigned char *) stream->name,
 								  (int) strlen(stream->name));
-	LWLock	   *lock = &shared->locks[hash % CSV_JOB_LOCKS];
-	CsvOutputBytes *buffer = &stream->bytes;
+	LWLock	   *lock = &writer->job->locks[hash % CSV_JOB_LOCKS];
+	StringInfo	buffer = &stream->bytes;
 	MemoryContext outer = MemoryContextSwitchTo(writer->scratch);
 	/* a guess */
 	bool		is_new = !stream->has_written &&
-		access(make_path(writer, stream), F_OK) != 0;
+		access(psprintf("%s/%s", writer->directory,
+						csv_written_name(stream->name, stream->number)), F_OK) != 0;
 	const char *bytes;
 	size_t		n;
 	CsvSink		sink;
@@ -261,13 +453,14 @@ write_records(CsvWriter *writer, Stream *stream, size_t end, int64 nrecords)
 	LWLockRelease(lock);
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(writer->scratch);
-	show_progress(shared, nrecords, n);
+	show_progress(writer->job, nrecords, n);
 
 	stream->has_written = true;
 	stream->nwritten += nrecords;
 	stream->nwaiting -= nrecords;
-	memmove(buffer->bytes + writer->header_length, buffer->bytes + end, buffer->length - end);
-	buffer->length -= end - writer->header_length;
+	memmove(buffer->data + writer->header_length, buffer->data + end,
+			(size_t) (buffer->len - end));
+	buffer->len -= end - writer->header_length;
 }
 
 /* write all records, and release the buffers */
@@ -282,8 +475,8 @@ write_all(CsvWriter *writer)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (stream->nwaiting > 0)
-			write_records(writer, stream, stream->bytes.length, stream->nwaiting);
-		stream->bytes.bytes = NULL;
+			write_records(writer, stream, stream->bytes.len, stream->nwaiting);
+		stream->bytes.data = NULL;
 	}
 	writer->last = NULL;
 	MemoryContextReset(writer->buffers);
@@ -295,35 +488,32 @@ write_all(CsvWriter *writer)
 static void
 make_name(CsvWriter *writer, const Datum *values, const bool *isnull)
 {
-	CsvOutputBytes *name = &writer->name;
-	const char *key_name = writer->job->key_names;
+	StringInfo	name = &writer->name;
+	const char *key_name = writer->key_names;
+	int			nkeys = isnull == NULL ? 0 : writer->job->nkeys;
 
-	name->length = 0;
-	if (writer->form.nkeys == 0 || isnull == NULL)
+	resetStringInfo(name);
+	if (nkeys == 0)
+		appendStringInfo(name, "%d", MyProcPid);
+	for (int i = 0; i < nkeys; i++)
 	{
-		char	   *pid = psprintf("%d", MyProcPid);
+		CsvFormatted *key = &writer->keys[i];
+		int			start = name->len;
 
-		csv_output_bytes(name, pid, strlen(pid) + 1);
-		return;
-	}
-	for (int i = 0; i < writer->form.nkeys; i++)
-	{
-		CsvFormatted *key = &writer->form.keys[i];
-		size_t		start = name->length;
-
-		writer->value.length = 0;
+		resetStringInfo(&writer->value);
 		if (!isnull[key->att])
 			csv_format_unquoted(key, values[key->att], &writer->value);
-		csv_output_byte(&writer->value, '\0');
-		csv_output_bytes(name, key_name, strlen(key_name));
-		csv_key_value(name, isnull[key->att] ? NULL : writer->value.bytes);
-		if (name->length - start > CSV_NAME_BYTES)
+		appendStringInfoChar(&writer->value, '\0');
+		appendStringInfoString(name, key_name);
+		add_key_value(name, isnull[key->att] ? NULL : writer->value.data);
+		if (name->len - start > CSV_NAME_BYTES)
 			ereport(ERROR,
 					(errcode(ERRCODE_NAME_TOO_LONG),
 					 errmsg("a value in \"partition_by\" is too long for the name of a directory"),
 					 errdetail("A name has up to %d bytes, with the column's name and escapes.",
 							   CSV_NAME_BYTES)));
-		csv_output_byte(name, i + 1 < writer->form.nkeys ? '/' : '\0');
+		if (i + 1 < nkeys)
+			appendStringInfoChar(name, '/');
 		key_name += strlen(key_name) + 1;
 	}
 }
@@ -336,21 +526,21 @@ find_stream(CsvWriter *writer, const Datum *values, const bool *isnull)
 	MemoryContext outer;
 	bool		found;
 
-	if (stream != NULL && writer->form.nkeys == 0)
+	if (stream != NULL && writer->job->nkeys == 0)
 		return stream;
 	make_name(writer, values, isnull);
-	if (stream != NULL && strcmp(stream->name, writer->name.bytes) == 0)
+	if (stream != NULL && strcmp(stream->name, writer->name.data) == 0)
 		return stream;
-	stream = hash_search(writer->streams, &writer->name.bytes, HASH_ENTER, &found);
+	stream = hash_search(writer->streams, &writer->name.data, HASH_ENTER, &found);
 	if (!found)
 		*stream = (Stream) {
-			.name = MemoryContextStrdup(writer->names, writer->name.bytes), .number = 1
+			.name = MemoryContextStrdup(writer->names, writer->name.data), .number = 1
 		};
-	if (stream->bytes.bytes == NULL)
+	if (stream->bytes.data == NULL)
 	{
 		outer = MemoryContextSwitchTo(writer->buffers);
-		csv_output_begin(&stream->bytes, writer->header_length + CSV_FIRST_BYTES);
-		csv_output_bytes(&stream->bytes, writer->job->header, writer->header_length);
+		initStringInfo(&stream->bytes);
+		appendBinaryStringInfo(&stream->bytes, writer->header, writer->header_length);
 		MemoryContextSwitchTo(outer);
 	}
 	writer->last = stream;
@@ -359,45 +549,52 @@ find_stream(CsvWriter *writer, const Datum *values, const bool *isnull)
 
 /* a record has been added to the buffer, where there were `before` bytes */
 static void
-end_record(CsvWriter *writer, Stream *stream, size_t before)
+end_record(CsvWriter *writer, Stream *stream, int before)
 {
-	size_t		full = writer->header_length + writer->full_bytes;
+	int			full = writer->header_length + writer->full_bytes;
 
 	stream->nwaiting++;
-	if (stream->bytes.length > full && stream->nwaiting > 1)
+	if (stream->bytes.len > full && stream->nwaiting > 1)
 		write_records(writer, stream, before, stream->nwaiting - 1);
-	if (stream->bytes.length >= full)
-		write_records(writer, stream, stream->bytes.length, stream->nwaiting);
+	if (stream->bytes.len >= full)
+		write_records(writer, stream, stream->bytes.len, stream->nwaiting);
 	if (MemoryContextMemAllocated(writer->buffers, false) >
 		(Size) maintenance_work_mem * 1024)
 		write_all(writer);
 }
 
+/* the row's record, with its line break */
+static void
+add_record(const CsvWriter *writer, const Datum *values, const bool *isnull,
+		   StringInfo output)
+{
+	csv_format_row(writer->columns, writer->ncolumns, values, isnull, output,
+				   &writer->format);
+	appendStringInfoCharMacro(output, '\n');
+}
+
 void
 csv_writer_add(CsvWriter *writer, const Datum *values, const bool *isnull)
 {
-	const CsvRowForm *form = &writer->form;
 	Stream	   *stream = find_stream(writer, values, isnull);
-	size_t		before = stream->bytes.length;
+	int			before = stream->bytes.len;
 
-	csv_format_row(form->columns, form->ncolumns, values, isnull, &stream->bytes,
-				   &form->format);
-	csv_output_byte(&stream->bytes, '\n');
+	add_record(writer, values, isnull, &stream->bytes);
 	end_record(writer, stream, before);
 }
 
 void
-csv_writer_add_line(CsvWriter *writer, const char *bytes, size_t n)
+csv_writer_add_line(CsvWriter *writer, const char *bytes, int n)
 {
 	Stream	   *stream = find_stream(writer, NULL, NULL);
-	size_t		before = stream->bytes.length;
+	int			before = stream->bytes.len;
 
-	csv_output_bytes(&stream->bytes, bytes, n);
+	appendBinaryStringInfo(&stream->bytes, bytes, n);
 	end_record(writer, stream, before);
 }
 
 void
-csv_writer_end(CsvWriter *writer, bool make_one, CsvOutputBytes *files)
+csv_writer_end(CsvWriter *writer, bool make_one, StringInfo files)
 {
 	HASH_SEQ_STATUS iterator;
 	Stream	   *stream;
@@ -408,5 +605,138 @@ csv_writer_end(CsvWriter *writer, bool make_one, CsvOutputBytes *files)
 	hash_seq_init(&iterator, writer->streams);
 	while ((stream = hash_seq_search(&iterator)) != NULL)
 		list_file(writer, stream);
-	csv_output_bytes(files, writer->files.bytes, writer->files.length);
+	appendBinaryStringInfo(files, writer->files.data, writer->files.len);
+}
+
+/* ---- functions that parallel queries call ---- */
+
+/* a state without a writer: the files of other processes */
+static CsvWriter *
+make_state(MemoryContext context)
+{
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	CsvWriter  *state = palloc0(sizeof(CsvWriter));
+
+	initStringInfo(&state->files);
+	MemoryContextSwitchTo(outer);
+	return state;
+}
+
+/* at the first row; first: the argument of the first column, behind the job's handle */
+static CsvWriter *
+begin(FunctionCallInfo fcinfo, int first, MemoryContext context)
+{
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	int			natts = PG_NARGS() - first;
+	Oid		   *types = palloc(sizeof(Oid) * (size_t) natts);
+	CsvWriter  *writer;
+
+	for (int i = 0; i < natts; i++)
+		types[i] = get_fn_expr_argtype(fcinfo->flinfo, first + i);
+	writer = csv_writer_begin(PG_GETARG_INT64(first - 1), types);
+	MemoryContextSwitchTo(outer);
+	return writer;
+}
+
+static void
+get_row(FunctionCallInfo fcinfo, int first, CsvWriter *writer)
+{
+	for (int i = 0; i < writer->job->natts; i++)
+	{
+		writer->values[i] = fcinfo->args[first + i].value;
+		writer->isnull[i] = fcinfo->args[first + i].isnull;
+	}
+}
+
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "csv_gpu_write() is not called as an aggregate");
+	return context;
+}
+
+/* csv_gpu_write_row(state internal, job internal, VARIADIC "any"): writes a row */
+Datum
+csv_gpu_write_row(PG_FUNCTION_ARGS)
+{
+	CsvWriter  *writer = PG_ARGISNULL(0) ? begin(fcinfo, 2, aggregate_context(fcinfo)) :
+		(CsvWriter *) PG_GETARG_POINTER(0);
+
+	get_row(fcinfo, 2, writer);
+	csv_writer_add(writer, writer->values, writer->isnull);
+	PG_RETURN_POINTER(writer);
+}
+
+static Datum
+return_bytes(const StringInfoData *bytes)
+{
+	PG_RETURN_BYTEA_P(cstring_to_text_with_len(bytes->data, bytes->len));
+}
+
+/* csv_gpu_write_serialize(internal) returns bytea: writes the rest; the files */
+Datum
+csv_gpu_write_serialize(PG_FUNCTION_ARGS)
+{
+	CsvWriter  *state = (CsvWriter *) PG_GETARG_POINTER(0);
+	StringInfoData files;
+
+	initStringInfo(&files);
+	if (state->streams != NULL)
+		csv_writer_end(state, false, &files);
+	else
+		appendBinaryStringInfo(&files, state->files.data, state->files.len);
+	return return_bytes(&files);
+}
+
+/* csv_gpu_write_deserialize(bytea, internal) returns internal: a state without a writer */
+Datum
+csv_gpu_write_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *files = PG_GETARG_BYTEA_PP(0);
+	CsvWriter  *state = make_state(CurrentMemoryContext);
+
+	appendBinaryStringInfo(&state->files, VARDATA_ANY(files), VARSIZE_ANY_EXHDR(files));
+	PG_RETURN_POINTER(state);
+}
+
+/* csv_gpu_write_combine(internal, internal) returns internal: such a state, too */
+Datum
+csv_gpu_write_combine(PG_FUNCTION_ARGS)
+{
+	CsvWriter  *state = PG_ARGISNULL(0) ? make_state(aggregate_context(fcinfo)) :
+		(CsvWriter *) PG_GETARG_POINTER(0);
+
+	if (!PG_ARGISNULL(1))
+	{
+		const StringInfoData *files = &((CsvWriter *) PG_GETARG_POINTER(1))->files;
+
+		appendBinaryStringInfo(&state->files, files->data, files->len);
+	}
+	PG_RETURN_POINTER(state);
+}
+
+/* csv_gpu_write_end(internal) returns bytea: files, or NULL without rows */
+Datum
+csv_gpu_write_end(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	return csv_gpu_write_serialize(fcinfo);
+}
+
+/* csv_gpu_line(job internal, VARIADIC "any") returns bytea: a record, with its line break */
+Datum
+csv_gpu_line(PG_FUNCTION_ARGS)
+{
+	CsvWriter  *writer = fcinfo->flinfo->fn_extra;
+
+	if (writer == NULL)
+		fcinfo->flinfo->fn_extra = writer = begin(fcinfo, 1, fcinfo->flinfo->fn_mcxt);
+	writer->packed.len = 0;
+	get_row(fcinfo, 1, writer);
+	add_record(writer, writer->values, writer->isnull, &writer->packed);
+	return return_bytes(&writer->packed);
 }

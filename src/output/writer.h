@@ -1,56 +1,68 @@
 /*
  * writer.h
- *		One process's share of a csv_gpu_unload(): collects records and writes them.
+ *		How the processes of one csv_gpu_unload() write its rows.
  */
 #ifndef CSV_WRITER_H
 #define CSV_WRITER_H
 
-#include "output/format.h"
-#include "output/job.h"
+#include "commands/copy.h"
 
-/* how a process writes rows as records */
-typedef struct CsvRowForm
+#include "output/sink.h"
+
+/* what the leader wants */
+typedef struct CsvUnloadPlan
 {
-	CsvOutputFormat format;
-	CsvFormatted *columns;		/* of the files */
-	int			ncolumns;
-	CsvFormatted *keys;
-	int			nkeys;
-} CsvRowForm;
+	const CopyFormatOptions *copy;
+	CsvCompression compression;
+	int64		most_bytes;		/* of a file; 0: any number */
+	TupleDesc	tupdesc;		/* of the query */
+	List	   *keys;			/* attribute numbers - 1 */
+	const char *directory;		/* hidden (staging.h) */
+	dev_t		dev;			/* of the directory ... */
+	ino_t		ino;
+} CsvUnloadPlan;
 
-/* begin in the current memory context; types: of the query's columns, or NULL for none */
-extern void csv_row_form_begin(CsvRowForm *form, const CsvJob *job, const Oid *types);
-
-/* a file, and the records that one process has written to it */
-typedef struct CsvWritten
-{
-	const char *stream;			/* its name */
-	int			number;			/* in the stream, from 1 */
-	int64		nrecords;
-} CsvWritten;
+/*
+ * Create a job, and return its handle for csv_writer_begin() in this process and in its
+ * workers.  The current resource owner must live until csv_job_end(), except after an
+ * ERROR.
+ */
+extern int64 csv_job_create(const CsvUnloadPlan *plan);
+extern void csv_job_end(int64 handle);
 
 typedef struct CsvWriter CsvWriter;
 
 /* begin in the current memory context; types: of the query's columns, or NULL for none */
-extern CsvWriter *csv_writer_begin(const CsvJob *job, const Oid *types);
+extern CsvWriter *csv_writer_begin(int64 handle, const Oid *types);
 
 /* write a row; the current memory context must be short-lived */
 extern void csv_writer_add(CsvWriter *writer, const Datum *values,
 						   const bool *isnull);
 
 /* write a row that is a record already, with its line break */
-extern void csv_writer_add_line(CsvWriter *writer, const char *bytes, size_t n);
+extern void csv_writer_add_line(CsvWriter *writer, const char *bytes, int n);
 
 /*
  * Write all that is left, and add the files of this process to the list, as bytes.
  * make_one: without keys, there is a file even without records.
  */
-extern void csv_writer_end(CsvWriter *writer, bool make_one, CsvOutputBytes *files);
+extern void csv_writer_end(CsvWriter *writer, bool make_one, StringInfo files);
+
+/* a file, and the records that one process has written to it */
+typedef struct CsvWritten
+{
+	const char *stream;			/* its name, which is KEY=VALUE/KEY=VALUE with keys */
+	int			number;			/* in the stream, from 1 */
+	int64		nrecords;
+} CsvWritten;
 
 /*
  * Get the next file of a list whose bytes begin at *at; false at `end`.  The name is in
  * the list.
  */
 extern bool csv_written_next(const char **at, const char *end, CsvWritten *file);
+
+/* the name that a file has in the hidden directory, in the current memory context */
+extern char *csv_written_name(const char *stream, int number);
 
 #endif							/* CSV_WRITER_H */

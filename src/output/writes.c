@@ -47,9 +47,6 @@
 /* records wait in memory up to this many bytes */
 #define CSV_WAITING_BYTES	(64 * 1024)
 
-/* room for a few records, at first */
-#define CSV_FIRST_BYTES		1024
-
 /* bytes that are moved at a time */
 #define CSV_MOVED_BYTES		(64 * 1024)
 
@@ -60,7 +57,7 @@ typedef struct Form
 	StringInfoData meaning;		/* of the table's definition */
 	CsvFileForm file;
 	CsvRowWriter *writer;
-	CsvOutputBytes header;
+	StringInfoData header;
 } Form;
 
 /* a place in the temporary file */
@@ -101,7 +98,7 @@ struct CsvWrite
 
 	List	   *parts;
 	BufFile    *file;			/* blocks of records, each behind its length */
-	CsvOutputBytes waiting;		/* records behind the last part ... */
+	StringInfoData waiting;		/* records behind the last part ... */
 	int			nest_level;		/* ... and their nest level */
 
 	/* while the transaction commits */
@@ -133,14 +130,14 @@ last_part(const CsvWrite *write)
 static bool
 is_written(const CsvWrite *write)
 {
-	return write->waiting.length > 0 || write->parts != NIL;
+	return write->waiting.len > 0 || write->parts != NIL;
 }
 
 /* of the records that no TRUNCATE follows; NULL: there are none */
 static Form *
 rows_form(const CsvWrite *write)
 {
-	return write->waiting.length > 0 ? write->form :
+	return write->waiting.len > 0 ? write->form :
 		write->parts != NIL ? last_part(write)->form : NULL;
 }
 
@@ -180,7 +177,7 @@ flush_waiting(CsvWrite *write)
 	ResourceOwner owner = CurrentResourceOwner;
 	MemoryContext outer;
 	WrittenPart	   *part = last_part(write);
-	uint64		nbytes = write->waiting.length;
+	uint64		nbytes = write->waiting.len;
 
 	if (nbytes == 0)
 		return;
@@ -194,10 +191,10 @@ flush_waiting(CsvWrite *write)
 	if (BufFileSeek(write->file, part->end.file, part->end.offset, SEEK_SET) != 0)
 		elog(ERROR, "could not seek in a temporary file");
 	BufFileWrite(write->file, &nbytes, sizeof(nbytes));
-	BufFileWrite(write->file, write->waiting.bytes, nbytes);
+	BufFileWrite(write->file, write->waiting.data, nbytes);
 	BufFileTell(write->file, &part->end.file, &part->end.offset);
 	part->end.nbytes += nbytes;
-	write->waiting.length = 0;
+	write->waiting.len = 0;
 	MemoryContextSwitchTo(outer);
 	CurrentResourceOwner = owner;
 }
@@ -225,7 +222,7 @@ leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 		return;
 	write->nest_level = nest_level - 1;
 	if (!is_commit)
-		write->waiting.length = 0;
+		write->waiting.len = 0;
 	for (int i = list_length(write->parts) - 1; i >= 0; i--)
 	{
 		WrittenPart	   *part = list_nth(write->parts, i);
@@ -317,7 +314,7 @@ make_form(const CsvWrite *write, const CsvTable *table)
 	form->file = write->is_pattern || find_truncate(write) != NULL ?
 		csv_file_form_new(table) : csv_file_form_read(table);
 	form->writer = csv_row_writer_create(table, &form->file);
-	csv_output_begin(&form->header, CSV_FIRST_BYTES);
+	initStringInfo(&form->header);
 	csv_row_writer_header(form->writer, &form->header);
 	return form;
 }
@@ -397,7 +394,7 @@ find_write(Oid relid)
 	write->is_pattern = strchr(table->filename, '*') != NULL;
 	write->is_stale = true;
 	write->nest_level = 1;
-	csv_output_begin(&write->waiting, CSV_FIRST_BYTES);
+	initStringInfo(&write->waiting);
 	writes = lappend(writes, write);
 	MemoryContextSwitchTo(outer);
 	return write;
@@ -433,7 +430,7 @@ csv_write_row(CsvWrite *write, TupleTableSlot *slot)
 	write->row_level = write->nest_level;
 	csv_row_writer_add(write->form->writer, slot, &write->waiting);
 	write->row_level = 0;
-	if (write->waiting.length >= CSV_WAITING_BYTES)
+	if (write->waiting.len >= CSV_WAITING_BYTES)
 		flush_waiting(write);
 }
 
@@ -458,20 +455,20 @@ typedef struct Outlet
 	CsvSink    *sink;
 	CsvUtf16	utf16;
 	CsvCompressor *compressor;
-	CsvOutputBytes gathered;	/* for a frame */
-	CsvOutputBytes output;
+	StringInfoData gathered;	/* for a frame */
+	StringInfoData output;
 } Outlet;
 
 static void
 put_frame(Outlet *outlet)
 {
-	if (outlet->gathered.length == 0)
+	if (outlet->gathered.len == 0)
 		return;
-	outlet->output.length = 0;
-	csv_compress(outlet->compressor, outlet->gathered.bytes, outlet->gathered.length,
+	outlet->output.len = 0;
+	csv_compress(outlet->compressor, outlet->gathered.data, outlet->gathered.len,
 				 &outlet->output);
-	csv_sink_write(outlet->sink, outlet->output.bytes, outlet->output.length);
-	outlet->gathered.length = 0;
+	csv_sink_write(outlet->sink, outlet->output.data, outlet->output.len);
+	outlet->gathered.len = 0;
 }
 
 /* whole records: another program may append to the file, too */
@@ -482,8 +479,8 @@ put(Outlet *outlet, const char *bytes, size_t n)
 	if (outlet->utf16 != CSV_UTF16_NO)
 		csv_utf8_to_utf16(bytes, n, outlet->utf16, &outlet->gathered);
 	else
-		csv_output_bytes(&outlet->gathered, bytes, n);
-	if (outlet->compressor == NULL || outlet->gathered.length >= CSV_FRAME_BYTES)
+		appendBinaryStringInfo(&outlet->gathered, bytes, n);
+	if (outlet->compressor == NULL || outlet->gathered.len >= CSV_FRAME_BYTES)
 		put_frame(outlet);
 }
 
@@ -493,21 +490,21 @@ put_blocks(CsvWrite *write, Outlet *outlet)
 	const WrittenPart *truncate = find_truncate(write);
 	Place		begin = truncate != NULL ? truncate->end : (Place) {0};
 	uint64		nbytes = last_part(write)->end.nbytes - begin.nbytes;
-	CsvOutputBytes block;
+	StringInfoData block;
 	uint64		n;
 
-	csv_output_begin(&block, CSV_WAITING_BYTES);
+	initStringInfo(&block);
 	if (BufFileSeek(write->file, begin.file, begin.offset, SEEK_SET) != 0)
 		elog(ERROR, "could not seek in a temporary file");
 	for (; nbytes > 0; nbytes -= n)
 	{
-		block.length = 0;
+		block.len = 0;
 		if (BufFileRead(write->file, &n, sizeof(n)) != sizeof(n) || n > nbytes ||
 			BufFileRead(write->file, csv_output_room(&block, n), n) != n)
 			ereport(ERROR,
 					(errcode_for_file_access(),
 					 errmsg("could not read from temporary file: %m")));
-		put(outlet, block.bytes, n);
+		put(outlet, block.data, n);
 	}
 }
 
@@ -522,13 +519,13 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 		csv_compressor_create(csv_compression_of(write->filename,
 												 form->table->compression),
 							  write->filename, 1);
-	csv_output_begin(&outlet.gathered, CSV_WAITING_BYTES);
-	csv_output_begin(&outlet.output, CSV_WAITING_BYTES);
+	initStringInfo(&outlet.gathered);
+	initStringInfo(&outlet.output);
 	if (is_new && outlet.utf16 != CSV_UTF16_NO &&
 		(sink->nbytes == 0 || find_truncate(write) != NULL))
 		csv_utf8_to_utf16("\xef\xbb\xbf", 3, outlet.utf16, &outlet.gathered);
 	if (is_new)
-		put(&outlet, form->header.bytes, form->header.length);
+		put(&outlet, form->header.data, form->header.len);
 	if (lacks_break)
 	{
 		const char *line_break = csv_line_break(form->file.boundary);
@@ -537,7 +534,7 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 	}
 	if (write->parts != NIL && write->file != NULL)
 		put_blocks(write, &outlet);
-	put(&outlet, write->waiting.bytes, write->waiting.length);
+	put(&outlet, write->waiting.data, write->waiting.len);
 	put_frame(&outlet);
 }
 
