@@ -54,24 +54,15 @@ typedef struct Owner
 	Oid			oid;			/* of the relation, or any number */
 } Owner;
 
-typedef enum Fate
-{
-	FATE_RUNNING,
-	FATE_COMMITTED,
-	FATE_ABORTED,
-	FATE_UNKNOWN
-} Fate;
-
-static const char *const fate_names[] = {"running", "committed", "aborted", "unknown"};
-
 /* a hidden name of this server whose transaction has ended */
 typedef struct Leftover
 {
 	const char *name;			/* in its directory */
 	const char *shown;			/* the name that it gets */
+	const char *state;			/* "committed", "aborted" or "unknown" */
+	int			fd;				/* which holds a lock */
 	bool		is_directory;
 	int64		nbytes;
-	Fate		fate;
 } Leftover;
 
 /* ---- reports at the end of a transaction ---- */
@@ -171,30 +162,92 @@ csv_is_hidden_name(const char *name)
 	return shown_name(name) != NULL;
 }
 
-/* ---- the fate of a transaction ---- */
+/* ---- is its transaction running? ---- */
 
-static Fate
-find_fate(const Owner *owner)
+/* false: the name without its dot and suffix (or NULL) is not hidden by this server */
+static bool
+find_owner(const char *shown, Owner *owner)
+{
+	const char *tag = shown != NULL ? strstr(shown, CSV_TAG) : NULL;
+
+	while (tag != NULL && read_tag(tag, owner) == 0)
+		tag = strstr(tag + 1, CSV_TAG);
+	return tag != NULL && owner->system == GetSystemIdentifier();
+}
+
+/* the state of a leftover, or "in progress" */
+static const char *
+find_state(const Owner *owner)
 {
 	LOCAL_FCINFO(fcinfo, 1);
 	FullTransactionId xid = FullTransactionIdFromU64(owner->xid);
-	char	   *status;
 	Datum		datum;
 
 	/* pg_xact_status() raises an ERROR for numbers that are still to come */
 	if (owner->timeline != GetWALInsertionTimeLine() ||
 		!FullTransactionIdPrecedes(xid, ReadNextFullTransactionId()) ||
 		!FullTransactionIdIsNormal(xid))
-		return FATE_UNKNOWN;
+		return "unknown";
 	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
 	fcinfo->args[0].value = FullTransactionIdGetDatum(xid);
 	fcinfo->args[0].isnull = false;
 	datum = pg_xact_status(fcinfo);
-	if (fcinfo->isnull)
-		return FATE_UNKNOWN;
-	status = TextDatumGetCString(datum);
-	return strcmp(status, "committed") == 0 ? FATE_COMMITTED :
-		strcmp(status, "aborted") == 0 ? FATE_ABORTED : FATE_RUNNING;
+	return fcinfo->isnull ? "unknown" : TextDatumGetCString(datum);
+}
+
+static bool
+is_running(const Owner *owner)
+{
+	return strcmp(find_state(owner), "in progress") == 0;
+}
+
+/*
+ * Returns a descriptor, which holds a lock on the file or directory, or -1 with errno:
+ * EWOULDBLOCK if another process holds the lock, ESTALE if it is not one of ours: another
+ * user's, or a directory that others may look into.
+ */
+static int
+open_hidden(int at, const char *path, struct stat *st)
+{
+	int			fd = openat(at, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	int			error = 0;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) != 0)
+		error = errno;
+	else if (st->st_uid != geteuid() ||
+			 !(S_ISREG(st->st_mode) ||
+			   (S_ISDIR(st->st_mode) && (st->st_mode & (S_IRWXG | S_IRWXO)) == 0)))
+		error = ESTALE;
+	/* some file systems have no locks of directories, or only shared locks for readers */
+	else if (flock(fd, (S_ISDIR(st->st_mode) ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 &&
+			 errno == EWOULDBLOCK)
+		error = EWOULDBLOCK;
+	if (error == 0)
+		return fd;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* is it a hidden name of a transaction that has not ended, or that is locked? */
+static bool
+is_in_use(int at, const char *name)
+{
+	const char *shown = shown_name(name);
+	Owner		owner;
+	struct stat st;
+	int			fd;
+
+	if (shown == NULL)
+		return false;
+	if (!RecoveryInProgress() && find_owner(shown, &owner) && is_running(&owner))
+		return true;
+	fd = open_hidden(at, name, &st);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EWOULDBLOCK;
 }
 
 /* ---- files and directories, by descriptors ---- */
@@ -225,12 +278,17 @@ next_name(DIR *dir)
 	return NULL;
 }
 
-/*
- * Add up the bytes of the files in a directory.  removes: also removes all that is in
- * it.  Returns 0 or errno.
- */
+/* what walk() does with each entry, besides adding up the bytes of files */
+typedef enum Errand
+{
+	ERRAND_NONE,
+	ERRAND_REMOVE,
+	ERRAND_FIND_IN_USE			/* the result is EBUSY if one is_in_use() */
+} Errand;
+
+/* visit all that is in a directory, and below it.  Returns 0 or errno. */
 static int
-walk(int at, const char *directory, int level, bool removes, int64 *nbytes)
+walk(int at, const char *directory, int level, Errand errand, int64 *nbytes)
 {
 	DIR		   *dir = level < CSV_MOST_LEVELS ? open_directory(at, directory) : NULL;
 	const char *name;
@@ -244,14 +302,16 @@ walk(int at, const char *directory, int level, bool removes, int64 *nbytes)
 		int			failure = 0;
 		bool		is_directory;
 
+		if (errand == ERRAND_FIND_IN_USE && is_in_use(dirfd(dir), name))
+			error = EBUSY;
 		if (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
 		is_directory = S_ISDIR(st.st_mode);
 		if (is_directory)
-			failure = walk(dirfd(dir), name, level + 1, removes, nbytes);
+			failure = walk(dirfd(dir), name, level + 1, errand, nbytes);
 		else
 			*nbytes += st.st_size;
-		if (removes && failure == 0 &&
+		if (errand == ERRAND_REMOVE && failure == 0 &&
 			unlinkat(dirfd(dir), name, is_directory ? AT_REMOVEDIR : 0) != 0)
 			failure = errno;
 		if (failure != 0 && failure != ENOENT)
@@ -263,11 +323,19 @@ walk(int at, const char *directory, int level, bool removes, int64 *nbytes)
 	return error;
 }
 
+bool
+csv_hidden_runs_below(int at, const char *directory)
+{
+	int64		nbytes = 0;
+
+	return walk(at, directory, 0, ERRAND_FIND_IN_USE, &nbytes) != 0;
+}
+
 int
 csv_hidden_remove(int hidden, const char *name)
 {
 	int64		nbytes = 0;
-	int			error = walk(hidden, name, 0, true, &nbytes);
+	int			error = walk(hidden, name, 0, ERRAND_REMOVE, &nbytes);
 
 	if (error != 0 && error != ENOTDIR)
 		return error;
@@ -309,42 +377,6 @@ csv_hidden_show(int at, const char *hidden, const char *shown)
 
 /* ---- locks ---- */
 
-static bool
-is_ours(const struct stat *st)
-{
-	return st->st_uid == geteuid() &&
-		(S_ISREG(st->st_mode) ||
-		 (S_ISDIR(st->st_mode) && (st->st_mode & (S_IRWXG | S_IRWXO)) == 0));
-}
-
-/*
- * Returns a descriptor, which holds a lock on the file or directory, or -1 with errno:
- * EWOULDBLOCK if another process holds the lock, ESTALE if it is not one of ours.
- */
-static int
-open_hidden(int at, const char *path)
-{
-	int			fd = openat(at, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-	int			error = 0;
-
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) != 0)
-		error = errno;
-	else if (!is_ours(&st))
-		error = ESTALE;
-	/* some file systems have no locks of directories, or only shared locks for readers */
-	else if (flock(fd, (S_ISDIR(st.st_mode) ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 &&
-			 errno == EWOULDBLOCK)
-		error = EWOULDBLOCK;
-	if (error == 0)
-		return fd;
-	close(fd);
-	errno = error;
-	return -1;
-}
-
 int
 csv_hidden_lock(int fd)
 {
@@ -374,7 +406,7 @@ remove_hidden(int hidden, const char *path)
 {
 	int64		nbytes = 0;
 	char		up[MAXPGPATH];
-	int			error = walk(hidden, ".", 0, true, &nbytes);
+	int			error = walk(hidden, ".", 0, ERRAND_REMOVE, &nbytes);
 
 	snprintf(up, sizeof(up), "../%s", strrchr(path, '/') + 1);
 	if (error == 0 && unlinkat(hidden, up, AT_REMOVEDIR) != 0)
@@ -385,7 +417,8 @@ remove_hidden(int hidden, const char *path)
 int
 csv_hidden_make(const char *path)
 {
-	int			fd = mkdir(path, S_IRWXU) == 0 ? open_hidden(AT_FDCWD, path) : -1;
+	struct stat st;
+	int			fd = mkdir(path, S_IRWXU) == 0 ? open_hidden(AT_FDCWD, path, &st) : -1;
 	int			error;
 
 	if (fd < 0 || (mkdirat(fd, CSV_HIDDEN_NEW, S_IRWXU) == 0 &&
@@ -476,94 +509,34 @@ csv_hidden_end(int hidden, const char *path, bool is_commit, bool is_loud)
 
 /* ---- leftovers ---- */
 
-/* false: the name without its dot and suffix (or NULL) is not hidden by this server */
-static bool
-find_owner(const char *shown, Owner *owner)
-{
-	const char *tag = shown != NULL ? strstr(shown, CSV_TAG) : NULL;
-
-	while (tag != NULL && read_tag(tag, owner) == 0)
-		tag = strstr(tag + 1, CSV_TAG);
-	return tag != NULL && owner->system == GetSystemIdentifier();
-}
-
-static bool
-is_running(int at, const char *name)
-{
-	const char *shown = shown_name(name);
-	Owner		owner;
-	int			fd;
-	bool		is_locked;
-
-	if (shown == NULL)
-		return false;
-	if (!RecoveryInProgress() && find_owner(shown, &owner) &&
-		find_fate(&owner) == FATE_RUNNING)
-		return true;
-	fd = open_hidden(at, name);
-	is_locked = fd < 0 && errno == EWOULDBLOCK;
-	if (fd >= 0)
-		close(fd);
-	return is_locked;
-}
-
-static bool
-runs_below(int at, const char *directory, int level)
-{
-	DIR		   *dir = level < CSV_MOST_LEVELS ? open_directory(at, directory) : NULL;
-	const char *name = NULL;
-	bool		runs = dir == NULL;
-
-	while (!runs && (name = next_name(dir)) != NULL)
-	{
-		struct stat st;
-
-		runs = is_running(dirfd(dir), name) ||
-			(fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-			 S_ISDIR(st.st_mode) && runs_below(dirfd(dir), name, level + 1));
-	}
-	if (!runs && errno != 0)
-		runs = true;
-	if (dir != NULL)
-		closedir(dir);
-	return runs;
-}
-
-bool
-csv_hidden_runs_below(int at, const char *directory)
-{
-	return runs_below(at, directory, 0);
-}
-
 /* false: it is not hidden, not of this server, or its transaction runs */
 static bool
 examine(int at, const char *name, Leftover *leftover)
 {
-	const char *shown = shown_name(name);
 	Owner		owner;
 	struct stat st;
-	int			fd;
 
-	if (!find_owner(shown, &owner))
+	*leftover = (Leftover) {.name = name, .shown = shown_name(name)};
+	if (!find_owner(leftover->shown, &owner) || is_running(&owner))
 		return false;
-	*leftover = (Leftover) {.name = name, .shown = shown, .fate = find_fate(&owner)};
-	/* its transaction may just have given it its name */
-	if (leftover->fate == FATE_RUNNING ||
-		fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !is_ours(&st))
+
+	/*
+	 * Its transaction may just have given it its name, its session may just be settling
+	 * it, or it is of a copy of this server.
+	 */
+	leftover->fd = open_hidden(at, name, &st);
+	if (leftover->fd < 0)
 		return false;
+	leftover->state = find_state(&owner);
 	leftover->is_directory = S_ISDIR(st.st_mode);
-	leftover->nbytes = leftover->is_directory ? 0 : st.st_size;
-	/* its session may just be settling it, or it is of a copy of this server */
-	fd = open_hidden(at, name);
-	if (fd < 0)
-		return errno != EWOULDBLOCK;
-	if (leftover->is_directory)
+	if (!leftover->is_directory)
+		leftover->nbytes = st.st_size;
+	else
 	{
-		(void) walk(fd, ".", 0, false, &leftover->nbytes);
-		if (!has_only_files_of_sets(fd))
-			leftover->fate = FATE_UNKNOWN;
+		(void) walk(leftover->fd, ".", 0, ERRAND_NONE, &leftover->nbytes);
+		if (!has_only_files_of_sets(leftover->fd))
+			leftover->state = "unknown";
 	}
-	close(fd);
 	return true;
 }
 
@@ -572,18 +545,12 @@ static void
 settle(int at, const char *directory, const Leftover *leftover, bool is_loud)
 {
 	char	   *path = psprintf("%s/%s", directory, leftover->name);
-	bool		is_committed = leftover->fate == FATE_COMMITTED;
-	int			fd;
+	bool		is_committed = strcmp(leftover->state, "committed") == 0;
 
-	fd = leftover->fate != FATE_UNKNOWN ? open_hidden(at, leftover->name) : -1;
-	if (fd < 0)
+	if (strcmp(leftover->state, "unknown") == 0)
 		return;
 	if (leftover->is_directory)
-	{
-		/* the name may lead to another directory since it was examined */
-		if (has_only_files_of_sets(fd))
-			csv_hidden_end(fd, path, is_committed, is_loud);
-	}
+		csv_hidden_end(leftover->fd, path, is_committed, is_loud);
 	else if (is_committed)
 	{
 		errno = csv_hidden_show(at, leftover->name, leftover->shown);
@@ -592,7 +559,6 @@ settle(int at, const char *directory, const Leftover *leftover, bool is_loud)
 	}
 	else if (unlinkat(at, leftover->name, 0) != 0 && errno != ENOENT && is_loud)
 		csv_warn_at_end("could not remove file \"%s\": %m", path);
-	close(fd);
 }
 
 /*
@@ -611,16 +577,17 @@ find_leftovers(DIR *dir, const char *directory, bool removes, ReturnSetInfo *set
 		CHECK_FOR_INTERRUPTS();
 		if (entry->d_name[0] != '.' || !examine(dirfd(dir), entry->d_name, &leftover))
 			continue;
+		if (removes)
+			settle(dirfd(dir), directory, &leftover, set != NULL);
+		close(leftover.fd);
 		if (set != NULL)
 			tuplestore_putvalues(set->setResult, set->setDesc,
 								 (Datum[CSV_LEFTOVER_COLUMNS]) {
 									 CStringGetTextDatum(csv_shown_filename(psprintf("%s/%s", directory,
 																					 leftover.name))),
 									 Int64GetDatum(leftover.nbytes),
-									 CStringGetTextDatum(fate_names[leftover.fate])
+									 CStringGetTextDatum(leftover.state)
 								 }, (bool[CSV_LEFTOVER_COLUMNS]) {false});
-		if (removes)
-			settle(dirfd(dir), directory, &leftover, set != NULL);
 		is_changed |= removes;
 	}
 	if (is_changed)

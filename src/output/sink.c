@@ -209,18 +209,14 @@ csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
 
 /* ---- files ---- */
 
-bool
-csv_make_directory(const char *path)
+int
+csv_make_directory(int at, const char *path)
 {
 	mode_t		mask = umask(S_IWGRP | S_IWOTH);
-	int			result = mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO);
+	int			result = mkdirat(at, path, S_IRWXU | S_IRWXG | S_IRWXO);
 
 	umask(mask);
-	if (result != 0 && errno != EEXIST)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not create directory \"%s\": %m", path)));
-	return result == 0;
+	return result;
 }
 
 static void

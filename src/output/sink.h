@@ -35,11 +35,8 @@ extern CsvCompressor *csv_compressor_create(CsvCompression compression,
 extern void csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
 						 StringInfo output);
 
-/*
- * Make a directory, with the mode that goes with COPY's files.  It may exist.  Returns
- * whether it was made.
- */
-extern bool csv_make_directory(const char *path);
+/* mkdirat(), with the mode that goes with COPY's files */
+extern int	csv_make_directory(int at, const char *path);
 
 /* an open file; closed at the end of the (sub)transaction, too */
 typedef struct CsvSink

@@ -457,8 +457,9 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 
 	/* from now on, the end of the transaction removes it */
 	stagings = lappend(stagings, staging);
-	if (by_key)
-		staging->made_directory = csv_make_directory(path);
+	staging->made_directory = by_key && csv_make_directory(AT_FDCWD, path) == 0;
+	if (by_key && !staging->made_directory && errno != EEXIST)
+		fail("create directory", path);
 	make_hidden(staging);
 	MemoryContextSwitchTo(outer);
 	return staging;
@@ -482,8 +483,6 @@ make_key_directories(const CsvStaging *staging, const char *key_directory)
 {
 	char	   *path = psprintf(CSV_HIDDEN_NEW "/%s", key_directory);
 	char	   *slash = path + strlen(CSV_HIDDEN_NEW);
-	mode_t		mask;
-	int			result;
 
 	/* the directories above first, then the whole path */
 	do
@@ -491,10 +490,7 @@ make_key_directories(const CsvStaging *staging, const char *key_directory)
 		slash = strchr(slash + 1, '/');
 		if (slash != NULL)
 			*slash = '\0';
-		mask = umask(S_IWGRP | S_IWOTH);
-		result = mkdirat(staging->fd, path, S_IRWXU | S_IRWXG | S_IRWXO);
-		umask(mask);
-		if (result != 0 && errno != EEXIST)
+		if (csv_make_directory(staging->fd, path) != 0 && errno != EEXIST)
 			fail("create directory", psprintf("%s/%s", staging->hidden, path));
 		if (slash != NULL)
 			*slash = '/';

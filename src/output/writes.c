@@ -27,7 +27,6 @@
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "storage/fd.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
@@ -85,10 +84,7 @@ struct CsvWrite
 	char	   *filename;
 	bool		is_pattern;
 
-	/* for the next rows; looked for again if the table's definition may have changed */
-	Form	   *form;
-	bool		is_stale;
-	int			client_encoding;
+	Form	   *form;			/* of the next rows; NULL: not known */
 
 	/*
 	 * A type's functions may call functions of users, which may write to the same table.
@@ -238,10 +234,7 @@ leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 	}
 	/* the form of the rows before */
 	if (is_truncate)
-	{
 		write->form = rows_form(write);
-		write->is_stale = true;
-	}
 	/* a transaction may have any number of subtransactions */
 	while (list_length(write->parts) > 1)
 	{
@@ -257,20 +250,6 @@ leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 }
 
 /* ---- begin ---- */
-
-static void
-mark_stale(Datum arg, Oid relid)
-{
-	ListCell   *cell;
-
-	foreach(cell, writes)
-	{
-		CsvWrite   *write = lfirst(cell);
-
-		if (relid == InvalidOid || relid == write->relid)
-			write->is_stale = true;
-	}
-}
 
 /* ERROR if rows could not be written at commit */
 static void
@@ -330,46 +309,15 @@ is_form_of(const Form *form, const CsvTable *table)
 		form->table->file_encoding == table->file_encoding;
 }
 
-/* set the form, as the table and its file are now */
-static void
-renew(CsvWrite *write)
-{
-	/* an ERROR frees it */
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "csv_gpu_fdw writer",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext outer = MemoryContextSwitchTo(context);
-	const CsvTable *table = csv_table_get(write->relid);
-
-	if (is_form_of(write->form, table))
-		MemoryContextDelete(context);
-	else if (rows_form(write) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot write rows of two forms to file \"%s\" in one transaction",
-						write->filename),
-				 errdetail("The definition of foreign table \"%s\" has changed after rows were written.",
-						   table->name)));
-	else
-	{
-		write->form = make_form(write, table);
-		MemoryContextSetParent(context, TopTransactionContext);
-	}
-	MemoryContextSwitchTo(outer);
-	write->client_encoding = pg_get_client_encoding();
-	write->is_stale = false;
-}
-
 static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId outer_subid, void *arg);
 
 /* the write to the table's file; at the first call, it is made */
 static CsvWrite *
-find_write(Oid relid)
+find_write(const CsvTable *table)
 {
 	static bool is_registered = false;
-	CsvTable   *table = csv_table_get(relid);
 	CsvWrite   *write;
 	MemoryContext outer;
 	ListCell   *cell;
@@ -377,22 +325,20 @@ find_write(Oid relid)
 	foreach(cell, writes)
 	{
 		write = lfirst(cell);
-		if (write->relid == relid && strcmp(write->filename, table->filename) == 0)
+		if (write->relid == table->relid && strcmp(write->filename, table->filename) == 0)
 			return write;
 	}
 	if (!is_registered)
 	{
 		RegisterXactCallback(end_transaction, NULL);
 		RegisterSubXactCallback(end_subtransaction, NULL);
-		CacheRegisterRelcacheCallback(mark_stale, (Datum) 0);
 		is_registered = true;
 	}
 	outer = MemoryContextSwitchTo(TopTransactionContext);
 	write = palloc0(sizeof(CsvWrite));
-	write->relid = relid;
+	write->relid = table->relid;
 	write->filename = pstrdup(table->filename);
 	write->is_pattern = strchr(table->filename, '*') != NULL;
-	write->is_stale = true;
 	write->nest_level = 1;
 	initStringInfo(&write->waiting);
 	writes = lappend(writes, write);
@@ -411,15 +357,50 @@ check_idle(const CsvWrite *write)
 						write->form->table->name)));
 }
 
+/* begin with the form that the table and its file have now */
+static CsvWrite *
+begin(Oid relid, bool truncates)
+{
+	/* an ERROR frees it */
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "csv_gpu_fdw writer",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	const CsvTable *table = csv_table_get(relid);
+	CsvWrite   *write = find_write(table);
+	bool		is_known;
+
+	check_idle(write);
+	if (truncates)
+	{
+		enter_nest_level(write);
+		flush_waiting(write);
+		(void) add_part(write, NULL);
+		write->form = NULL;
+	}
+	is_known = is_form_of(write->form, table);
+	if (!is_known && rows_form(write) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot write rows of two forms to file \"%s\" in one transaction",
+						write->filename),
+				 errdetail("The definition of foreign table \"%s\" has changed after rows were written.",
+						   table->name)));
+	if (!is_known)
+	{
+		write->form = make_form(write, table);
+		MemoryContextSetParent(context, TopTransactionContext);
+	}
+	MemoryContextSwitchTo(outer);
+	if (is_known)
+		MemoryContextDelete(context);
+	return write;
+}
+
 CsvWrite *
 csv_write_begin(Oid foreigntableid)
 {
-	CsvWrite   *write = find_write(foreigntableid);
-
-	check_idle(write);
-	if (write->is_stale || write->client_encoding != pg_get_client_encoding())
-		renew(write);
-	return write;
+	return begin(foreigntableid, false);
 }
 
 void
@@ -437,14 +418,7 @@ csv_write_row(CsvWrite *write, TupleTableSlot *slot)
 void
 csv_write_truncate(Oid foreigntableid)
 {
-	CsvWrite   *write = find_write(foreigntableid);
-
-	check_idle(write);
-	enter_nest_level(write);
-	flush_waiting(write);
-	(void) add_part(write, NULL);
-	write->form = NULL;
-	renew(write);
+	(void) begin(foreigntableid, true);
 }
 
 /* ---- before the commit ---- */
