@@ -13,7 +13,7 @@
 #include "scan/execute.h"
 #include "scan/joins.h"
 #include "load/copy.h"
-#include "output/modify.h"
+#include "output/writes.h"
 #include "settings.h"
 
 PG_MODULE_MAGIC;

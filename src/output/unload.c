@@ -4,7 +4,7 @@
  *
  * The query becomes a subquery of SELECT csv_gpu_write(job, its columns), so that
  * PostgreSQL's parallel aggregation writes files in all processes of its plan
- * (write_rows.c).
+ * (writer.c).
  *
  * With "ordered", and if the columns are more than a function's arguments, the leader
  * writes the rows that the query returns.  If an ordered query sorts them,

@@ -1,9 +1,13 @@
 /*
  * writes.c
- *		The rows that a transaction writes to the files of tables, until it commits.
+ *		INSERT and TRUNCATE of foreign tables: callbacks of the executor (FdwRoutine), and
+ *		the rows that a transaction writes, until it commits.
  *
- * Records wait in memory and, if there are many or there are savepoints, in a temporary
- * file.  When the transaction commits, its records come into the table's files:
+ * A table is written to from its first row on: INSERT, COPY and rows that come by a
+ * partitioned table need nothing at their beginning and end.
+ *
+ * Records wait in memory and, if there are many, in a temporary file.  When the transaction
+ * commits, they come into the table's files:
  *
  *	- A pattern: a new file gets them before the commit, under a hidden name (hidden.h),
  *	  and gets its name after the commit.
@@ -23,11 +27,13 @@
 #include <unistd.h>
 
 #include "access/xact.h"
+#include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/resowner.h"
 
 #include "batches/meaning.h"
@@ -40,11 +46,12 @@
 #include "table/decompress.h"
 #include "table/file_lock.h"
 #include "table/listing.h"
+#include "table/option.h"
 #include "table/path.h"
 #include "table/text.h"
 
-/* records wait in memory up to this many bytes */
-#define CSV_WAITING_BYTES	(64 * 1024)
+/* bytes that are written at a time, unless they are compressed; so many wait in memory */
+#define CSV_WRITTEN_BYTES	(64 * 1024)
 
 /* bytes that are moved at a time */
 #define CSV_MOVED_BYTES		(64 * 1024)
@@ -59,14 +66,6 @@ typedef struct Form
 	StringInfoData header;
 } Form;
 
-/* a place in the temporary file */
-typedef struct Place
-{
-	int			file;			/* as BufFileTell() has it */
-	off_t		offset;
-	uint64		nbytes;			/* before it */
-} Place;
-
 /*
  * Records that follow those of the part before, or TRUNCATE.  ROLLBACK TO removes the
  * parts of its nest levels.
@@ -75,10 +74,11 @@ typedef struct WrittenPart
 {
 	int			nest_level;
 	Form	   *form;			/* of the records; NULL: TRUNCATE */
-	Place		end;
+	uint64		end;			/* of the records: behind so many bytes that wait */
 } WrittenPart;
 
-struct CsvWrite
+/* what a transaction writes to the file of a table */
+typedef struct Write
 {
 	Oid			relid;
 	char	   *filename;
@@ -93,9 +93,11 @@ struct CsvWrite
 	int			row_level;
 
 	List	   *parts;
-	BufFile    *file;			/* blocks of records, each behind its length */
-	StringInfoData waiting;		/* records behind the last part ... */
-	int			nest_level;		/* ... and their nest level */
+
+	/* records that wait, each behind its length */
+	BufFile    *file;			/* the first nflushed bytes; NULL: none */
+	uint64		nflushed;
+	StringInfoData rest;
 
 	/* while the transaction commits */
 	uint64		lock;			/* of a plain file */
@@ -106,7 +108,14 @@ struct CsvWrite
 	CsvSink		sink;
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
-};
+} Write;
+
+/* of a statement and a table: ri_FdwState */
+typedef struct Insert
+{
+	Write	   *write;
+	uint64		nrows;
+} Insert;
 
 /* of this transaction */
 static List *writes = NIL;
@@ -117,29 +126,21 @@ static List *settled = NIL;
 /* ---- rows that wait ---- */
 
 static WrittenPart *
-last_part(const CsvWrite *write)
+last_part(const Write *write)
 {
 	return write->parts != NIL ? llast(write->parts) : NULL;
 }
 
-/* anything to do at commit? */
-static bool
-is_written(const CsvWrite *write)
-{
-	return write->waiting.len > 0 || write->parts != NIL;
-}
-
 /* of the records that no TRUNCATE follows; NULL: there are none */
 static Form *
-rows_form(const CsvWrite *write)
+rows_form(const Write *write)
 {
-	return write->waiting.len > 0 ? write->form :
-		write->parts != NIL ? last_part(write)->form : NULL;
+	return write->parts != NIL ? last_part(write)->form : NULL;
 }
 
 /* the last TRUNCATE; NULL: none */
 static const WrittenPart *
-find_truncate(const CsvWrite *write)
+find_truncate(const Write *write)
 {
 	for (int i = list_length(write->parts) - 1; i >= 0; i--)
 	{
@@ -151,77 +152,79 @@ find_truncate(const CsvWrite *write)
 	return NULL;
 }
 
+/* the part for a change: what has been written in outer subtransactions is kept apart */
 static WrittenPart *
-add_part(CsvWrite *write, Form *form)
+find_part(Write *write, Form *form)
 {
-	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-	WrittenPart	   *part = palloc0(sizeof(WrittenPart));
+	int			nest_level = GetCurrentTransactionNestLevel();
+	WrittenPart *last = last_part(write);
+	WrittenPart *part;
+	MemoryContext outer;
 
-	if (write->parts != NIL)
-		part->end = last_part(write)->end;
-	part->nest_level = write->nest_level;
+	if (last != NULL && last->form == form && last->nest_level == nest_level)
+		return last;
+	outer = MemoryContextSwitchTo(TopTransactionContext);
+	part = palloc0(sizeof(WrittenPart));
+	if (last != NULL)
+		part->end = last->end;
+	part->nest_level = nest_level;
 	part->form = form;
 	write->parts = lappend(write->parts, part);
 	MemoryContextSwitchTo(outer);
 	return part;
 }
 
-/* waiting records go into the temporary file */
+/* move the rest of the bytes that wait to the temporary file */
 static void
-flush_waiting(CsvWrite *write)
+flush_rest(Write *write)
 {
 	ResourceOwner owner = CurrentResourceOwner;
-	MemoryContext outer;
-	WrittenPart	   *part = last_part(write);
-	uint64		nbytes = write->waiting.len;
+	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
 
-	if (nbytes == 0)
-		return;
-	if (part == NULL || part->form == NULL || part->nest_level < write->nest_level)
-		part = add_part(write, write->form);
 	/* a subtransaction's end must not close it */
 	CurrentResourceOwner = TopTransactionResourceOwner;
-	outer = MemoryContextSwitchTo(TopTransactionContext);
 	if (write->file == NULL)
 		write->file = BufFileCreateTemp(false);
-	if (BufFileSeek(write->file, part->end.file, part->end.offset, SEEK_SET) != 0)
+	if (BufFileSeek(write->file, 0, (off_t) write->nflushed, SEEK_SET) != 0)
 		elog(ERROR, "could not seek in a temporary file");
-	BufFileWrite(write->file, &nbytes, sizeof(nbytes));
-	BufFileWrite(write->file, write->waiting.data, nbytes);
-	BufFileTell(write->file, &part->end.file, &part->end.offset);
-	part->end.nbytes += nbytes;
-	write->waiting.len = 0;
+	BufFileWrite(write->file, write->rest.data, (size_t) write->rest.len);
+	write->nflushed += (uint64) write->rest.len;
+	resetStringInfo(&write->rest);
 	MemoryContextSwitchTo(outer);
 	CurrentResourceOwner = owner;
 }
 
-/* before a change: what has been written in outer subtransactions is kept apart */
 static void
-enter_nest_level(CsvWrite *write)
+add_row(Write *write, TupleTableSlot *slot)
 {
-	int			nest_level = GetCurrentTransactionNestLevel();
+	WrittenPart *part = find_part(write, write->form);
+	StringInfo	rest = &write->rest;
+	int			start;
+	int			n = 0;
 
-	if (nest_level > write->nest_level)
-		flush_waiting(write);
-	write->nest_level = nest_level;
+	/* without what ROLLBACK TO and ERRORs have left behind */
+	write->nflushed = Min(write->nflushed, part->end);
+	start = rest->len = (int) (part->end - write->nflushed);
+	appendBinaryStringInfo(rest, (const char *) &n, sizeof(n));
+	csv_row_writer_add(write->form->writer, slot, rest);
+	n = rest->len - start - (int) sizeof(n);
+	memcpy(rest->data + start, &n, sizeof(n));
+	part->end = write->nflushed + (uint64) rest->len;
+	if (rest->len >= CSV_WRITTEN_BYTES)
+		flush_rest(write);
 }
 
 static void
-leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
+leave_nest_level(Write *write, int nest_level, bool is_commit)
 {
 	bool		is_truncate = false;
 
 	/* an ERROR has ended the row */
 	if (write->row_level >= nest_level)
 		write->row_level = 0;
-	if (write->nest_level < nest_level)
-		return;
-	write->nest_level = nest_level - 1;
-	if (!is_commit)
-		write->waiting.len = 0;
 	for (int i = list_length(write->parts) - 1; i >= 0; i--)
 	{
-		WrittenPart	   *part = list_nth(write->parts, i);
+		WrittenPart *part = list_nth(write->parts, i);
 
 		if (part->nest_level < nest_level)
 			break;
@@ -238,8 +241,8 @@ leave_nest_level(CsvWrite *write, int nest_level, bool is_commit)
 	/* a transaction may have any number of subtransactions */
 	while (list_length(write->parts) > 1)
 	{
-		WrittenPart	   *part = last_part(write);
-		WrittenPart	   *before = list_nth(write->parts, list_length(write->parts) - 2);
+		WrittenPart *part = last_part(write);
+		WrittenPart *before = list_nth(write->parts, list_length(write->parts) - 2);
 
 		if (part->form == NULL || before->form == NULL || part->nest_level != before->nest_level)
 			break;
@@ -273,7 +276,7 @@ check_access(const CsvTable *table, bool is_pattern)
 
 /* ERROR if rows cannot be written; in the current memory context, which becomes its own */
 static Form *
-make_form(const CsvWrite *write, const CsvTable *table)
+make_form(const Write *write, const CsvTable *table)
 {
 	Form	   *form = palloc0(sizeof(Form));
 	CsvCompression compression = csv_compression_of(table->filename, table->compression);
@@ -314,11 +317,11 @@ static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId outer_subid, void *arg);
 
 /* the write to the table's file; at the first call, it is made */
-static CsvWrite *
+static Write *
 find_write(const CsvTable *table)
 {
 	static bool is_registered = false;
-	CsvWrite   *write;
+	Write	   *write;
 	MemoryContext outer;
 	ListCell   *cell;
 
@@ -335,12 +338,11 @@ find_write(const CsvTable *table)
 		is_registered = true;
 	}
 	outer = MemoryContextSwitchTo(TopTransactionContext);
-	write = palloc0(sizeof(CsvWrite));
+	write = palloc0(sizeof(Write));
 	write->relid = table->relid;
 	write->filename = pstrdup(table->filename);
 	write->is_pattern = strchr(table->filename, '*') != NULL;
-	write->nest_level = 1;
-	initStringInfo(&write->waiting);
+	initStringInfo(&write->rest);
 	writes = lappend(writes, write);
 	MemoryContextSwitchTo(outer);
 	return write;
@@ -348,7 +350,7 @@ find_write(const CsvTable *table)
 
 /* ERROR if a row is being written */
 static void
-check_idle(const CsvWrite *write)
+check_idle(const Write *write)
 {
 	if (write->row_level > 0)
 		ereport(ERROR,
@@ -358,7 +360,7 @@ check_idle(const CsvWrite *write)
 }
 
 /* begin with the form that the table and its file have now */
-static CsvWrite *
+static Write *
 begin(Oid relid, bool truncates)
 {
 	/* an ERROR frees it */
@@ -367,15 +369,13 @@ begin(Oid relid, bool truncates)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext outer = MemoryContextSwitchTo(context);
 	const CsvTable *table = csv_table_get(relid);
-	CsvWrite   *write = find_write(table);
+	Write	   *write = find_write(table);
 	bool		is_known;
 
 	check_idle(write);
 	if (truncates)
 	{
-		enter_nest_level(write);
-		flush_waiting(write);
-		(void) add_part(write, NULL);
+		(void) find_part(write, NULL);
 		write->form = NULL;
 	}
 	is_known = is_form_of(write->form, table);
@@ -397,28 +397,95 @@ begin(Oid relid, bool truncates)
 	return write;
 }
 
-CsvWrite *
-csv_write_begin(Oid foreigntableid)
+/* ---- callbacks of the executor ---- */
+
+int
+csv_is_updatable(Relation relation)
 {
-	return begin(foreigntableid, false);
+	return csv_table_is_writable(RelationGetRelid(relation)) ? 1 << CMD_INSERT : 0;
 }
 
-void
-csv_write_row(CsvWrite *write, TupleTableSlot *slot)
+/* context of an ERROR; COPY has its own */
+static void
+show_row(void *arg)
 {
+	const ResultRelInfo *result = arg;
+	const Insert *insert = result->ri_FdwState;
+
+	errcontext("INSERT into foreign table \"%s\", row " UINT64_FORMAT,
+			   RelationGetRelationName(result->ri_RelationDesc), insert->nrows);
+}
+
+static void
+write_row(EState *estate, ResultRelInfo *result, TupleTableSlot *slot)
+{
+	Insert	   *insert = result->ri_FdwState;
+	Write	   *write = insert->write;
+	ErrorContextCallback context = {
+		.previous = error_context_stack, .callback = show_row, .arg = result
+	};
+
+	insert->nrows++;
+	if (estate->es_plannedstmt != NULL)
+		error_context_stack = &context;
 	check_idle(write);
-	enter_nest_level(write);
-	write->row_level = write->nest_level;
-	csv_row_writer_add(write->form->writer, slot, &write->waiting);
+	write->row_level = GetCurrentTransactionNestLevel();
+	add_row(write, slot);
 	write->row_level = 0;
-	if (write->waiting.len >= CSV_WAITING_BYTES)
-		flush_waiting(write);
+	error_context_stack = context.previous;
+}
+
+TupleTableSlot *
+csv_exec_insert(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
+				TupleTableSlot *plan_slot)
+{
+	Relation	relation = result->ri_RelationDesc;
+	const TriggerDesc *triggers = result->ri_TrigDesc;
+
+	if (result->ri_FdwState == NULL)
+	{
+		Insert	   *insert = MemoryContextAllocZero(estate->es_query_cxt, sizeof(Insert));
+
+		insert->write = begin(RelationGetRelid(relation), false);
+		result->ri_FdwState = insert;
+	}
+	slot->tts_tableOid = RelationGetRelid(relation);
+
+	/*
+	 * The executor leaves the checks of foreign tables to others, even the checks by a
+	 * partitioned table's row security.
+	 */
+	if (result->ri_WithCheckOptions != NIL)
+	{
+		ExecWithCheckOptions(WCO_RLS_INSERT_CHECK, result, slot, estate);
+		ExecWithCheckOptions(WCO_RLS_UPDATE_CHECK, result, slot, estate);
+	}
+	if (relation->rd_att->constr != NULL)
+		ExecConstraints(result, slot, estate);
+	if (relation->rd_rel->relispartition &&
+		(result->ri_RootResultRelInfo == NULL ||
+		 (triggers != NULL && triggers->trig_insert_before_row)))
+		ExecPartitionCheck(result, slot, estate, true);
+	write_row(estate, result, slot);
+	return slot;
 }
 
 void
-csv_write_truncate(Oid foreigntableid)
+csv_exec_truncate(List *relations, DropBehavior behavior, bool restart_sequences)
 {
-	(void) begin(foreigntableid, true);
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		Relation	relation = lfirst(cell);
+
+		if (!csv_table_is_writable(RelationGetRelid(relation)))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot truncate foreign table \"%s\"",
+							RelationGetRelationName(relation))));
+		(void) begin(RelationGetRelid(relation), true);
+	}
 }
 
 /* ---- before the commit ---- */
@@ -429,62 +496,77 @@ typedef struct Outlet
 	CsvSink    *sink;
 	CsvUtf16	utf16;
 	CsvCompressor *compressor;
-	StringInfoData gathered;	/* for a frame */
+	StringInfoData gathered;	/* whole records: others may append to the file, too */
 	StringInfoData output;
 } Outlet;
 
 static void
-put_frame(Outlet *outlet)
+put_gathered(Outlet *outlet)
 {
 	if (outlet->gathered.len == 0)
 		return;
-	outlet->output.len = 0;
-	csv_compress(outlet->compressor, outlet->gathered.data, outlet->gathered.len,
+	resetStringInfo(&outlet->output);
+	csv_compress(outlet->compressor, outlet->gathered.data, (size_t) outlet->gathered.len,
 				 &outlet->output);
-	csv_sink_write(outlet->sink, outlet->output.data, outlet->output.len);
-	outlet->gathered.len = 0;
+	csv_sink_write(outlet->sink, outlet->output.data, (size_t) outlet->output.len);
+	resetStringInfo(&outlet->gathered);
 }
 
-/* whole records: another program may append to the file, too */
 static void
-put(Outlet *outlet, const char *bytes, size_t n)
+put(Outlet *outlet, const char *bytes, int n)
 {
-	CHECK_FOR_INTERRUPTS();
 	if (outlet->utf16 != CSV_UTF16_NO)
-		csv_utf8_to_utf16(bytes, n, outlet->utf16, &outlet->gathered);
+		csv_utf8_to_utf16(bytes, (size_t) n, outlet->utf16, &outlet->gathered);
 	else
 		appendBinaryStringInfo(&outlet->gathered, bytes, n);
-	if (outlet->compressor == NULL || outlet->gathered.len >= CSV_FRAME_BYTES)
-		put_frame(outlet);
+	if (outlet->gathered.len >=
+		(outlet->compressor == NULL ? CSV_WRITTEN_BYTES : CSV_FRAME_BYTES))
+		put_gathered(outlet);
+}
+
+/* the next bytes that wait, from an offset on */
+static void
+read_waiting(const Write *write, uint64 offset, void *to, size_t n)
+{
+	if (write->file == NULL)
+		memcpy(to, write->rest.data + offset, n);
+	else if (BufFileRead(write->file, to, n) != n)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file: %m")));
 }
 
 static void
-put_blocks(CsvWrite *write, Outlet *outlet)
+put_records(Write *write, Outlet *outlet)
 {
 	const WrittenPart *truncate = find_truncate(write);
-	Place		begin = truncate != NULL ? truncate->end : (Place) {0};
-	uint64		nbytes = last_part(write)->end.nbytes - begin.nbytes;
-	StringInfoData block;
-	uint64		n;
+	uint64		at = truncate != NULL ? truncate->end : 0;
+	uint64		end = last_part(write)->end;
+	StringInfoData record;
+	int			n;
 
-	initStringInfo(&block);
-	if (BufFileSeek(write->file, begin.file, begin.offset, SEEK_SET) != 0)
-		elog(ERROR, "could not seek in a temporary file");
-	for (; nbytes > 0; nbytes -= n)
+	initStringInfo(&record);
+	if (write->file != NULL)
 	{
-		block.len = 0;
-		if (BufFileRead(write->file, &n, sizeof(n)) != sizeof(n) || n > nbytes ||
-			BufFileRead(write->file, csv_output_room(&block, n), n) != n)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read from temporary file: %m")));
-		put(outlet, block.data, n);
+		write->nflushed = Min(write->nflushed, end);
+		write->rest.len = (int) (end - write->nflushed);
+		flush_rest(write);
+		if (BufFileSeek(write->file, 0, (off_t) at, SEEK_SET) != 0)
+			elog(ERROR, "could not seek in a temporary file");
+	}
+	for (; at < end; at += sizeof(n) + (size_t) n)
+	{
+		CHECK_FOR_INTERRUPTS();
+		read_waiting(write, at, &n, sizeof(n));
+		resetStringInfo(&record);
+		read_waiting(write, at + sizeof(n), csv_output_room(&record, (size_t) n), (size_t) n);
+		put(outlet, record.data, n);
 	}
 }
 
 /* write the records; is_new: to a file that has no bytes */
 static void
-put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
+put_rows(Write *write, CsvSink *sink, bool is_new, bool lacks_break)
 {
 	const Form *form = rows_form(write);
 	Outlet		outlet = {.sink = sink, .utf16 = form->file.utf16};
@@ -504,12 +586,10 @@ put_rows(CsvWrite *write, CsvSink *sink, bool is_new, bool lacks_break)
 	{
 		const char *line_break = csv_line_break(form->file.boundary);
 
-		put(&outlet, line_break, strlen(line_break));
+		put(&outlet, line_break, (int) strlen(line_break));
 	}
-	if (write->parts != NIL && write->file != NULL)
-		put_blocks(write, &outlet);
-	put(&outlet, write->waiting.data, write->waiting.len);
-	put_frame(&outlet);
+	put_records(write, &outlet);
+	put_gathered(&outlet);
 }
 
 /* settle the leftovers of a crash, once in a session */
@@ -528,7 +608,7 @@ settle_directory(const char *directory)
 
 /* list the files of a pattern that this server has written */
 static void
-list_doomed(CsvWrite *write)
+list_doomed(Write *write)
 {
 	size_t		nprefix = (size_t) (strchr(write->filename, '*') - write->filename);
 	const char *suffix = write->filename + nprefix + 1;
@@ -548,7 +628,7 @@ list_doomed(CsvWrite *write)
 
 /* write a new file of a pattern, under its hidden name */
 static void
-write_new_file(CsvWrite *write)
+write_new_file(Write *write)
 {
 	const char *star = strchr(write->filename, '*');
 	char	   *directory = csv_directory_of(write->filename);
@@ -581,7 +661,7 @@ write_new_file(CsvWrite *write)
 
 /* append to a plain file, which is locked */
 static void
-append_to_file(CsvWrite *write)
+append_to_file(Write *write)
 {
 	const Form *rows;
 	CsvFileForm form;
@@ -616,8 +696,8 @@ append_to_file(CsvWrite *write)
 static int
 compare_locks(const ListCell *a, const ListCell *b)
 {
-	const CsvWrite *left = lfirst(a);
-	const CsvWrite *right = lfirst(b);
+	const Write *left = lfirst(a);
+	const Write *right = lfirst(b);
 
 	return left->lock < right->lock ? -1 : left->lock > right->lock;
 }
@@ -626,23 +706,23 @@ static void
 write_all(void)
 {
 	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-	const CsvWrite *before = NULL;
+	const Write *before = NULL;
 	ListCell   *cell;
 
 	foreach(cell, writes)
 	{
-		CsvWrite   *write = lfirst(cell);
+		Write	   *write = lfirst(cell);
 
-		if (!write->is_pattern && is_written(write))
+		if (!write->is_pattern && write->parts != NIL)
 			write->lock = csv_file_lock_number(write->filename);
 	}
 	/* all transactions lock files in this order */
 	list_sort(writes, compare_locks);
 	foreach(cell, writes)
 	{
-		CsvWrite   *write = lfirst(cell);
+		Write	   *write = lfirst(cell);
 
-		if (!is_written(write))
+		if (write->parts == NIL)
 			continue;
 		ForceSyncCommit();
 		if (write->is_pattern)
@@ -690,13 +770,13 @@ keep_bytes(int fd, off_t from)
 
 /* is it the file that was there when the transaction wrote? */
 static bool
-is_same_file(const CsvWrite *write, const struct stat *st)
+is_same_file(const Write *write, const struct stat *st)
 {
 	return st->st_dev == write->before.st_dev && st->st_ino == write->before.st_ino;
 }
 
 static void
-truncate_file(const CsvWrite *write)
+truncate_file(const Write *write)
 {
 	struct stat st;
 	int			fd;
@@ -714,7 +794,7 @@ truncate_file(const CsvWrite *write)
 }
 
 static void
-finish(const CsvWrite *write)
+finish(const Write *write)
 {
 	ListCell   *cell;
 
@@ -742,7 +822,7 @@ finish(const CsvWrite *write)
 
 /* cut the records off a file, unless another program has written behind them */
 static void
-take_off(const CsvWrite *write)
+take_off(const Write *write)
 {
 	int			fd = open(write->filename, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -765,7 +845,7 @@ take_off(const CsvWrite *write)
 }
 
 static void
-take_back(const CsvWrite *write)
+take_back(const Write *write)
 {
 	if (write->is_open)
 		take_off(write);
@@ -773,7 +853,7 @@ take_back(const CsvWrite *write)
 		csv_warn_at_end("could not remove the hidden file of \"%s\": %m", write->path);
 }
 
-/* ---- callbacks ---- */
+/* ---- ends of transactions ---- */
 
 static void
 close_temporary_files(void)
@@ -782,7 +862,7 @@ close_temporary_files(void)
 
 	foreach(cell, writes)
 	{
-		CsvWrite   *write = lfirst(cell);
+		Write	   *write = lfirst(cell);
 
 		if (write->file != NULL)
 			BufFileClose(write->file);
@@ -803,7 +883,7 @@ end_transaction(XactEvent event, void *arg)
 			return;
 		case XACT_EVENT_PRE_PREPARE:
 			foreach(cell, writes)
-				if (is_written(lfirst(cell)))
+				if (((Write *) lfirst(cell))->parts != NIL)
 					ereport(ERROR,
 							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							 errmsg("cannot PREPARE a transaction that has written to csv_gpu_fdw foreign tables")));
@@ -811,8 +891,7 @@ end_transaction(XactEvent event, void *arg)
 			return;
 		case XACT_EVENT_COMMIT:
 			foreach(cell, writes)
-				if (is_written(lfirst(cell)))
-					finish(lfirst(cell));
+				finish(lfirst(cell));
 			break;
 		case XACT_EVENT_ABORT:
 			/* two tables may have one file */
@@ -826,7 +905,7 @@ end_transaction(XactEvent event, void *arg)
 	}
 	foreach(cell, writes)
 	{
-		CsvWrite   *write = lfirst(cell);
+		Write	   *write = lfirst(cell);
 
 		if (write->path != NULL)
 			csv_hidden_unlock(write->hidden_lock);

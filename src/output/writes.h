@@ -1,24 +1,19 @@
 /*
  * writes.h
- *		The rows that a transaction writes to the files of tables, until it commits.
+ *		INSERT and TRUNCATE of foreign tables: callbacks of the executor (FdwRoutine).
+ *
+ * Rows are written when the transaction commits.
  */
 #ifndef CSV_WRITES_H
 #define CSV_WRITES_H
 
-#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+#include "utils/relcache.h"
 
-typedef struct CsvWrite CsvWrite;
-
-/*
- * Begin to write to a foreign table.  The result lives until the end of the transaction.
- * ERROR if its file cannot be written, or does not fit the table.
- */
-extern CsvWrite *csv_write_begin(Oid foreigntableid);
-
-/* write a row when the transaction commits */
-extern void csv_write_row(CsvWrite *write, TupleTableSlot *slot);
-
-/* remove all rows of a foreign table when the transaction commits */
-extern void csv_write_truncate(Oid foreigntableid);
+extern int	csv_is_updatable(Relation relation);
+extern TupleTableSlot *csv_exec_insert(EState *estate, ResultRelInfo *result,
+									   TupleTableSlot *slot, TupleTableSlot *plan_slot);
+extern void csv_exec_truncate(List *relations, DropBehavior behavior,
+							  bool restart_sequences);
 
 #endif							/* CSV_WRITES_H */
