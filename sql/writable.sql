@@ -195,6 +195,14 @@ SELECT sum(U&"\FEFFa"), sum(b) FROM marked;
 ALTER FOREIGN TABLE marked OPTIONS (ADD quote '');
 TRUNCATE marked;
 INSERT INTO marked VALUES (1, 2);
+-- a first record that begins like an archive, or a compressed file
+CREATE FOREIGN TABLE archive (a text, b int) SERVER csv OPTIONS (filename 'regress_csv/archive.csv', writable 'true');
+INSERT INTO archive VALUES (E'PK\x03\x04', 1), ('BZh91AY&SY', 2), ('PK', 3);
+TABLE archive;
+ALTER FOREIGN TABLE archive OPTIONS (ADD quote '');
+TRUNCATE archive;
+INSERT INTO archive VALUES (E'PK\x03\x04', 1);
+DROP FOREIGN TABLE archive;
 DROP FOREIGN TABLE times, sjis, latin, marked;
 
 -- ---- files that others have begun ----
@@ -285,7 +293,7 @@ CALL write_file('begun.csv', '\xfeff'::bytea);
 INSERT INTO x VALUES ('x');
 SELECT pg_read_binary_file('regress_csv/begun.csv');
 DROP FOREIGN TABLE x;
-COPY (SELECT 1 WHERE false) TO PROGRAM 'rm -f regress_csv/begun.csv regress_csv/marked.csv regress_csv/times.csv regress_csv/sjis.csv regress_csv/latin.csv';
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm -f regress_csv/begun.csv regress_csv/marked.csv regress_csv/times.csv regress_csv/sjis.csv regress_csv/latin.csv regress_csv/archive.csv';
 
 -- ---- patterns ----
 

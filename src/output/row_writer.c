@@ -29,6 +29,7 @@
 #include "output/row_writer.h"
 #include "scan/report.h"
 #include "scan/value.h"
+#include "table/decompress.h"
 #include "table/memory.h"
 
 /* microseconds from 1970 to 2000 */
@@ -349,15 +350,12 @@ add_text(const CsvRowWriter *writer, WrittenColumn *column, Datum value, StringI
 static bool
 begins_badly(const char *bytes, size_t n)
 {
-	static const char *const marks[] = {
-		"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\x1f\x8b", "\x28\xb5\x2f\xfd",
-		"\x04\x22\x4d\x18"
-	};
+	static const char *const marks[] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"};
 
 	for (size_t i = 0; i < lengthof(marks); i++)
 		if (n >= strlen(marks[i]) && memcmp(bytes, marks[i], strlen(marks[i])) == 0)
 			return true;
-	return false;
+	return csv_begins_compressed((const uint8_t *) bytes, n);
 }
 
 /* the line is not a record with these fields: why */

@@ -40,6 +40,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "output/format.h"
 #include "output/hidden.h"
 #include "output/writer.h"

@@ -197,19 +197,19 @@ flush_rest(Write *write)
 static void
 add_row(Write *write, TupleTableSlot *slot)
 {
-	WrittenPart *part = find_part(write, write->form);
+	uint64		end = find_part(write, write->form)->end;
 	StringInfo	rest = &write->rest;
 	int			start;
 	int			n = 0;
 
 	/* without what ROLLBACK TO and ERRORs have left behind */
-	write->nflushed = Min(write->nflushed, part->end);
-	start = rest->len = (int) (part->end - write->nflushed);
+	write->nflushed = Min(write->nflushed, end);
+	start = rest->len = (int) (end - write->nflushed);
 	appendBinaryStringInfo(rest, (const char *) &n, sizeof(n));
 	csv_row_writer_add(write->form->writer, slot, rest);
 	n = rest->len - start - (int) sizeof(n);
 	memcpy(rest->data + start, &n, sizeof(n));
-	part->end = write->nflushed + (uint64) rest->len;
+	last_part(write)->end = write->nflushed + (uint64) rest->len;
 	if (rest->len >= CSV_WRITTEN_BYTES)
 		flush_rest(write);
 }

@@ -147,31 +147,48 @@ csv_compression_suffix(CsvCompression compression)
 	return "";
 }
 
-void
-csv_check_not_compressed(const char *name, const uint8_t *bytes, size_t nbytes)
+/* the index in formats of what begins with these bytes; -1: nothing */
+static int
+find_magic(const uint8_t *bytes, size_t nbytes)
 {
 	for (int i = 0; i < (int) lengthof(formats); i++)
 	{
 		size_t		at = formats[i].at;
 		size_t		length = strlen(formats[i].magic);
 
-		if (at + length > nbytes || memcmp(bytes + at, formats[i].magic, length) != 0 ||
-			(at > 0 && memcmp(bytes, "BZh", 3) != 0))
-			continue;
-		if (strcmp(formats[i].name, "zip") == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("\"%s\" is a zip archive or a spreadsheet", name),
-					 errhint("Unpack the archive, or save the sheet as CSV.")));
+		if (at + length <= nbytes && memcmp(bytes + at, formats[i].magic, length) == 0 &&
+			(at == 0 || memcmp(bytes, "BZh", 3) == 0))
+			return i;
+	}
+	return -1;
+}
+
+bool
+csv_begins_compressed(const uint8_t *bytes, size_t nbytes)
+{
+	return find_magic(bytes, nbytes) >= 0;
+}
+
+void
+csv_check_not_compressed(const char *name, const uint8_t *bytes, size_t nbytes)
+{
+	int			i = find_magic(bytes, nbytes);
+
+	if (i < 0)
+		return;
+	if (strcmp(formats[i].name, "zip") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("\"%s\" is compressed by %s", name, formats[i].name),
-				 formats[i].compression != CSV_COMPRESSION_AUTO ?
-				 errhint("Set the option \"compression\" of the table to \"%s\", or give the file the suffix \"%s\".",
-						 formats[i].name, formats[i].suffix) :
-				 errhint("Decompress the file, or set the option \"program\" of the table instead of \"filename\": '%s -dc ...'.",
-						 formats[i].name)));
-	}
+				 errmsg("\"%s\" is a zip archive or a spreadsheet", name),
+				 errhint("Unpack the archive, or save the sheet as CSV.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("\"%s\" is compressed by %s", name, formats[i].name),
+			 formats[i].compression != CSV_COMPRESSION_AUTO ?
+			 errhint("Set the option \"compression\" of the table to \"%s\", or give the file the suffix \"%s\".",
+					 formats[i].name, formats[i].suffix) :
+			 errhint("Decompress the file, or set the option \"program\" of the table instead of \"filename\": '%s -dc ...'.",
+					 formats[i].name)));
 }
 
 void

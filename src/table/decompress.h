@@ -32,6 +32,9 @@ extern CsvCompression csv_file_compression(const CsvTable *table, const char *na
 extern void csv_check_not_compressed(const char *name, const uint8_t *bytes,
 									 size_t nbytes);
 
+/* does it?  For files that are written */
+extern bool csv_begins_compressed(const uint8_t *bytes, size_t nbytes);
+
 /*
  * The length of a name without the suffix of a compression that is read, or otherwise
  * of a compression that is not read: bzip2, xz, zip.
