@@ -16,6 +16,12 @@
 #include "output/sink.h"
 #include "reader/crew.h"
 #include "table/library.h"
+#include "table/path.h"
+
+/* directories need not be readable, where there is this flag */
+#ifndef O_PATH
+#define O_PATH O_RDONLY
+#endif
 
 /* ---- compression ---- */
 
@@ -219,76 +225,48 @@ csv_make_directory(int at, const char *path)
 	return result;
 }
 
-static void
-finish_open(CsvSink *sink)
+/* open a file in the directory whose descriptor the sink has, and take its place */
+static bool
+open_in_place(CsvSink *sink, int flags)
 {
-	struct stat st;
-
-	if (sink->fd < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for writing: %m", sink->name)));
-	if (fstat(sink->fd, &st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", sink->name)));
-	sink->nbytes = st.st_size;
-}
-
-void
-csv_sink_open(CsvSink *sink, const char *name, int flags)
-{
-	/* the mode of a file that COPY TO makes */
+	const char *slash = last_dir_separator(sink->name);
 	mode_t		mask = umask(S_IWGRP | S_IWOTH);
+	int			fd = openat(sink->fd, slash != NULL ? slash + 1 : sink->name,
+							O_WRONLY | O_CLOEXEC | flags, 0666);
+	int			error = fd < 0 || dup2(fd, sink->fd) < 0 ? errno : 0;
 
-	sink->name = name;
-	PG_TRY();
-	{
-		sink->fd = OpenTransientFilePerm(name, O_WRONLY | PG_BINARY | flags, 0666);
-	}
-	PG_FINALLY();
-	{
-		umask(mask);
-	}
-	PG_END_TRY();
-	finish_open(sink);
+	umask(mask);
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return error == 0;
 }
 
 void
-csv_sink_open_in(CsvSink *sink, const char *directory, dev_t dev, ino_t ino,
-				 const char *name, int flags)
+csv_sink_open(CsvSink *sink, const char *name, const CsvPlace *place, int flags)
 {
+	const char *directory = csv_directory_of(name);
 	struct stat st;
-	mode_t		mask;
-	int			fd;
-	int			error;
 
-	sink->name = psprintf("%s/%s", directory, name);
-	sink->fd = OpenTransientFile(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-	if (sink->fd >= 0 && (fstat(sink->fd, &st) != 0 || st.st_dev != dev || st.st_ino != ino))
+	/* an ERROR closes it */
+	sink->name = name;
+	sink->fd = OpenTransientFile(directory, O_PATH | O_DIRECTORY |
+								 (place != NULL ? O_NOFOLLOW : 0));
+	if (sink->fd >= 0 && place != NULL &&
+		(fstat(sink->fd, &st) != 0 || st.st_dev != place->dev || st.st_ino != place->ino))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("directory \"%s\" is no longer the same", directory)));
-	if (sink->fd >= 0)
-	{
-		mask = umask(S_IWGRP | S_IWOTH);
-		fd = openat(sink->fd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | flags, 0666);
-		error = fd < 0 ? errno : 0;
-		umask(mask);
-		/* the file takes the directory's descriptor, which an ERROR closes */
-		if (fd >= 0)
-		{
-			error = dup2(fd, sink->fd) < 0 ? errno : 0;
-			close(fd);
-		}
-		if (error != 0)
-		{
-			CloseTransientFile(sink->fd);
-			sink->fd = -1;
-			errno = error;
-		}
-	}
-	finish_open(sink);
+	if (sink->fd < 0 ||
+		!open_in_place(sink, place != NULL ? flags | O_NOFOLLOW | O_NONBLOCK : flags))
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for writing: %m", name)));
+	if (fstat(sink->fd, &st) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", name)));
+	sink->nbytes = st.st_size;
 }
 
 void

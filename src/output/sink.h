@@ -46,19 +46,21 @@ typedef struct CsvSink
 	int64		nbytes;			/* in the file; the next byte is written there */
 } CsvSink;
 
-/*
- * Opens a file with O_WRONLY and these flags, such as O_CREAT | O_EXCL.  Files that it
- * creates have the mode of COPY's.  sink->nbytes: the file's length.  Errors name the
- * file, whose name must live as long as the sink.
- */
-extern void csv_sink_open(CsvSink *sink, const char *name, int flags);
+/* the numbers of a directory, which other users may move */
+typedef struct CsvPlace
+{
+	dev_t		dev;
+	ino_t		ino;
+} CsvPlace;
 
 /*
- * Opens a file in a directory as csv_sink_open() does, but follows no symbolic links.
- * ERROR if the directory has not this device and inode.
+ * Opens a file with O_WRONLY and these flags, such as O_CREAT | O_EXCL.  Files that it
+ * creates have the mode of COPY's.  place: NULL, or its directory must be this one, and no
+ * symbolic link is followed to it or in it.  sink->nbytes: the file's length.  Errors name
+ * the file, whose name must live as long as the sink.
  */
-extern void csv_sink_open_in(CsvSink *sink, const char *directory, dev_t dev, ino_t ino,
-							 const char *name, int flags);
+extern void csv_sink_open(CsvSink *sink, const char *name, const CsvPlace *place,
+						  int flags);
 
 /* write at sink->nbytes; ERROR if not all bytes can be written */
 extern void csv_sink_write(CsvSink *sink, const char *bytes, size_t n);

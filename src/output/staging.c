@@ -466,14 +466,13 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 }
 
 const char *
-csv_staging_directory(const CsvStaging *staging, dev_t *dev, ino_t *ino)
+csv_staging_directory(const CsvStaging *staging, CsvPlace *place)
 {
 	struct stat st;
 
 	if (fstat(staging->fd, &st) != 0)
 		fail("stat file", staging->hidden);
-	*dev = st.st_dev;
-	*ino = st.st_ino;
+	*place = (CsvPlace) {st.st_dev, st.st_ino};
 	return staging->hidden;
 }
 

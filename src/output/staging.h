@@ -10,7 +10,7 @@
 #ifndef CSV_STAGING_H
 #define CSV_STAGING_H
 
-#include <sys/types.h>
+#include "output/sink.h"
 
 typedef struct CsvStaging CsvStaging;
 
@@ -21,8 +21,8 @@ typedef struct CsvStaging CsvStaging;
  */
 extern CsvStaging *csv_staging_begin(const char *path, bool by_key, bool overwrite);
 
-/* the hidden directory, with its numbers of stat() */
-extern const char *csv_staging_directory(const CsvStaging *staging, dev_t *dev, ino_t *ino);
+/* the hidden directory */
+extern const char *csv_staging_directory(const CsvStaging *staging, CsvPlace *place);
 
 /* would this file be replaced, or made? */
 extern bool csv_staging_replaces(const CsvStaging *staging, const char *filename);

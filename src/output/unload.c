@@ -704,8 +704,7 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 		get_keys(&unload, PG_GETARG_ARRAYTYPE_P(ARG_PARTITION_BY));
 	unload.staging = csv_staging_begin(unload.path, unload.plan.keys != NIL,
 									   unload.overwrite);
-	unload.plan.directory = csv_staging_directory(unload.staging, &unload.plan.dev,
-												 &unload.plan.ino);
+	unload.plan.directory = csv_staging_directory(unload.staging, &unload.plan.place);
 	unload.handle = csv_job_create(&unload.plan);
 	initStringInfo(&unload.files);
 	unload.row_context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload row",

@@ -63,8 +63,7 @@ typedef struct Job
 	CsvOutputFormat format;		/* each process sets the pointers */
 	CsvCompression compression;
 	int64		most_bytes;		/* of a file; 0: any number */
-	dev_t		dev;			/* of the hidden directory ... */
-	ino_t		ino;
+	CsvPlace	place;			/* of the hidden directory */
 	int			natts;			/* columns of the query */
 	int			nkeys;
 	uint16		keys[MaxTupleAttributeNumber];	/* of each column; 0: not a key */
@@ -214,8 +213,7 @@ csv_job_create(const CsvUnloadPlan *plan)
 	job->leader = MyProcPid;
 	job->compression = plan->compression;
 	job->most_bytes = plan->most_bytes;
-	job->dev = plan->dev;
-	job->ino = plan->ino;
+	job->place = plan->place;
 	job->natts = plan->tupdesc->natts;
 	job->nkeys = list_length(plan->keys);
 	set_columns(job, plan, &texts);
@@ -375,6 +373,13 @@ csv_written_name(const char *stream, int number)
 	return psprintf(CSV_HIDDEN_ROWS "%s-%d", TextDatumGetCString(hex), number);
 }
 
+static char *
+make_path(const CsvWriter *writer, const Stream *stream)
+{
+	return psprintf("%s/%s", writer->directory,
+					csv_written_name(stream->name, stream->number));
+}
+
 /* open the stream's current file to append n bytes, or the next file if they do not fit */
 static void
 open_file(CsvWriter *writer, Stream *stream, size_t n, CsvSink *sink)
@@ -384,8 +389,7 @@ open_file(CsvWriter *writer, Stream *stream, size_t n, CsvSink *sink)
 
 	for (;; stream->number++)
 	{
-		csv_sink_open_in(sink, writer->directory, job->dev, job->ino,
-						 csv_written_name(stream->name, stream->number), O_CREAT);
+		csv_sink_open(sink, make_path(writer, stream), &job->place, O_CREAT);
 		if (most == 0 || sink->nbytes == 0 || sink->nbytes + (int64) n <= most)
 			return;
 		csv_sink_close(sink, false);
@@ -438,8 +442,7 @@ write_records(CsvWriter *writer, Stream *stream, int end, int64 nrecords)
 	MemoryContext outer = MemoryContextSwitchTo(writer->scratch);
 	/* a guess */
 	bool		is_new = !stream->has_written &&
-		access(psprintf("%s/%s", writer->directory,
-						csv_written_name(stream->name, stream->number)), F_OK) != 0;
+		access(make_path(writer, stream), F_OK) != 0;
 	const char *bytes;
 	size_t		n;
 	CsvSink		sink;

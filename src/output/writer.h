@@ -18,8 +18,7 @@ typedef struct CsvUnloadPlan
 	TupleDesc	tupdesc;		/* of the query */
 	List	   *keys;			/* attribute numbers - 1 */
 	const char *directory;		/* hidden (staging.h) */
-	dev_t		dev;			/* of the directory ... */
-	ino_t		ino;
+	CsvPlace	place;			/* of the directory */
 } CsvUnloadPlan;
 
 /*

@@ -648,7 +648,7 @@ write_new_file(Write *write)
 				(errcode(ERRCODE_DUPLICATE_FILE),
 				 errmsg("file \"%s\" already exists", path)));
 	csv_staging_check_written(path);
-	csv_sink_open(&sink, csv_hidden_path(path), O_CREAT | O_EXCL);
+	csv_sink_open(&sink, csv_hidden_path(path), NULL, O_CREAT | O_EXCL);
 	write->path = path;
 	write->hidden_lock = csv_hidden_lock(sink.fd);
 	put_rows(write, &sink, true, false);
@@ -681,7 +681,7 @@ append_to_file(Write *write)
 				 errdetail("The transaction's rows do not fit its header or its line breaks.")));
 	is_new = !form.has_bytes;
 	lacks_break = !is_new && csv_file_lacks_break(rows->table, &form);
-	csv_sink_open(&write->sink, write->filename, O_CREAT | O_APPEND | O_NONBLOCK);
+	csv_sink_open(&write->sink, write->filename, NULL, O_CREAT | O_APPEND | O_NONBLOCK);
 	write->is_open = true;
 	if (fstat(write->sink.fd, &write->before) != 0 || !S_ISREG(write->before.st_mode))
 		ereport(ERROR,
