@@ -164,11 +164,11 @@ csv_is_hidden_name(const char *name)
 
 /* ---- is its transaction running? ---- */
 
-/* false: the name without its dot and suffix (or NULL) is not hidden by this server */
+/* false: the name without its dot and suffix is not hidden by this server */
 static bool
 find_owner(const char *shown, Owner *owner)
 {
-	const char *tag = shown != NULL ? strstr(shown, CSV_TAG) : NULL;
+	const char *tag = strstr(shown, CSV_TAG);
 
 	while (tag != NULL && read_tag(tag, owner) == 0)
 		tag = strstr(tag + 1, CSV_TAG);
@@ -517,7 +517,7 @@ examine(int at, const char *name, Leftover *leftover)
 	struct stat st;
 
 	*leftover = (Leftover) {.name = name, .shown = shown_name(name)};
-	if (!find_owner(leftover->shown, &owner) || is_running(&owner))
+	if (leftover->shown == NULL || !find_owner(leftover->shown, &owner) || is_running(&owner))
 		return false;
 
 	/*
