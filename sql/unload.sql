@@ -58,12 +58,8 @@ SELECT content('empty.csv');
 SELECT * FROM unload($$'SELECT FROM t', '@/none.csv'$$);
 SELECT format('%L, %L', 'SELECT ' || string_agg(i || ' AS c' || i, ', '), '@/wide.csv') AS wide FROM generate_series(1, 150) i \gset
 SELECT * FROM unload(:'wide');
--- functions that would fit the arguments better
-CREATE FUNCTION csv_gpu_write(bigint, int) RETURNS int LANGUAGE sql AS 'SELECT 1 / 0';
-CREATE FUNCTION csv_gpu_line(bigint, int) RETURNS int LANGUAGE sql AS 'SELECT 1 / 0';
 SELECT records FROM unload($$'SELECT 1 AS a', '@/none.csv', overwrite => true$$);
 SELECT records FROM unload($$'SELECT a FROM (VALUES (1)) v(a) ORDER BY a', '@/none.csv', overwrite => true, ordered => true$$);
-DROP FUNCTION csv_gpu_write(bigint, int), csv_gpu_line(bigint, int);
 SELECT length(content('wide.csv')), right(content('wide.csv'), 8);
 SELECT * FROM unload(replace(:'wide', 'wide.csv', 'wide') || $$, partition_by => '{c3,c149}'$$);
 SELECT length(content('wide/c3=3/c149=149/data.csv'));
@@ -108,14 +104,6 @@ SELECT * FROM unload($$'SELECT 1 / (id - 3), id FROM t', '@/x', partition_by => 
 SELECT * FROM unload($$'SELECT id, repeat(''k'', 300) AS key FROM t', '@/x', partition_by => '{key}'$$);
 -- a position in the query
 SELECT csv_gpu_unload('SELECT id, nothing FROM t', directory() || '/x.csv');
--- the aggregate by itself
-SELECT csv_gpu_write(1, id) FROM t;
-SELECT csv_gpu_line(1, id) FROM t;
-SELECT csv_gpu_line(NULL, id) FROM t;
-SELECT csv_gpu_write('1', id) FROM t;
-SELECT csv_gpu_write(NULL::internal, id) FROM t;
-PREPARE line(internal) AS SELECT csv_gpu_line($1, 1);
-EXECUTE line(NULL);
 SELECT * FROM files();
 
 -- ---- several files, in a parallel plan ----
@@ -284,7 +272,6 @@ RESET ROLE;
 GRANT pg_write_server_files TO regress_csv_unloader;
 SET ROLE regress_csv_unloader;
 SELECT csv_gpu_unload('TABLE t', '/tmp/regress_csv.csv');
-SELECT csv_gpu_write(1, 2);
 RESET ROLE;
 DROP OWNED BY regress_csv_unloader;
 DROP ROLE regress_csv_unloader;

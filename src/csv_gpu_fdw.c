@@ -13,6 +13,7 @@
 #include "scan/execute.h"
 #include "scan/joins.h"
 #include "load/copy.h"
+#include "output/record_scan.h"
 #include "output/writes.h"
 #include "settings.h"
 
@@ -26,6 +27,7 @@ _PG_init(void)
 	csv_settings_define();
 	csv_copy_init();
 	csv_joins_init();
+	csv_record_scan_init();
 	MarkGUCPrefixReserved("csv_gpu_fdw");
 }
 

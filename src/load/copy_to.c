@@ -22,6 +22,9 @@
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "storage/bufmgr.h"
 #include "storage/fd.h"
@@ -29,6 +32,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/backend_progress.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
@@ -38,6 +42,8 @@
 #include "load/copy_to.h"
 #include "load/privileges.h"
 #include "output/format.h"
+#include "output/record_scan.h"
+#include "output/writer.h"
 
 /* COPY is as fast for smaller tables */
 #define CSV_LEAST_BYTES		(256 * 1024)
@@ -52,7 +58,9 @@ typedef struct CopyTo
 	const CopyStmt *stmt;
 	ParseState *pstate;
 	Relation	relation;		/* NULL: a query */
-	QueryDesc  *query;
+	QueryDesc  *query;			/* NULL: the relation is scanned here */
+	CustomScan *scan;			/* makes records in processes of the query, or NULL */
+	int64		handle;			/* of the job for that */
 	CopyFormatOptions options;
 	TupleDesc	tupdesc;
 	List	   *attnums;
@@ -115,19 +123,25 @@ begin_table(CopyTo *copy, bool is_forced)
 	return NULL;
 }
 
+static List *
+analyze(const CopyTo *copy, Node *statement, const PlannedStmt *pstmt)
+{
+	RawStmt    *raw = makeNode(RawStmt);
+
+	raw->stmt = statement;
+	raw->stmt_location = pstmt->stmt_location;
+	raw->stmt_len = pstmt->stmt_len;
+	return pg_analyze_and_rewrite_fixedparams(raw, copy->pstate->p_sourcetext, NULL, 0,
+											  NULL);
+}
+
 /* analyze the query; returns an obstacle or NULL */
 static const char *
 begin_query(CopyTo *copy, const PlannedStmt *pstmt, Query **query)
 {
-	RawStmt    *raw = makeNode(RawStmt);
-	List	   *rewritten;
-
 	/* COPY may analyze the statement again */
-	raw->stmt = copyObject(copy->stmt->query);
-	raw->stmt_location = pstmt->stmt_location;
-	raw->stmt_len = pstmt->stmt_len;
-	rewritten = pg_analyze_and_rewrite_fixedparams(raw, copy->pstate->p_sourcetext,
-												   NULL, 0, NULL);
+	List	   *rewritten = analyze(copy, copyObject(copy->stmt->query), pstmt);
+
 	if (list_length(rewritten) != 1)
 		return "rules have made another number of queries";
 	*query = linitial_node(Query, rewritten);
@@ -139,20 +153,82 @@ begin_query(CopyTo *copy, const PlannedStmt *pstmt, Query **query)
 
 /* ---- set-up ---- */
 
-static void
-start_query(CopyTo *copy, Query *query)
+/* SELECT the columns FROM ONLY the table, as a query */
+static Query *
+make_query(const CopyTo *copy, const PlannedStmt *pstmt)
 {
-	PlannedStmt *plan = pg_plan_query(query, copy->pstate->p_sourcetext,
-									  CURSOR_OPT_PARALLEL_OK, NULL);
+	SelectStmt *select = makeNode(SelectStmt);
+	RangeVar   *from =
+		makeRangeVar(get_namespace_name(RelationGetNamespace(copy->relation)),
+					 pstrdup(RelationGetRelationName(copy->relation)), -1);
+	ListCell   *cell;
 
+	foreach(cell, copy->attnums)
+	{
+		ColumnRef  *column = makeNode(ColumnRef);
+		ResTarget  *target = makeNode(ResTarget);
+
+		column->fields =
+			list_make1(makeString(pstrdup(NameStr(TupleDescAttr(copy->tupdesc,
+																lfirst_int(cell) - 1)->attname))));
+		column->location = -1;
+		target->val = (Node *) column;
+		target->location = -1;
+		select->targetList = lappend(select->targetList, target);
+	}
+	from->inh = false;
+	select->fromClause = list_make1(from);
+	return linitial_node(Query, analyze(copy, (Node *) select, pstmt));
+}
+
+/* can a scan of the table be parallel? */
+static bool
+is_large(const CopyTo *copy)
+{
+	return max_parallel_workers_per_gather > 0 &&
+		!RelationUsesLocalBuffers(copy->relation) && copy->attnums != NIL &&
+		RelationGetNumberOfBlocks(copy->relation) >= (BlockNumber) min_parallel_table_scan_size;
+}
+
+static void
+start_query(CopyTo *copy, Query *query, CsvRowOrder order)
+{
+	PlannedStmt *plan = csv_record_scan_plan(query, copy->pstate->p_sourcetext, order);
+
+	copy->scan = csv_record_scan_pieces(plan);
+	if (copy->relation != NULL && copy->scan == NULL)
+		return;
 	PushCopiedSnapshot(GetActiveSnapshot());
 	UpdateActiveSnapshotCommandId();
 	copy->query = CreateQueryDesc(plan, copy->pstate->p_sourcetext,
 								  GetActiveSnapshot(), InvalidSnapshot,
 								  &copy->receiver, NULL, NULL, 0);
 	ExecutorStart(copy->query, 0);
-	copy->tupdesc = copy->query->tupDesc;
+	if (copy->relation != NULL)
+		return;
+	copy->tupdesc = copy->scan == NULL ? copy->query->tupDesc :
+		ExecCleanTypeFromTL(query->targetList);
 	copy->attnums = CopyGetAttnums(copy->tupdesc, NULL, copy->stmt->attlist);
+}
+
+/* the form of records is known */
+static void
+begin_job(CopyTo *copy)
+{
+	bool	   *force_quote = palloc(sizeof(bool) * (size_t) copy->ncolumns);
+	TupleDesc	tupdesc = CreateTemplateTupleDesc(copy->ncolumns);
+
+	for (int i = 0; i < copy->ncolumns; i++)
+	{
+		TupleDescCopyEntry(tupdesc, (AttrNumber) (i + 1), copy->tupdesc,
+						   (AttrNumber) (copy->columns[i].att + 1));
+		force_quote[i] = copy->columns[i].force_quote;
+	}
+	copy->handle = csv_job_create(&(CsvUnloadPlan) {
+		.copy = &copy->options, .tupdesc = tupdesc, .force_quote = force_quote,
+		.directory = "", .compression = CSV_COMPRESSION_NONE
+	});
+	csv_record_scan_set_job(copy->scan, copy->handle);
 }
 
 static void
@@ -400,11 +476,41 @@ copy_table(CopyTo *copy)
 	table_endscan(scan);
 }
 
+/* each record of a piece has its line break */
+static void
+add_piece(CopyTo *copy, TupleTableSlot *slot)
+{
+	CsvRecords	piece;
+	const char *record;
+
+	csv_records_get(slot, &piece);
+	copy->nrows += (uint64) piece.nrecords;
+	if (copy->file != NULL)
+	{
+		appendBinaryStringInfoNT(&copy->output, piece.bytes, piece.nbytes);
+		if (copy->output.len >= CSV_WRITE_BYTES)
+			write_records(copy);
+		return;
+	}
+	while (piece.nrecords > 0)
+	{
+		int			length = csv_records_next(&piece, &record);
+
+		appendBinaryStringInfoNT(&copy->output, record, length - 1);
+		end_record(copy);
+	}
+}
+
 /* the receiver of a query's rows */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
-	add_row((CopyTo *) self, slot);
+	CopyTo	   *copy = (CopyTo *) self;
+
+	if (copy->scan != NULL)
+		add_piece(copy, slot);
+	else
+		add_row(copy, slot);
 	return true;
 }
 
@@ -430,24 +536,31 @@ end_query(CopyTo *copy)
 /* ---- the statement ---- */
 
 static void
-run(CopyTo *copy, Query *query)
+run(CopyTo *copy, Query *query, const PlannedStmt *pstmt)
 {
 	if (copy->relation == NULL)
-		start_query(copy, query);
+		start_query(copy, query, CSV_ORDER_OF_PLAN);
+	else if (is_large(copy))
+		start_query(copy, make_query(copy, pstmt), CSV_ORDER_OF_QUERY);
 	begin_columns(copy);
 	csv_output_format_begin(&copy->format, &copy->options, copy->ncolumns);
+	if (copy->scan != NULL)
+		begin_job(copy);
 	initStringInfo(&copy->output);
 	copy->row_context = AllocSetContextCreate(CurrentMemoryContext, "COPY TO",
 											  ALLOCSET_DEFAULT_SIZES);
 	open_output(copy);
 	if (copy->options.header_line != COPY_HEADER_FALSE)
 		add_header(copy);
-	if (copy->relation != NULL)
+	if (copy->query == NULL)
 		copy_table(copy);
 	else
+	{
 		csv_executor_run(copy->query);
-	if (copy->relation == NULL)
 		end_query(copy);
+	}
+	if (copy->scan != NULL)
+		csv_job_end(copy->handle);
 	close_output(copy);
 	pgstat_progress_end_command();
 }
@@ -480,7 +593,7 @@ csv_copy_to(const PlannedStmt *pstmt, const char *query_text, bool is_forced,
 			obstacle = begin_query(&copy, pstmt, &query);
 	}
 	if (obstacle == NULL)
-		run(&copy, query);
+		run(&copy, query, pstmt);
 	*nrows = copy.nrows;
 	if (copy.relation != NULL)
 		table_close(copy.relation, NoLock);

@@ -2,21 +2,13 @@
  * unload.c
  *		csv_gpu_unload(): writes the rows of a query to files.
  *
- * The query becomes a subquery of SELECT csv_gpu_write(job, its columns), so that
- * PostgreSQL's parallel aggregation writes files in all processes of its plan
- * (writer.c).
- *
- * With "ordered", and if the columns are more than a function's arguments, the leader
- * writes the rows that the query returns.  If an ordered query sorts them,
- * csv_gpu_line(job, its columns) takes the place of its columns, below the sort.  So the
- * workers of a parallel plan make the records.
+ * All processes of the query's plan write files (record_scan.c).  With "ordered", the
+ * leader writes the records that they make.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "commands/progress.h"
@@ -25,9 +17,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "parser/parse_relation.h"
 #include "parser/parser.h"
 #include "storage/fd.h"
 #include "tcop/dest.h"
@@ -40,10 +29,10 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "output/record_scan.h"
 #include "output/staging.h"
 #include "output/writer.h"
 #include "table/listing.h"
@@ -75,19 +64,10 @@ enum
 	ARG_OVERWRITE
 };
 
-/* what the receiver gets from the query */
-typedef enum Rows
-{
-	ROWS_OF_QUERY,
-	ROWS_AS_LINES,				/* the query makes the records */
-	ROWS_AS_FILES				/* the query writes files, and returns their list */
-} Rows;
-
 /* the receiver of the query's rows, too */
 typedef struct Unload
 {
 	DestReceiver receiver;
-	Oid			schema;			/* of our functions */
 	const char *text;			/* of the query */
 	char	   *path;
 	bool		ordered;
@@ -98,8 +78,7 @@ typedef struct Unload
 	Query	   *query;			/* as the user wrote it */
 	CsvStaging *staging;
 	int64		handle;			/* of the job */
-	Rows		rows;
-	CsvWriter  *writer;			/* unless the query writes */
+	CsvWriter  *writer;			/* of pieces; NULL: the plan writes files */
 	StringInfoData files;		/* written, by all processes */
 	MemoryContext row_context;
 } Unload;
@@ -314,137 +293,6 @@ analyze(const char *text)
 	return query;
 }
 
-/*
- * A function of ours: name(internal, VARIADIC "any").  The parser must not look it up,
- * because it prefers a function with the types of the arguments, which other roles may
- * have created in our schema.
- */
-static Oid
-find_function(const Unload *unload, const char *name)
-{
-	const Oid	types[] = {INTERNALOID, ANYOID};
-	Oid			oid = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-									  CStringGetDatum(name),
-									  PointerGetDatum(buildoidvector(types, lengthof(types))),
-									  ObjectIdGetDatum(unload->schema));
-
-	if (!OidIsValid(oid))
-		elog(ERROR, "function %s does not exist", name);
-	return oid;
-}
-
-/* the arguments of such a function */
-static List *
-make_arguments(const Unload *unload, List *columns)
-{
-	return lcons(makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-						   Int64GetDatum(unload->handle), false,
-						   FLOAT8PASSBYVAL), columns);
-}
-
-/* csv_gpu_write(job, columns) */
-static Expr *
-make_write(const Unload *unload, List *columns)
-{
-	Aggref	   *aggref = makeNode(Aggref);
-	ListCell   *cell;
-
-	aggref->aggfnoid = find_function(unload, "csv_gpu_write");
-	aggref->aggtype = BYTEAOID;
-	aggref->aggkind = AGGKIND_NORMAL;
-	aggref->aggsplit = AGGSPLIT_SIMPLE;
-	aggref->aggno = aggref->aggtransno = aggref->location = -1;
-	foreach(cell, make_arguments(unload, columns))
-	{
-		aggref->aggargtypes = lappend_oid(aggref->aggargtypes, exprType(lfirst(cell)));
-		aggref->args = lappend(aggref->args,
-							   makeTargetEntry(lfirst(cell), foreach_current_index(cell) + 1,
-											   NULL, false));
-	}
-	return (Expr *) aggref;
-}
-
-/* SELECT csv_gpu_write(job, columns) FROM (query) */
-static Query *
-make_writing_query(const Unload *unload)
-{
-	ParseState *pstate = make_parsestate(NULL);
-	Query	   *query = makeNode(Query);
-	RangeTblRef *reference = makeNode(RangeTblRef);
-	List	   *columns = NIL;
-	ListCell   *cell;
-
-	(void) addRangeTableEntryForSubquery(pstate, unload->query, makeAlias("query", NIL),
-										 false, true);
-	reference->rtindex = 1;
-	foreach(cell, unload->query->targetList)
-		if (!lfirst_node(TargetEntry, cell)->resjunk)
-			columns = lappend(columns, makeVarFromTargetEntry(1, lfirst(cell)));
-	query->commandType = CMD_SELECT;
-	query->canSetTag = true;
-	query->hasAggs = true;
-	query->targetList =
-		list_make1(makeTargetEntry(make_write(unload, columns), 1, "written", false));
-	query->rtable = pstate->p_rtable;
-	query->jointree = makeFromExpr(list_make1(reference), NULL);
-	return query;
-}
-
-/*
- * Would the planner evaluate csv_gpu_line() below the sort, and would the query's
- * columns not be evaluated twice?
- */
-static bool
-can_make_lines(const Unload *unload)
-{
-	const Query *query = unload->query;
-	ListCell   *cell;
-
-	if (query->sortClause == NIL || query->setOperations != NULL ||
-		query->distinctClause != NIL || query->groupClause != NIL ||
-		query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs ||
-		query->limitCount != NULL || query->limitOffset != NULL ||
-		contain_volatile_functions((Node *) query->targetList))
-		return false;
-	foreach(cell, query->targetList)
-	{
-		const TargetEntry *target = lfirst_node(TargetEntry, cell);
-
-		if (target->ressortgroupref != 0 && !target->resjunk && !IsA(target->expr, Var))
-			return false;
-	}
-	return true;
-}
-
-/* the query's only column becomes csv_gpu_line(job, columns) */
-static void
-make_lines(Unload *unload)
-{
-	Query	   *query = unload->query;
-	List	   *columns = NIL;
-	List	   *targets = list_make1(NULL);
-	FuncExpr   *line;
-	ListCell   *cell;
-
-	foreach(cell, query->targetList)
-	{
-		TargetEntry *target = lfirst_node(TargetEntry, cell);
-
-		if (!target->resjunk)
-			columns = lappend(columns, copyObject(target->expr));
-		if (target->ressortgroupref == 0)
-			continue;
-		target->resjunk = true;
-		target->resno = (AttrNumber) (list_length(targets) + 1);
-		targets = lappend(targets, target);
-	}
-	line = makeFuncExpr(find_function(unload, "csv_gpu_line"), BYTEAOID,
-						make_arguments(unload, columns), InvalidOid, InvalidOid,
-						COERCE_EXPLICIT_CALL);
-	linitial(targets) = makeTargetEntry((Expr *) line, 1, "line", false);
-	query->targetList = targets;
-}
-
 /* the files that a foreign table reads */
 static List *
 list_sources(Oid relid)
@@ -500,48 +348,40 @@ check_sources(const Unload *unload, const PlannedStmt *plan)
 static void
 start_rows(DestReceiver *self, int operation, TupleDesc tupdesc)
 {
-	Unload	   *unload = (Unload *) self;
-	Oid		   *types = palloc(sizeof(Oid) * (size_t) Max(tupdesc->natts, 1));
-
-	for (int i = 0; i < tupdesc->natts; i++)
-		types[i] = TupleDescAttr(tupdesc, i)->atttypid;
-	if (unload->rows != ROWS_AS_FILES)
-		unload->writer = csv_writer_begin(unload->handle,
-										  unload->rows == ROWS_AS_LINES ? NULL : types);
 }
 
+/* a list of files, or a piece */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	Unload	   *unload = (Unload *) self;
 	MemoryContext outer = MemoryContextSwitchTo(unload->row_context);
 
-	slot_getallattrs(slot);
-	if (unload->rows == ROWS_OF_QUERY)
-		csv_writer_add(unload->writer, slot->tts_values, slot->tts_isnull);
-	else if (!slot->tts_isnull[0])
+	if (unload->writer == NULL)
 	{
-		bytea	   *bytes = DatumGetByteaPP(slot->tts_values[0]);
+		bytea	   *bytes;
 
-		if (unload->rows == ROWS_AS_LINES)
-			csv_writer_add_line(unload->writer, VARDATA_ANY(bytes),
-								(int) VARSIZE_ANY_EXHDR(bytes));
-		else
-			appendBinaryStringInfo(&unload->files, VARDATA_ANY(bytes),
-								   (int) VARSIZE_ANY_EXHDR(bytes));
+		slot_getallattrs(slot);
+		bytes = DatumGetByteaPP(slot->tts_values[0]);
+		appendBinaryStringInfo(&unload->files, VARDATA_ANY(bytes),
+							   (int) VARSIZE_ANY_EXHDR(bytes));
+	}
+	else
+	{
+		CsvRecords	piece;
+		const char *record;
+		int			length;
+
+		csv_records_get(slot, &piece);
+		while (piece.nrecords > 0)
+		{
+			length = csv_records_next(&piece, &record);
+			csv_writer_add_line(unload->writer, record, length);
+		}
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(unload->row_context);
 	return true;
-}
-
-static void
-end_rows(DestReceiver *self)
-{
-	Unload	   *unload = (Unload *) self;
-
-	if (unload->writer != NULL)
-		csv_writer_end(unload->writer, unload->plan.keys == NIL, &unload->files);
 }
 
 static void
@@ -554,27 +394,17 @@ ignore(DestReceiver *self)
 static void
 run(Unload *unload)
 {
-	/* only a sort makes the order of rows in a parallel plan certain */
-	bool		is_serial = unload->ordered && unload->query->sortClause == NIL;
-	int			natts = unload->plan.tupdesc->natts;
-	Query	   *query = unload->query;
-	PlannedStmt *plan;
+	PlannedStmt *plan = csv_record_scan_plan(unload->query, unload->text,
+											 unload->ordered ? CSV_ORDER_OF_QUERY :
+											 CSV_ORDER_ANY);
+	CustomScan *scan = unload->ordered ? csv_record_scan_pieces(plan) : NULL;
 	QueryDesc  *desc;
 
-	if (natts > 0 && natts <= FUNC_MAX_ARGS - 2)
-	{
-		if (!unload->ordered)
-		{
-			query = make_writing_query(unload);
-			unload->rows = ROWS_AS_FILES;
-		}
-		else if (can_make_lines(unload))
-		{
-			make_lines(unload);
-			unload->rows = ROWS_AS_LINES;
-		}
-	}
-	plan = pg_plan_query(query, unload->text, is_serial ? 0 : CURSOR_OPT_PARALLEL_OK, NULL);
+	if (scan != NULL)
+		unload->writer = csv_writer_begin(unload->handle, NULL);
+	else
+		scan = csv_record_scan_files(plan);
+	csv_record_scan_set_job(scan, unload->handle);
 	desc = CreateQueryDesc(plan, unload->text, GetActiveSnapshot(), InvalidSnapshot,
 						   &unload->receiver, NULL, NULL, 0);
 	ExecutorStart(desc, 0);
@@ -584,9 +414,12 @@ run(Unload *unload)
 	ExecutorFinish(desc);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
-	/* a file without records, because nothing else says that there are none */
-	if (unload->files.len == 0 && unload->plan.keys == NIL)
-		csv_writer_end(csv_writer_begin(unload->handle, NULL), true, &unload->files);
+
+	/* without keys, there is a file even without records */
+	if (unload->writer == NULL && unload->files.len == 0 && unload->plan.keys == NIL)
+		unload->writer = csv_writer_begin(unload->handle, NULL);
+	if (unload->writer != NULL)
+		csv_writer_end(unload->writer, true, &unload->files);
 }
 
 static int
@@ -684,8 +517,7 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *set = (ReturnSetInfo *) fcinfo->resultinfo;
 	Unload		unload = {
-		.receiver = {receive_row, start_rows, end_rows, ignore, DestNone},
-		.schema = get_func_namespace(fcinfo->flinfo->fn_oid)
+		.receiver = {receive_row, start_rows, ignore, ignore, DestNone}
 	};
 	ErrorContextCallback context = {.callback = show_query, .previous = error_context_stack};
 

@@ -2,12 +2,9 @@
  * writer.c
  *		How the processes of one csv_gpu_unload() write its rows.
  *
- * The leader makes a job in dynamic shared memory.  PostgreSQL evaluates the aggregate
- * csv_gpu_write(job, columns) in all processes of a parallel plan.  Its state in a process
- * is a writer, and its result is the list of the files that all processes have written.
- * csv_gpu_line(job, columns) makes a record.  It is for rows in order: the leader only has
- * to write the records, since workers make them.  The job's handle is declared as
- * "internal", so that no SQL can call these functions.
+ * The leader makes a job in dynamic shared memory.  In each process of a parallel plan,
+ * record_scan.c creates a writer for it, which writes rows to files, and lists them, or
+ * only makes records.
  *
  * A stream is the records of one combination of keys, whose files all processes share; or,
  * without keys, of one process.  Its records wait in a buffer.  A full buffer is
@@ -67,6 +64,7 @@ typedef struct Job
 	int			natts;			/* columns of the query */
 	int			nkeys;
 	uint16		keys[MaxTupleAttributeNumber];	/* of each column; 0: not a key */
+	bool		force_quote[MaxTupleAttributeNumber];
 	pg_atomic_uint64 nrecords;	/* written */
 	pg_atomic_uint64 nbytes;
 	LWLock		locks[CSV_JOB_LOCKS];	/* for appending, by the stream's name */
@@ -90,8 +88,8 @@ typedef struct Stream
 
 struct CsvWriter
 {
-	StringInfoData files;		/* that this process has left, or other processes */
-	HTAB	   *streams;		/* NULL: of other processes, without the rest */
+	StringInfoData files;		/* that this process has left */
+	HTAB	   *streams;
 
 	Job		   *job;
 	const char *directory;		/* the job's texts ... */
@@ -102,8 +100,6 @@ struct CsvWriter
 	CsvFormatted *columns;		/* of the files */
 	int			ncolumns;
 	CsvFormatted *keys;
-	Datum	   *values;			/* of a row */
-	bool	   *isnull;
 	CsvCompressor *compressor;
 	int			full_bytes;
 	Stream	   *last;			/* of the last row; NULL: none */
@@ -112,15 +108,8 @@ struct CsvWriter
 	MemoryContext scratch;		/* while records are written */
 	StringInfoData name;		/* of the current row's stream */
 	StringInfoData value;		/* of one of its keys */
-	StringInfoData packed;		/* compressed bytes, or a record of csv_gpu_line() */
+	StringInfoData packed;		/* compressed bytes */
 };
-
-PG_FUNCTION_INFO_V1(csv_gpu_write_row);
-PG_FUNCTION_INFO_V1(csv_gpu_write_combine);
-PG_FUNCTION_INFO_V1(csv_gpu_write_serialize);
-PG_FUNCTION_INFO_V1(csv_gpu_write_deserialize);
-PG_FUNCTION_INFO_V1(csv_gpu_write_end);
-PG_FUNCTION_INFO_V1(csv_gpu_line);
 
 /* ---- names of directories, as Hive writes them ---- */
 
@@ -182,8 +171,11 @@ set_columns(Job *job, const CsvUnloadPlan *plan, StringInfo texts)
 	foreach(cell, plan->keys)
 		job->keys[lfirst_int(cell)] = (uint16) (foreach_current_index(cell) + 1);
 	for (int i = 0; i < job->natts; i++)
+	{
 		if (job->keys[i] == 0)
 			columns[ncolumns++].att = i;
+		job->force_quote[i] = plan->force_quote != NULL && plan->force_quote[i];
+	}
 	csv_output_format_begin(&job->format, plan->copy, ncolumns);
 
 	add_text(texts, plan->copy->null_print);
@@ -266,8 +258,6 @@ begin_form(CsvWriter *writer, const Oid *types)
 	writer->key_names = writer->header + writer->header_length + 1;
 	writer->columns = palloc0(sizeof(CsvFormatted) * n);
 	writer->keys = palloc0(sizeof(CsvFormatted) * n);
-	writer->values = palloc(sizeof(Datum) * n);
-	writer->isnull = palloc(sizeof(bool) * n);
 	for (int i = 0; i < natts; i++)
 	{
 		CsvFormatted *column = job->keys[i] > 0 ? &writer->keys[job->keys[i] - 1] :
@@ -275,6 +265,7 @@ begin_form(CsvWriter *writer, const Oid *types)
 
 		csv_format_begin(column, types[i]);
 		column->att = i;
+		column->force_quote = job->force_quote[i];
 	}
 	writer->format = job->format;
 	writer->format.null = job->texts;
@@ -567,10 +558,9 @@ end_record(CsvWriter *writer, Stream *stream, int before)
 		write_all(writer);
 }
 
-/* the row's record, with its line break */
-static void
-add_record(const CsvWriter *writer, const Datum *values, const bool *isnull,
-		   StringInfo output)
+void
+csv_writer_format(const CsvWriter *writer, const Datum *values, const bool *isnull,
+				  StringInfo output)
 {
 	csv_format_row(writer->columns, writer->ncolumns, values, isnull, output,
 				   &writer->format);
@@ -583,7 +573,7 @@ csv_writer_add(CsvWriter *writer, const Datum *values, const bool *isnull)
 	Stream	   *stream = find_stream(writer, values, isnull);
 	int			before = stream->bytes.len;
 
-	add_record(writer, values, isnull, &stream->bytes);
+	csv_writer_format(writer, values, isnull, &stream->bytes);
 	end_record(writer, stream, before);
 }
 
@@ -610,137 +600,4 @@ csv_writer_end(CsvWriter *writer, bool make_one, StringInfo files)
 	while ((stream = hash_seq_search(&iterator)) != NULL)
 		list_file(writer, stream);
 	appendBinaryStringInfo(files, writer->files.data, writer->files.len);
-}
-
-/* ---- functions that parallel queries call ---- */
-
-/* a state without a writer: the files of other processes */
-static CsvWriter *
-make_state(MemoryContext context)
-{
-	MemoryContext outer = MemoryContextSwitchTo(context);
-	CsvWriter  *state = palloc0(sizeof(CsvWriter));
-
-	initStringInfo(&state->files);
-	MemoryContextSwitchTo(outer);
-	return state;
-}
-
-/* at the first row; first: the argument of the first column, behind the job's handle */
-static CsvWriter *
-begin(FunctionCallInfo fcinfo, int first, MemoryContext context)
-{
-	MemoryContext outer = MemoryContextSwitchTo(context);
-	int			natts = PG_NARGS() - first;
-	Oid		   *types = palloc(sizeof(Oid) * (size_t) natts);
-	CsvWriter  *writer;
-
-	for (int i = 0; i < natts; i++)
-		types[i] = get_fn_expr_argtype(fcinfo->flinfo, first + i);
-	writer = csv_writer_begin(PG_GETARG_INT64(first - 1), types);
-	MemoryContextSwitchTo(outer);
-	return writer;
-}
-
-static void
-get_row(FunctionCallInfo fcinfo, int first, CsvWriter *writer)
-{
-	for (int i = 0; i < writer->job->natts; i++)
-	{
-		writer->values[i] = fcinfo->args[first + i].value;
-		writer->isnull[i] = fcinfo->args[first + i].isnull;
-	}
-}
-
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "csv_gpu_write() is not called as an aggregate");
-	return context;
-}
-
-/* csv_gpu_write_row(state internal, job internal, VARIADIC "any"): writes a row */
-Datum
-csv_gpu_write_row(PG_FUNCTION_ARGS)
-{
-	CsvWriter  *writer = PG_ARGISNULL(0) ? begin(fcinfo, 2, aggregate_context(fcinfo)) :
-		(CsvWriter *) PG_GETARG_POINTER(0);
-
-	get_row(fcinfo, 2, writer);
-	csv_writer_add(writer, writer->values, writer->isnull);
-	PG_RETURN_POINTER(writer);
-}
-
-static Datum
-return_bytes(const StringInfoData *bytes)
-{
-	PG_RETURN_BYTEA_P(cstring_to_text_with_len(bytes->data, bytes->len));
-}
-
-/* csv_gpu_write_serialize(internal) returns bytea: writes the rest; the files */
-Datum
-csv_gpu_write_serialize(PG_FUNCTION_ARGS)
-{
-	CsvWriter  *state = (CsvWriter *) PG_GETARG_POINTER(0);
-	StringInfoData files;
-
-	initStringInfo(&files);
-	if (state->streams != NULL)
-		csv_writer_end(state, false, &files);
-	else
-		appendBinaryStringInfo(&files, state->files.data, state->files.len);
-	return return_bytes(&files);
-}
-
-/* csv_gpu_write_deserialize(bytea, internal) returns internal: a state without a writer */
-Datum
-csv_gpu_write_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *files = PG_GETARG_BYTEA_PP(0);
-	CsvWriter  *state = make_state(CurrentMemoryContext);
-
-	appendBinaryStringInfo(&state->files, VARDATA_ANY(files), VARSIZE_ANY_EXHDR(files));
-	PG_RETURN_POINTER(state);
-}
-
-/* csv_gpu_write_combine(internal, internal) returns internal: such a state, too */
-Datum
-csv_gpu_write_combine(PG_FUNCTION_ARGS)
-{
-	CsvWriter  *state = PG_ARGISNULL(0) ? make_state(aggregate_context(fcinfo)) :
-		(CsvWriter *) PG_GETARG_POINTER(0);
-
-	if (!PG_ARGISNULL(1))
-	{
-		const StringInfoData *files = &((CsvWriter *) PG_GETARG_POINTER(1))->files;
-
-		appendBinaryStringInfo(&state->files, files->data, files->len);
-	}
-	PG_RETURN_POINTER(state);
-}
-
-/* csv_gpu_write_end(internal) returns bytea: files, or NULL without rows */
-Datum
-csv_gpu_write_end(PG_FUNCTION_ARGS)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	return csv_gpu_write_serialize(fcinfo);
-}
-
-/* csv_gpu_line(job internal, VARIADIC "any") returns bytea: a record, with its line break */
-Datum
-csv_gpu_line(PG_FUNCTION_ARGS)
-{
-	CsvWriter  *writer = fcinfo->flinfo->fn_extra;
-
-	if (writer == NULL)
-		fcinfo->flinfo->fn_extra = writer = begin(fcinfo, 1, fcinfo->flinfo->fn_mcxt);
-	writer->packed.len = 0;
-	get_row(fcinfo, 1, writer);
-	add_record(writer, writer->values, writer->isnull, &writer->packed);
-	return return_bytes(&writer->packed);
 }

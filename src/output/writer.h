@@ -17,7 +17,8 @@ typedef struct CsvUnloadPlan
 	int64		most_bytes;		/* of a file; 0: any number */
 	TupleDesc	tupdesc;		/* of the query */
 	List	   *keys;			/* attribute numbers - 1 */
-	const char *directory;		/* hidden (staging.h) */
+	const bool *force_quote;	/* of the columns; NULL: none */
+	const char *directory;		/* hidden (staging.h); "": no files are written */
 	CsvPlace	place;			/* of the directory */
 } CsvUnloadPlan;
 
@@ -33,6 +34,10 @@ typedef struct CsvWriter CsvWriter;
 
 /* begin in the current memory context; types: of the query's columns, or NULL for none */
 extern CsvWriter *csv_writer_begin(int64 handle, const Oid *types);
+
+/* append a row's record, with its line break; the current memory context as below */
+extern void csv_writer_format(const CsvWriter *writer, const Datum *values,
+							  const bool *isnull, StringInfo output);
 
 /* write a row; the current memory context must be short-lived */
 extern void csv_writer_add(CsvWriter *writer, const Datum *values,

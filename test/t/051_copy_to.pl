@@ -173,6 +173,7 @@ sub settings
 }
 
 my %sessions;
+my $all_parallel = 'SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0';
 
 foreach my $database (sort keys %databases)
 {
@@ -182,6 +183,7 @@ foreach my $database (sort keys %databases)
 		CREATE TABLE u (a int); CREATE VIEW sight AS SELECT * FROM u;
 		CREATE EXTENSION IF NOT EXISTS csv_gpu_fdw});
 	$sessions{$database} = new_session($node, database => $database);
+	$sessions{$database}->value($all_parallel);
 }
 
 # ---- random statements ----
@@ -210,6 +212,7 @@ while (time() < $until)
 		my $client = pick('reset', 'reset', @$encodings);
 		my $settings = settings($encodings) . ($client eq 'reset' ? 'RESET client_encoding;' : "SET client_encoding = '$client';");
 		my $where = pick('file', 'file', 'program', 'frontend');
+		my $nworkers = chance(0.2) ? 2 : 0;
 		my @results;
 
 		foreach my $copy ('off', 'force')
@@ -219,9 +222,10 @@ while (time() < $until)
 
 			unlink $path;
 			my ($out, $err) = $session->query("BEGIN; TRUNCATE u; INSERT INTO u VALUES (1), (2); $settings
+				SET max_parallel_workers_per_gather = @{[ $copy eq 'off' ? 0 : $nworkers ]};
 				SET csv_gpu_fdw.copy = $copy; COPY $source TO $to $options; ROLLBACK");
 
-			$err =~ s/^psql:<stdin>:\d+: //gm;
+			$err =~ s/^psql:<stdin>:\d+: |^CONTEXT:  parallel worker\n//gm;
 			# the bytes before an ERROR need not be the same
 			push @results, $err =~ /ERROR/ ? $err : $out . $err . ($where eq 'frontend' ? '' : contents($path));
 		}
@@ -254,6 +258,41 @@ same(q{(SELECT date '1999-12-25' + n FROM generate_series(0, 150000) n)}, '(FORM
 same(q{(SELECT n, n / 100.0, -n * 1e5, n / 7.0, round(n / 1e6, 6), n::numeric ^ 5 FROM generate_series(-20000, 20000) n)}, '(FORMAT csv)', 'numerics');
 same(q{(SELECT random() * 10 ^ (n % 300 - 150), (random() * 10 ^ (n % 60 - 30))::float4, n * n * n::int8, n::int2 FROM generate_series(1, 30000) n)} =~ s/random\(\)/(n * 0.618033988749895 - floor(n * 0.618033988749895))/gr,
 	'(FORMAT csv)', 'floats and integers');
+
+# ---- several processes ----
+
+$session->value(q{
+	CREATE TABLE wide AS SELECT n, md5(n::text) t, repeat('y', n % 300) y, CASE WHEN n % 5000 = 0 THEN repeat(n::text, 1000000) END toasted
+	FROM generate_series(1, 30000) n;
+	DELETE FROM wide WHERE n % 3000 < 700 OR n BETWEEN 10000 AND 14000;
+	CREATE FUNCTION pid(int) RETURNS int LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN pg_backend_pid(); END'});
+
+# the reference is one process's
+sub same_in_parallel
+{
+	my ($source, $options) = @_;
+
+	$session->value("SET max_parallel_workers_per_gather = 0; SET csv_gpu_fdw.copy = off; COPY $source TO '$directory/a' $options;
+		SET max_parallel_workers_per_gather = 3; SET csv_gpu_fdw.copy = force; COPY $source TO '$directory/b' $options;
+		COPY $source TO PROGRAM 'cat > $directory/c' $options");
+	my $rows = $session->value("COPY $source TO STDOUT $options");
+
+	ok(slurp_file("$directory/a") eq slurp_file("$directory/b"), "$source $options: a file");
+	ok(slurp_file("$directory/a") eq slurp_file("$directory/c"), 'a program');
+	return ok(slurp_file("$directory/a") eq "$rows\n", 'the frontend');
+}
+
+same_in_parallel(@$_) for ['wide', '(FORMAT csv, HEADER, FORCE_QUOTE (t))'], ['wide (t, n)', ''], ['(SELECT n + 1, t FROM wide WHERE n % 7 = 0)', '(FORMAT csv)'],
+  ['(SELECT t FROM wide WHERE n % 1500 = 1000)', ''], ['(SELECT n, t FROM wide ORDER BY t)', '(FORMAT csv)'], ['(SELECT t FROM wide ORDER BY -n)', ''],
+  ['(SELECT n FROM wide WHERE n < 0)', '(HEADER)'], ['(SELECT count(*) FROM wide)', ''];
+for my $source ('(SELECT pid(n) FROM wide)', '(SELECT pid(n) FROM wide ORDER BY n)', '(SELECT pid(a.n) FROM wide a JOIN wide b ON b.n = a.n + 1)')
+{
+	$session->value("SET parallel_leader_participation = off; SET parallel_tuple_cost = 0; COPY $source TO '$directory/a'; RESET parallel_leader_participation");
+	unlike(slurp_file("$directory/a"), qr/^@{[ $session->pid ]}$/m, "workers make the rows: $source");
+}
+like(($session->query("COPY (SELECT 1 / (n - 20000) FROM wide) TO '$directory/a'"))[1], qr/division by zero/, 'an ERROR of a worker');
+is($session->value('SELECT count(*) FROM pg_stat_progress_copy'), '0', 'which is over');
+$session->value('RESET parallel_tuple_cost; RESET max_parallel_workers_per_gather');
 
 # ---- who writes ----
 

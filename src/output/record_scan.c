@@ -1,0 +1,602 @@
+/*
+ * record_scan.c
+ *		The processes of a parallel plan make records of its rows, or write files.
+ *
+ * A custom scan is put below the Gather or Gather Merge node on top of a finished plan,
+ * where each process has the rows that it would send to the leader.  So the leader gets
+ * bytes that it only has to write, or no more than a list of files.
+ *
+ * A piece is a row of the custom scan: columns to merge by, the lengths of records, and
+ * their bytes.
+ *
+ * Below a Gather Merge, a piece is one record, with the columns that rows are sorted by.
+ *
+ * A Gather of a plain table's scan becomes a Gather Merge by the numbers of the table's
+ * blocks, since each worker gets runs of blocks in rising order.  A piece has a run of
+ * blocks without a gap: then no other process has blocks between them.  Runs are some MB
+ * long, and a process needs room for all of a run, because it waits until the runs before
+ * it were fetched.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "storage/bufmgr.h"
+#include "tcop/tcopprot.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "output/record_scan.h"
+#include "output/writer.h"
+
+/* a piece is complete with so many bytes: of blocks, and of rows without an order */
+#define CSV_RUN_BYTES		(8 * 1024 * 1024)
+#define CSV_PIECE_BYTES		(256 * 1024)
+
+/* the number of the custom scan in its plan, which no other node has */
+#define CSV_PLAN_NODE_ID	PG_INT32_MAX
+
+typedef enum RecordMode
+{
+	MODE_FILES,
+	MODE_PIECES,
+	MODE_RUNS,					/* of a table's blocks */
+	MODE_SORTED					/* a record each */
+} RecordMode;
+
+/* the elements of custom_private: integers */
+enum
+{
+	PRIVATE_JOB,				/* its handle */
+	PRIVATE_MODE,
+	PRIVATE_KEYS				/* attribute numbers of the columns to merge by */
+};
+
+typedef struct RecordScan
+{
+	CustomScanState css;
+	RecordMode	mode;
+	List	   *keys;
+	CsvWriter  *writer;			/* NULL: no row so far */
+	TupleTableSlot *next;		/* a row that belongs to the next piece, or NULL */
+	bool		is_at_end;
+	BlockNumber first_block;	/* of a piece */
+	BlockNumber last_block;
+	StringInfoData bytes;		/* of a piece; both begin with room for a varlena's header */
+	StringInfoData lengths;
+	MemoryContext row_context;
+} RecordScan;
+
+static Node *create_state(CustomScan *scan);
+static void begin_scan(CustomScanState *css, EState *estate, int eflags);
+static TupleTableSlot *execute_scan(CustomScanState *css);
+static void end_scan(CustomScanState *css);
+static void rescan(CustomScanState *css);
+
+static const CustomScanMethods scan_methods = {
+	.CustomName = "csv_gpu_fdw records",
+	.CreateCustomScanState = create_state
+};
+static const CustomExecMethods exec_methods = {
+	.CustomName = "csv_gpu_fdw records",
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = execute_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan
+};
+
+/* workers look the methods up */
+void
+csv_record_scan_init(void)
+{
+	RegisterCustomScanMethods(&scan_methods);
+}
+
+/* ---- planning ---- */
+
+/* a Gather or Gather Merge that only passes the columns of the plan below it */
+static bool
+is_passing(const Plan *plan)
+{
+	ListCell   *cell;
+
+	if (!IsA(plan, GatherMerge) &&
+		!(IsA(plan, Gather) && !((const Gather *) plan)->single_copy))
+		return false;
+	foreach(cell, plan->targetlist)
+	{
+		const Var  *var = (const Var *) lfirst_node(TargetEntry, cell)->expr;
+
+		if (!IsA(var, Var) || var->varno != OUTER_VAR ||
+			var->varattno != foreach_current_index(cell) + 1)
+			return false;
+	}
+	return list_length(plan->targetlist) == list_length(outerPlan(plan)->targetlist);
+}
+
+/* does a passing Gather or Gather Merge have the parallel scan of a plain table? */
+static bool
+scans_heap(const PlannedStmt *stmt)
+{
+	const Plan *scan = outerPlan(stmt->planTree);
+	Relation	relation;
+	bool		is_heap;
+
+	if (!IsA(stmt->planTree, Gather) || !IsA(scan, SeqScan) || !scan->parallel_aware)
+		return false;
+	relation = table_open(rt_fetch(((const Scan *) scan)->scanrelid, stmt->rtable)->relid,
+						  NoLock);
+	is_heap = relation->rd_rel->relam == HEAP_TABLE_AM_OID;
+	table_close(relation, NoLock);
+	return is_heap;
+}
+
+/* may workers call the output functions of all columns? */
+static bool
+is_safe(const Query *query)
+{
+	ListCell   *cell;
+
+	foreach(cell, query->targetList)
+	{
+		const TargetEntry *target = lfirst_node(TargetEntry, cell);
+		Oid			function;
+		bool		is_varlena;
+
+		if (target->resjunk)
+			continue;
+		getTypeOutputInfo(exprType((Node *) target->expr), &function, &is_varlena);
+		if (func_parallel(function) != PROPARALLEL_SAFE)
+			return false;
+	}
+	return true;
+}
+
+static PlannedStmt *
+plan_query(const Query *query, const char *text, bool may_be_parallel, double tuple_cost)
+{
+	PlannedStmt *plan = NULL;
+	double		saved = parallel_tuple_cost;
+
+	parallel_tuple_cost = tuple_cost;
+	PG_TRY();
+	{
+		plan = pg_plan_query(copyObject(unconstify(Query *, query)), text,
+							 may_be_parallel ? CURSOR_OPT_PARALLEL_OK : 0, NULL);
+	}
+	PG_FINALLY();
+	{
+		parallel_tuple_cost = saved;
+	}
+	PG_END_TRY();
+	return plan;
+}
+
+PlannedStmt *
+csv_record_scan_plan(const Query *query, const char *text, CsvRowOrder order)
+{
+	PlannedStmt *plan;
+
+	if (!is_safe(query))
+		return plan_query(query, text, false, parallel_tuple_cost);
+
+	/* rows do not travel one by one */
+	plan = plan_query(query, text, true, 0);
+	if (order == CSV_ORDER_ANY || !plan->parallelModeNeeded ||
+		(is_passing(plan->planTree) && (IsA(plan->planTree, GatherMerge) || scans_heap(plan))))
+		return plan;
+	if (order == CSV_ORDER_OF_QUERY)
+		return query->sortClause != NIL ? plan :
+			plan_query(query, text, false, parallel_tuple_cost);
+	return plan_query(query, text, true, parallel_tuple_cost);
+}
+
+static TargetEntry *
+make_column(List *columns, Oid type, int32 typmod, Oid collation)
+{
+	int			attnum = list_length(columns) + 1;
+
+	return makeTargetEntry((Expr *) makeVar(INDEX_VAR, attnum, type, typmod, collation, 0),
+						   (AttrNumber) attnum, NULL, false);
+}
+
+/* the same columns, by the number of another table of variables */
+static List *
+columns_of(List *columns, int varno)
+{
+	List	   *result = copyObject(columns);
+	ListCell   *cell;
+
+	foreach(cell, result)
+		((Var *) lfirst_node(TargetEntry, cell)->expr)->varno = varno;
+	return result;
+}
+
+static CustomScan *
+make_scan(Plan *child, RecordMode mode, List *columns, List *keys)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Plan	   *plan = &scan->scan.plan;
+
+	plan->startup_cost = child->startup_cost;
+	plan->total_cost = child->total_cost;
+	plan->plan_rows = child->plan_rows;
+	plan->parallel_safe = child->parallel_safe;
+	plan->plan_node_id = CSV_PLAN_NODE_ID;
+	plan->targetlist = columns;
+	plan->extParam = bms_copy(child->extParam);
+	plan->allParam = bms_copy(child->allParam);
+	scan->methods = &scan_methods;
+	scan->custom_plans = list_make1(child);
+	scan->custom_private = list_concat(list_make2_int(0, (int) mode), keys);
+	for (int i = 0; i < list_length(columns); i++)
+	{
+		const Var  *var = (const Var *) list_nth_node(TargetEntry, columns, i)->expr;
+
+		scan->custom_scan_tlist =
+			lappend(scan->custom_scan_tlist,
+					makeTargetEntry((Expr *) makeNullConst(var->vartype, var->vartypmod,
+														   var->varcollid),
+									(AttrNumber) (i + 1), NULL, false));
+	}
+	return scan;
+}
+
+/* columns to merge by, then lengths and bytes */
+static List *
+add_piece_columns(List *columns)
+{
+	columns = lappend(columns, make_column(columns, BYTEAOID, -1, InvalidOid));
+	return lappend(columns, make_column(columns, BYTEAOID, -1, InvalidOid));
+}
+
+/* the Gather becomes a Gather Merge by the number of the block */
+static Plan *
+merge_runs(const Gather *gather)
+{
+	GatherMerge *merge = makeNode(GatherMerge);
+
+	merge->plan = gather->plan;
+	merge->plan.type = T_GatherMerge;
+	merge->num_workers = gather->num_workers;
+	merge->rescan_param = gather->rescan_param;
+	merge->initParam = gather->initParam;
+	merge->numCols = 1;
+	merge->sortColIdx = palloc(sizeof(AttrNumber));
+	merge->sortColIdx[0] = 1;
+	merge->sortOperators = palloc(sizeof(Oid));
+	merge->sortOperators[0] = Int8LessOperator;
+	merge->collations = palloc0(sizeof(Oid));
+	merge->nullsFirst = palloc0(sizeof(bool));
+	return &merge->plan;
+}
+
+/* the plan of the scan comes below the Gather or Gather Merge on top */
+static CustomScan *
+put_below(Plan *top, RecordMode mode, List *columns, List *keys)
+{
+	CustomScan *scan = make_scan(outerPlan(top), mode, columns, keys);
+
+	outerPlan(top) = &scan->scan.plan;
+	top->targetlist = columns_of(columns, OUTER_VAR);
+	return scan;
+}
+
+CustomScan *
+csv_record_scan_pieces(PlannedStmt *plan)
+{
+	Plan	   *top = plan->planTree;
+	List	   *columns = NIL;
+	List	   *keys = NIL;
+	RecordMode	mode = MODE_PIECES;
+
+	if (!is_passing(top))
+		return NULL;
+	if (IsA(top, GatherMerge))
+	{
+		GatherMerge *merge = (GatherMerge *) top;
+
+		mode = MODE_SORTED;
+		for (int i = 0; i < merge->numCols; i++)
+		{
+			const TargetEntry *target = list_nth_node(TargetEntry, top->targetlist,
+													  merge->sortColIdx[i] - 1);
+			const Node *expr = (const Node *) target->expr;
+
+			keys = lappend_int(keys, merge->sortColIdx[i]);
+			columns = lappend(columns, make_column(columns, exprType(expr), exprTypmod(expr),
+												   exprCollation(expr)));
+			merge->sortColIdx[i] = (AttrNumber) (i + 1);
+		}
+	}
+	else if (scans_heap(plan))
+	{
+		mode = MODE_RUNS;
+		columns = list_make1(make_column(NIL, INT8OID, -1, InvalidOid));
+		plan->planTree = top = merge_runs((const Gather *) top);
+	}
+	return put_below(top, mode, add_piece_columns(columns), keys);
+}
+
+CustomScan *
+csv_record_scan_files(PlannedStmt *plan)
+{
+	Plan	   *top = plan->planTree;
+	List	   *columns = list_make1(make_column(NIL, BYTEAOID, -1, InvalidOid));
+	CustomScan *scan;
+
+	if (!is_passing(top))
+	{
+		scan = make_scan(top, MODE_FILES, columns, NIL);
+		plan->planTree = &scan->scan.plan;
+		return scan;
+	}
+	if (IsA(top, GatherMerge))
+	{
+		const GatherMerge *merge = (const GatherMerge *) top;
+		Gather	   *gather = makeNode(Gather);
+
+		gather->plan = merge->plan;
+		gather->plan.type = T_Gather;
+		gather->num_workers = merge->num_workers;
+		gather->rescan_param = merge->rescan_param;
+		gather->initParam = merge->initParam;
+		plan->planTree = top = &gather->plan;
+	}
+	return put_below(top, MODE_FILES, columns, NIL);
+}
+
+void
+csv_record_scan_set_job(CustomScan *scan, int64 handle)
+{
+	lfirst_int(list_nth_cell(scan->custom_private, PRIVATE_JOB)) = (int) handle;
+}
+
+/* ---- execution ---- */
+
+static Node *
+create_state(CustomScan *scan)
+{
+	RecordScan *state = palloc0(sizeof(RecordScan));
+
+	NodeSetTag(state, T_CustomScanState);
+	state->css.methods = &exec_methods;
+	state->mode = (RecordMode) list_nth_int(scan->custom_private, PRIVATE_MODE);
+	state->keys = list_copy_tail(scan->custom_private, PRIVATE_KEYS);
+	return (Node *) state;
+}
+
+static PlanState *
+child_of(RecordScan *scan)
+{
+	return linitial(scan->css.custom_ps);
+}
+
+static void
+begin_scan(CustomScanState *css, EState *estate, int eflags)
+{
+	RecordScan *scan = (RecordScan *) css;
+	const CustomScan *plan = (const CustomScan *) css->ss.ps.plan;
+
+	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
+	scan->row_context = AllocSetContextCreate(estate->es_query_cxt, "csv_gpu_fdw row",
+											  ALLOCSET_DEFAULT_SIZES);
+	initStringInfo(&scan->bytes);
+	initStringInfo(&scan->lengths);
+}
+
+/* at the first row, when it is known whether other processes have the other cores */
+static void
+begin_writer(RecordScan *scan)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->css.ss.ps.state->es_query_cxt);
+	TupleDesc	tupdesc = ExecGetResultType(child_of(scan));
+	const CustomScan *plan = (const CustomScan *) scan->css.ss.ps.plan;
+	Oid		   *types = palloc(sizeof(Oid) * (size_t) Max(tupdesc->natts, 1));
+
+	for (int i = 0; i < tupdesc->natts; i++)
+		types[i] = TupleDescAttr(tupdesc, i)->atttypid;
+	scan->writer = csv_writer_begin((uint32) list_nth_int(plan->custom_private,
+														  PRIVATE_JOB), types);
+	MemoryContextSwitchTo(outer);
+}
+
+/* the next row; NULL: there are no more */
+static TupleTableSlot *
+next_row(RecordScan *scan)
+{
+	TupleTableSlot *row = scan->next;
+
+	scan->next = NULL;
+	if (row == NULL && !scan->is_at_end)
+		row = ExecProcNode(child_of(scan));
+	if (TupIsNull(row))
+	{
+		scan->is_at_end = true;
+		return NULL;
+	}
+	if (scan->writer == NULL)
+		begin_writer(scan);
+	slot_getallattrs(row);
+	return row;
+}
+
+/* does the current row belong to the piece?  The first one does. */
+static bool
+continues_run(RecordScan *scan, bool is_first)
+{
+	const TupleTableSlot *tuple = ((ScanState *) child_of(scan))->ss_ScanTupleSlot;
+	BlockNumber block = ItemPointerGetBlockNumberNoCheck(&tuple->tts_tid);
+
+	if (is_first)
+		scan->first_block = scan->last_block = block;
+	if (block - scan->last_block > 1)
+		return false;
+	scan->last_block = block;
+	return true;
+}
+
+/* bytes of a varlena; the caller's memory context is the query's */
+static void
+begin_bytes(StringInfo bytes)
+{
+	/* one long record may have made it large */
+	if (bytes->maxlen > 4 * CSV_RUN_BYTES)
+	{
+		pfree(bytes->data);
+		initStringInfo(bytes);
+	}
+	bytes->len = VARHDRSZ;
+}
+
+static Datum
+end_bytes(StringInfo bytes)
+{
+	SET_VARSIZE(bytes->data, bytes->len);
+	return PointerGetDatum(bytes->data);
+}
+
+static void
+add_record(RecordScan *scan, const TupleTableSlot *row)
+{
+	MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
+	int			length = -scan->bytes.len;
+
+	MemoryContextReset(scan->row_context);
+	csv_writer_format(scan->writer, row->tts_values, row->tts_isnull, &scan->bytes);
+	length += scan->bytes.len;
+	appendBinaryStringInfoNT(&scan->lengths, (const char *) &length, sizeof(length));
+	MemoryContextSwitchTo(outer);
+}
+
+static bool
+next_piece(RecordScan *scan, TupleTableSlot *piece)
+{
+	int			most = scan->mode == MODE_RUNS ? CSV_RUN_BYTES :
+		scan->mode == MODE_PIECES ? CSV_PIECE_BYTES : 1;
+	int			n = 0;
+	TupleTableSlot *row;
+	ListCell   *cell;
+
+	begin_bytes(&scan->bytes);
+	begin_bytes(&scan->lengths);
+	while (scan->bytes.len - VARHDRSZ < most && (row = next_row(scan)) != NULL)
+	{
+		if (scan->mode == MODE_RUNS && !continues_run(scan, scan->lengths.len == VARHDRSZ))
+		{
+			scan->next = row;
+			break;
+		}
+		add_record(scan, row);
+		foreach(cell, scan->keys)
+		{
+			piece->tts_values[n] = row->tts_values[lfirst_int(cell) - 1];
+			piece->tts_isnull[n++] = row->tts_isnull[lfirst_int(cell) - 1];
+		}
+	}
+	if (scan->lengths.len == VARHDRSZ)
+		return false;
+	if (scan->mode == MODE_RUNS)
+	{
+		piece->tts_isnull[n] = false;
+		piece->tts_values[n++] = Int64GetDatum(scan->first_block);
+	}
+	piece->tts_isnull[n] = piece->tts_isnull[n + 1] = false;
+	piece->tts_values[n] = end_bytes(&scan->lengths);
+	piece->tts_values[n + 1] = end_bytes(&scan->bytes);
+	return true;
+}
+
+/* at the end of the rows; false: there were none */
+static bool
+write_files(RecordScan *scan, TupleTableSlot *list)
+{
+	TupleTableSlot *row;
+
+	while ((row = next_row(scan)) != NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
+
+		MemoryContextReset(scan->row_context);
+		csv_writer_add(scan->writer, row->tts_values, row->tts_isnull);
+		MemoryContextSwitchTo(outer);
+	}
+	if (scan->writer == NULL)
+		return false;
+	begin_bytes(&scan->bytes);
+	csv_writer_end(scan->writer, false, &scan->bytes);
+	scan->writer = NULL;
+	list->tts_isnull[0] = false;
+	list->tts_values[0] = end_bytes(&scan->bytes);
+	return true;
+}
+
+static TupleTableSlot *
+execute_scan(CustomScanState *css)
+{
+	RecordScan *scan = (RecordScan *) css;
+	TupleTableSlot *slot = ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	MemoryContext outer = MemoryContextSwitchTo(css->ss.ps.state->es_query_cxt);
+
+	if (scan->mode == MODE_FILES ? write_files(scan, slot) : next_piece(scan, slot))
+		ExecStoreVirtualTuple(slot);
+	MemoryContextSwitchTo(outer);
+	return slot;
+}
+
+static void
+end_scan(CustomScanState *css)
+{
+	ExecEndNode(linitial(css->custom_ps));
+}
+
+static void
+rescan(CustomScanState *css)
+{
+	elog(ERROR, "rows of output cannot be scanned again");
+}
+
+/* ---- pieces ---- */
+
+void
+csv_records_get(TupleTableSlot *slot, CsvRecords *piece)
+{
+	int			n = slot->tts_tupleDescriptor->natts;
+	const bytea *lengths;
+	const bytea *bytes;
+
+	slot_getallattrs(slot);
+	lengths = DatumGetByteaPP(slot->tts_values[n - 2]);
+	bytes = DatumGetByteaPP(slot->tts_values[n - 1]);
+	piece->nrecords = (int) (VARSIZE_ANY_EXHDR(lengths) / sizeof(int));
+	piece->lengths = VARDATA_ANY(lengths);
+	piece->nbytes = (int) VARSIZE_ANY_EXHDR(bytes);
+	piece->bytes = VARDATA_ANY(bytes);
+}
+
+int
+csv_records_next(CsvRecords *piece, const char **record)
+{
+	int			length;
+
+	memcpy(&length, piece->lengths, sizeof(length));
+	*record = piece->bytes;
+	piece->lengths += sizeof(length);
+	piece->bytes += length;
+	piece->nbytes -= length;
+	piece->nrecords--;
+	return length;
+}
