@@ -1146,35 +1146,44 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	statements text[] := ARRAY[format('DROP TABLE %s', target)];
 	statement text;
 	detail text;
+	nodes text[];
+	ports integer[];
+	commands text[];
 	shard record;
 BEGIN
 	IF @extschema@.csv_gpu_is_of_citus(target) THEN
 		IF NOT pg_has_role((SELECT c.relowner FROM pg_class c WHERE c.oid = target), 'USAGE') THEN
 			RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', target);
 		END IF;
-		-- Citus would drop plain tables
-		FOR shard IN
-			SELECT c.relnamespace::regnamespace AS schema, shard_name(s.logicalrelid, s.shardid) AS name,
-					n.nodename, n.nodeport
-				FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid)
-					JOIN pg_class c ON c.oid = s.logicalrelid
-				WHERE s.logicalrelid = target ORDER BY n.nodeid
-		LOOP
-			RETURN NEXT @extschema@.csv_gpu_run_on_node(shard.nodename, shard.nodeport,
-				format('SET LOCAL search_path = %s; DROP FOREIGN TABLE IF EXISTS %s', shard.schema, shard.name));
-		END LOOP;
+		SELECT array_agg(n.nodename ORDER BY n.nodeid), array_agg(n.nodeport ORDER BY n.nodeid),
+				array_agg(format('SET LOCAL search_path = %s; DROP FOREIGN TABLE IF EXISTS %s',
+					c.relnamespace::regnamespace, shard_name(s.logicalrelid, s.shardid)) ORDER BY n.nodeid)
+			INTO nodes, ports, commands
+			FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid)
+				JOIN pg_class c ON c.oid = s.logicalrelid
+			WHERE s.logicalrelid = target;
+		-- Citus would drop plain tables.  What is done on nodes is not undone, so they come last.
+		statements := (
+			SELECT format('SELECT citus_drop_all_shards(%L, %L, %L, drop_shards_metadata_only => true)',
+					target, n.nspname, c.relname)
+				FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = target) || statements;
 	END IF;
-	statement := format('DROP TABLE %s', target);
-	BEGIN
-		EXECUTE statement;
-	EXCEPTION WHEN dependent_objects_still_exist THEN
-		GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-		RAISE dependent_objects_still_exist
-			USING MESSAGE = SQLERRM, DETAIL = detail, HINT = 'Drop the views of the table first.';
-	END;
-	RETURN NEXT statement;
+	FOREACH statement IN ARRAY statements LOOP
+		BEGIN
+			EXECUTE statement;
+		EXCEPTION WHEN dependent_objects_still_exist THEN
+			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+			RAISE dependent_objects_still_exist
+				USING MESSAGE = SQLERRM, DETAIL = detail, HINT = 'Drop the views of the table first.';
+		END;
+		RETURN NEXT statement;
+	END LOOP;
+	FOR shard IN SELECT u.* FROM unnest(nodes, ports, commands) u(node, port, command) LOOP
+		RETURN NEXT @extschema@.csv_gpu_run_on_node(shard.node, shard.port, shard.command);
+	END LOOP;
 END $$;
 
 COMMENT ON FUNCTION csv_gpu_undistribute(regclass)

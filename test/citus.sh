@@ -99,13 +99,16 @@ ask "CREATE SCHEMA \"It's\""
 check 'odd names' "SELECT count(*) FROM csv_gpu_distribute_citus('files.items', '\"It''s\".\"It''s\"')" 9
 check 'errors of odd names' "SELECT count(*) FROM csv_gpu_server_errors('\"It''s\".\"It''s\"')" 1
 check 'DROP TABLE' 'DROP TABLE items' '*is not a table*'
-check 'dropped' "SELECT count(*) FROM csv_gpu_undistribute('items'); SELECT count(*) FROM csv_gpu_undistribute('\"It''s\".\"It''s\"')" $'4\n4'
+ask 'CREATE VIEW items_view AS SELECT * FROM items' >/dev/null
+check 'a view' "SELECT count(*) FROM csv_gpu_undistribute('items')" '*other objects depend on it*Drop the views*'
+check 'and the table is as before' 'SELECT count(*) FROM items_view; DROP VIEW items_view' 7000
+check 'dropped' "SELECT count(*) FROM csv_gpu_undistribute('items'); SELECT count(*) FROM csv_gpu_undistribute('\"It''s\".\"It''s\"')" $'5\n5'
 check 'nothing is left on nodes' "SELECT sum(result::integer) FROM run_command_on_workers(
 	'SELECT count(*) FROM pg_class WHERE relname ~ ''_[0-9]+\$'' AND relkind IN (''r'', ''f'') AND oid >= 16384 AND relname !~ ''^pg_''')" 0
 
 # each node has all of its files, since there is no share
 check 'no share' "SELECT count(*) FROM csv_gpu_distribute_citus('files.own', 'own'); SELECT count(*), count(DISTINCT id) FROM own" $'6\n21000|7000'
-check 'without it' "SELECT count(*) FROM csv_gpu_undistribute('own')" 4
+check 'without it' "SELECT count(*) FROM csv_gpu_undistribute('own')" 5
 
 # ---- what is refused ----
 
