@@ -40,6 +40,7 @@
 
 #include "compat.h"
 #include "load/copy_to.h"
+#include "load/owner.h"
 #include "load/privileges.h"
 #include "output/format.h"
 #include "output/record_scan.h"
@@ -100,6 +101,7 @@ begin_table(CopyTo *copy, bool is_forced)
 {
 	ParseNamespaceItem *item;
 	Bitmapset  *attnums = NULL;
+	const char *obstacle;
 	ListCell   *cell;
 
 	copy->relation = table_openrv(copy->stmt->relation, AccessShareLock);
@@ -119,6 +121,9 @@ begin_table(CopyTo *copy, bool is_forced)
 	if (!is_forced && RelationGetNumberOfBlocks(copy->relation) <
 		CSV_LEAST_BYTES / BLCKSZ)
 		return "it is short";
+	obstacle = csv_find_reader(copy->relation, copy->attnums);
+	if (obstacle != NULL)
+		return obstacle;
 	csv_ask_permissions(item, ACL_SELECT, attnums);
 	return NULL;
 }

@@ -4,8 +4,8 @@
  *
  * Citus keeps the rows of a distributed table on other nodes, and TimescaleDB keeps
  * the rows of a hypertable in other tables, but the catalogs call both plain tables.
- * Such libraries change the plan of an INSERT.  So the plan shows them, whatever their
- * names are.
+ * Such libraries change the plans of INSERT and SELECT.  So the plan shows them,
+ * whatever their names are.
  */
 #include "postgres.h"
 
@@ -13,6 +13,7 @@
 #include "access/tableam.h"
 #include "catalog/pg_inherits.h"
 #include "nodes/plannodes.h"
+#include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "parser/analyze.h"
 #include "parser/parsetree.h"
@@ -119,6 +120,36 @@ csv_find_owner(Relation target, const List *attnums)
 		!is_plain_insert(plan_insert(target, attnums), RelationGetRelid(target)))
 		return "another library keeps its rows";
 	return NULL;
+}
+
+/* does a plan read this very table, and nothing else? */
+static bool
+is_plain_read(const PlannedStmt *stmt, Oid source)
+{
+	const Plan *plan = stmt->planTree;
+
+	return (IsA(plan, SeqScan) || IsA(plan, IndexOnlyScan)) &&
+		rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->relid == source;
+}
+
+const char *
+csv_find_reader(Relation source, const List *attnums)
+{
+	StringInfoData sql;
+	RawStmt    *statement;
+	Query	   *query;
+
+	if (planner_hook == NULL && set_rel_pathlist_hook == NULL)
+		return NULL;
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT ");
+	csv_append_columns(&sql, source, attnums);
+	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(source));
+	statement = linitial_node(RawStmt, pg_parse_query(sql.data));
+	query = linitial_node(Query, pg_analyze_and_rewrite_fixedparams(statement, sql.data, NULL,
+																	0, NULL));
+	return is_plain_read(pg_plan_query(query, sql.data, 0, NULL), RelationGetRelid(source)) ?
+		NULL : "another library keeps its rows";
 }
 
 bool

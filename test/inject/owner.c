@@ -5,7 +5,8 @@
  *
  * Rows of a table "owned..." go into the table "kept..." of the same schema and columns,
  * by every INSERT; COPY into it gets its rows into "owned...", and a NOTICE.  The
- * setting csv_gpu_owner.way says what an INSERT's plan looks like.
+ * setting csv_gpu_owner.way says what an INSERT's plan looks like, and with
+ * csv_gpu_owner.reads, that of a SELECT of "owned..." alone.
  *
  * The access method of owner_heap_handler() is heap, but without table_multi_insert().
  */
@@ -51,6 +52,7 @@ static const struct config_enum_entry ways[] = {
 };
 
 static int	way = ABOVE;
+static bool reads = false;
 static planner_hook_type next_planner;
 static ProcessUtility_hook_type next_utility;
 
@@ -138,11 +140,10 @@ put_above(Plan *plan)
 
 /* ---- hooks ---- */
 
-/* have a query insert into the other table */
+/* have a query use the other table in place of its target or source */
 static void
-divert(Query *query)
+divert(Query *query, RangeTblEntry *target)
 {
-	RangeTblEntry *target = rt_fetch(query->resultRelation, query->rtable);
 	const char *name = get_rel_name(target->relid);
 	Oid			kept = get_relname_relid(psprintf("kept%s", name + strlen("owned")),
 										 get_rel_namespace(target->relid));
@@ -159,14 +160,20 @@ divert(Query *query)
 static PlannedStmt *
 plan_query(Query *query, const char *string, int options, ParamListInfo params)
 {
-	bool		is_ours = query->commandType == CMD_INSERT &&
-		is_owned(rt_fetch(query->resultRelation, query->rtable)->relid);
+	RangeTblEntry *entry = NULL;
+	bool		is_ours;
 	PlannedStmt *stmt;
+
+	if (query->commandType == CMD_INSERT)
+		entry = rt_fetch(query->resultRelation, query->rtable);
+	else if (reads && query->commandType == CMD_SELECT && list_length(query->rtable) == 1)
+		entry = linitial(query->rtable);
+	is_ours = entry != NULL && entry->rtekind == RTE_RELATION && is_owned(entry->relid);
 
 	if (is_ours && way == REFUSED)
 		elog(ERROR, "csv_gpu_owner refuses to plan");
 	if (is_ours && way != BELOW)
-		divert(query);
+		divert(query, entry);
 	if (is_ours && way == UNREAD)
 		query->jointree->quals = makeBoolConst(false, false);
 	stmt = next_planner != NULL ? next_planner(query, string, options, params) :
@@ -199,6 +206,8 @@ _PG_init(void)
 {
 	DefineCustomEnumVariable("csv_gpu_owner.way", "What the plan of an INSERT looks like.",
 							 NULL, &way, ABOVE, ways, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("csv_gpu_owner.reads", "Does a SELECT have such a plan, too?",
+							 NULL, &reads, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	RegisterCustomScanMethods(&pass_methods);
 	next_planner = planner_hook;
 	planner_hook = plan_query;

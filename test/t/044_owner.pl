@@ -196,6 +196,18 @@ is($session->value('SELECT count(*) FROM plain_pairs'), '80001', 'all rows are t
 $copy =~ s/plain/owned/;
 ($out, $err) = $session->query($copy);
 like($err, qr/^NOTICE:  csv_gpu_owner saw a COPY\nERROR: .*\nDETAIL:  Reason: another library keeps its rows\.$/m, 'but not to tables of that library');
+
+# COPY TO asks how a query would read the table
+$copy = "COPY owned_pairs TO '$directory/out.csv' (FORMAT csv)";
+is(join('|', $session->query($copy)), '|', 'COPY TO is taken, if the library leaves a query of the table as it is');
+$session->value('SET csv_gpu_owner.reads = on');
+for my $way ('above', 'elsewhere')
+{
+	($out, $err) = $session->query("SET csv_gpu_owner.way = '$way'; $copy");
+	like($err, qr/^NOTICE:  csv_gpu_owner saw a COPY\nERROR: .*\nDETAIL:  Reason: another library keeps its rows\.$/m, "$way: otherwise not");
+}
+$copy =~ s/owned/plain/;
+is(join('|', $session->query($copy)), '|', 'COPY TO of another table is taken');
 $session->quit;
 
 ($out, $err) = new_session($node, user => 'plain')->query("LOAD '\$libdir/plugins/csv_gpu_fdw'; SET csv_gpu_fdw.copy_past_hooks = on");
