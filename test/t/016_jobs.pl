@@ -158,7 +158,7 @@ for (1 .. 1800)
 	last if slurp_file($node->logfile) =~ /all server processes terminated/;
 	Time::HiRes::sleep(0.1);
 }
-$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not recover';
+await_server($node);
 is(sql(q{SELECT (SELECT count(*) FROM many_loaded), (SELECT count(*) FROM csv_gpu_job_file WHERE job = 'many')}), '0|0', 'of a run that is killed nothing is left');
 sql('DROP TRIGGER wait ON many_loaded');
 @sessions = map { new_session($node) } 1 .. 3;

@@ -607,7 +607,7 @@ foreach my $signal ('pg_terminate_backend', 'kill -9')
 	}
 	$running->finish;
 	like($err, qr/terminating (background worker|connection)|lost connection|server closed/, "$signal: the query ends: $err");
-	$node->poll_query_until('postgres', 'SELECT 1', '1');
+	await_server($node);
 	is($node->safe_psql('postgres', "$forced SELECT count(md5(c)) FROM large"), 400000, "$signal: and the next one is right");
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), 0, 'no worker is left');

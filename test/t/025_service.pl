@@ -212,7 +212,7 @@ for my $victim ('worker', 'session')
 	kill 'KILL', $victim eq 'worker' ? $worker : $session->pid;
 	wait_until("the $victim is killed: the server starts anew", sub { is_gone($worker) });
 	wait_until('the program has ended', sub { is_gone($program) });
-	$node->poll_query_until('postgres', 'SELECT true') or die;
+	await_server($node);
 	is($node->safe_psql('postgres', "$query; $query"), "$sum\n$sum", 'and all is as before');
 }
 for my $mode ('immediate', 'fast', 'killed')

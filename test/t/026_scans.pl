@@ -427,7 +427,7 @@ my $program = program();
 $sessions[0]->send(query_of('t'));
 usleep(20_000);
 kill 'KILL', $sessions[0]->pid;
-$node->poll_query_until('postgres', "SELECT pg_postmaster_start_time() IS NOT NULL") or die;
+await_server($node);
 ok(!-e "/proc/$program/exe" || !kill(0, $program), 'a session is killed: the program has ended');
 $session = new_session($node);
 is($session->value('SET client_min_messages = error; ' . query_of('t') . '; ' . grouped('t')), $answers{t}, 'and all is as before');

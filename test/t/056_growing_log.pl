@@ -381,18 +381,27 @@ sub write_logs
 }
 
 # the process; its number makes its random choices its own
-my $nforked = 0;
+my @forked;
 
 sub in_process
 {
 	my ($function) = @_;
 	my $pid = fork // die $!;
 
-	$nforked++;
+	push @forked, $pid;
 	return $pid if $pid != 0;
-	srand($seed + $nforked);
+	srand($seed + @forked);
 	eval { $function->(); 1 } or note_event('failures', $@);
 	POSIX::_exit(0);
+}
+
+# they must not outlive a test that dies
+END
+{
+	my $status = $?;
+
+	kill 'KILL', @forked;
+	$? = $status;
 }
 
 sub kill_something
@@ -414,7 +423,7 @@ sub kill_something
 		return if !@victims;
 		kill 'KILL', pick(@victims);
 		sleep(0.1);
-		$node->poll_query_until('postgres', 'SELECT true') or die;
+		await_server($node);
 	}
 	elsif ($what eq 'server')
 	{
@@ -444,6 +453,7 @@ for (my $n = 0; time < $began + $seconds; $n++)
 waitpid $_, 0 foreach @writers;
 write_file("$directory/stop");
 waitpid $_, 0 foreach @actors;
+@forked = ();
 
 foreach my $kind (@kinds)
 {

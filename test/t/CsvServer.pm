@@ -41,7 +41,7 @@ use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(csv_server engine engines use_gpu has_stand_in new_session literal write_file resident_memory
   gpu_memory_limit has_program
-  random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle start_again kill_server
+  random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle start_again kill_server await_server
   proc processes postmaster service
   QUICK_FILES CHEAP_WORKERS);
 
@@ -295,6 +295,19 @@ sub kill_server
 
 	kill 'KILL', $postmaster, processes('^', $postmaster);
 	return;
+}
+
+# a server that recovers from a crash; psql that cannot connect would not read its input
+sub await_server
+{
+	my ($node) = @_;
+
+	for (1 .. 1800)
+	{
+		return if system('pg_isready', '-q', '-h', $node->host, '-p', $node->port) == 0;
+		Time::HiRes::sleep(0.1);
+	}
+	die 'the server does not recover';
 }
 
 sub new_session
