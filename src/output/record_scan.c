@@ -13,9 +13,9 @@
  *
  * A Gather of a plain table's scan becomes a Gather Merge by the numbers of the table's
  * blocks, since each worker gets runs of blocks in rising order.  A piece has a run of
- * blocks without a gap: then no other process has blocks between them.  Runs are some MB
- * long, and a process needs room for all of a run, because it waits until the runs before
- * it were fetched.
+ * blocks without a gap: then no other process has blocks between them.  A run is a 2048th
+ * of the table or less, and 64 MB at most.  A process should have room for all of it,
+ * because it waits until the runs before were fetched.
  */
 #include "postgres.h"
 
@@ -42,9 +42,11 @@
 #include "output/record_scan.h"
 #include "output/writer.h"
 
-/* a piece is complete with so many bytes: of blocks, and of rows without an order */
-#define CSV_RUN_BYTES		(8 * 1024 * 1024)
+/* a piece of rows without an order is complete with so many bytes */
 #define CSV_PIECE_BYTES		(256 * 1024)
+
+/* the most for a run, whatever maintenance_work_mem is */
+#define CSV_MOST_RUN_BYTES	(256 * 1024 * 1024)
 
 /* the number of the custom scan in its plan, which no other node has */
 #define CSV_PLAN_NODE_ID	PG_INT32_MAX
@@ -73,6 +75,7 @@ typedef struct RecordScan
 	CsvWriter  *writer;			/* NULL: no row so far */
 	TupleTableSlot *next;		/* a row that belongs to the next piece, or NULL */
 	bool		is_at_end;
+	int			most_bytes;		/* of a piece, with which it is complete */
 	BlockNumber first_block;	/* of a piece */
 	BlockNumber last_block;
 	StringInfoData bytes;		/* of a piece; both begin with room for a varlena's header */
@@ -392,6 +395,9 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	const CustomScan *plan = (const CustomScan *) css->ss.ps.plan;
 
 	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
+	scan->most_bytes = scan->mode == MODE_RUNS ?
+		(int) Min((int64) maintenance_work_mem * 1024, CSV_MOST_RUN_BYTES) :
+		scan->mode == MODE_SORTED ? 1 : CSV_PIECE_BYTES;
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt, "csv_gpu_fdw row",
 											  ALLOCSET_DEFAULT_SIZES);
 	initStringInfo(&scan->bytes);
@@ -451,10 +457,10 @@ continues_run(RecordScan *scan, bool is_first)
 
 /* bytes of a varlena; the caller's memory context is the query's */
 static void
-begin_bytes(StringInfo bytes)
+begin_bytes(StringInfo bytes, int most)
 {
 	/* one long record may have made it large */
-	if (bytes->maxlen > 4 * CSV_RUN_BYTES)
+	if (bytes->maxlen / 4 > Max(most, CSV_PIECE_BYTES))
 	{
 		pfree(bytes->data);
 		initStringInfo(bytes);
@@ -485,15 +491,13 @@ add_record(RecordScan *scan, const TupleTableSlot *row)
 static bool
 next_piece(RecordScan *scan, TupleTableSlot *piece)
 {
-	int			most = scan->mode == MODE_RUNS ? CSV_RUN_BYTES :
-		scan->mode == MODE_PIECES ? CSV_PIECE_BYTES : 1;
 	int			n = 0;
 	TupleTableSlot *row;
 	ListCell   *cell;
 
-	begin_bytes(&scan->bytes);
-	begin_bytes(&scan->lengths);
-	while (scan->bytes.len - VARHDRSZ < most && (row = next_row(scan)) != NULL)
+	begin_bytes(&scan->bytes, scan->most_bytes);
+	begin_bytes(&scan->lengths, scan->most_bytes);
+	while (scan->bytes.len - VARHDRSZ < scan->most_bytes && (row = next_row(scan)) != NULL)
 	{
 		if (scan->mode == MODE_RUNS && !continues_run(scan, scan->lengths.len == VARHDRSZ))
 		{
@@ -536,7 +540,7 @@ write_files(RecordScan *scan, TupleTableSlot *list)
 	}
 	if (scan->writer == NULL)
 		return false;
-	begin_bytes(&scan->bytes);
+	begin_bytes(&scan->bytes, scan->most_bytes);
 	csv_writer_end(scan->writer, false, &scan->bytes);
 	scan->writer = NULL;
 	list->tts_isnull[0] = false;
