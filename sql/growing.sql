@@ -323,6 +323,9 @@ CREATE FOREIGN TABLE no_log (a int, b text) SERVER csv OPTIONS (filename 'regres
 SELECT records_loaded FROM csv_gpu_load('no_log', 'target', mode => 'new_records');
 ALTER FOREIGN TABLE no_log OPTIONS (DROP footer_rows, DROP filename, ADD program 'cat /dev/null');
 SELECT records_loaded FROM csv_gpu_load('no_log', 'target', mode => 'new_records');
+CREATE TEMPORARY TABLE short (a int, b text);
+SELECT records_loaded FROM csv_gpu_load('log', 'short', mode => 'new_records');
+DROP TABLE short;
 ALTER FOREIGN TABLE no_log OPTIONS (DROP program, ADD filename 'regress_csv/nothing*');
 SELECT records_loaded FROM csv_gpu_load('no_log', 'target', mode => 'new_records');
 SELECT csv_gpu_forget_positions(NULL, 'target');

@@ -23,8 +23,10 @@
 #include <unistd.h>
 
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -598,6 +600,12 @@ csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrit
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("new records of foreign table \"%s\" cannot be loaded, because it has the option \"footer_rows\"",
 						table->name)));
+	if (get_rel_persistence(target) == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("new records cannot be loaded into temporary table \"%s\"",
+						get_rel_name(target)),
+				 errdetail("The positions up to which files were loaded would outlive the table.")));
 	growth->table = table;
 	growth->schema = schema;
 	growth->target = target;
