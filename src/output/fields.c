@@ -29,7 +29,7 @@ is_of_values(char byte)
 
 /* ---- bytes that need more than to be copied ---- */
 
-/* what is searched for: bits of CsvOutputFormat.special */
+/* reasons to look for a byte: bits of CsvOutputFormat.special */
 #define FOR_QUOTES		1		/* the field needs quotes */
 #define FOR_ESCAPES		2		/* in quotes, the byte needs an escape */
 #define FOR_BACKSLASHES	4		/* in text, the byte needs a backslash */

@@ -26,7 +26,7 @@ typedef struct CsvOutputFormat
 	bool		embeds_ascii;	/* the encoding has ASCII in longer characters */
 	bool		is_alone;		/* records have one field */
 	bool		any_byte;		/* numbers and dates may need quotes, too */
-	uint8		special[256];	/* for each byte: what it needs (fields.c), as bits */
+	uint8		special[256];	/* of each byte: bits (fields.c) */
 } CsvOutputFormat;
 
 /* set the options of COPY TO, and complete the format; nfields: of a record */

@@ -42,7 +42,7 @@
 #include "output/record_scan.h"
 #include "output/writer.h"
 
-/* a piece of rows without an order is complete with so many bytes */
+/* bytes that complete a piece of rows without an order */
 #define CSV_PIECE_BYTES		(256 * 1024)
 
 /* the most for a run, whatever maintenance_work_mem is */
@@ -75,7 +75,7 @@ typedef struct RecordScan
 	CsvWriter  *writer;			/* NULL: no row so far */
 	TupleTableSlot *next;		/* a row that belongs to the next piece, or NULL */
 	bool		is_at_end;
-	int			most_bytes;		/* of a piece, with which it is complete */
+	int			most_bytes;		/* which complete a piece */
 	BlockNumber first_block;	/* of a piece */
 	BlockNumber last_block;
 	StringInfoData bytes;		/* of a piece; both begin with room for a varlena's header */
