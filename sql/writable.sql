@@ -135,6 +135,7 @@ INSERT INTO x VALUES (1);
 DROP FOREIGN TABLE x;
 :make filename 'regress_csv');
 INSERT INTO x VALUES (1);
+TRUNCATE x;
 DROP FOREIGN TABLE x;
 
 -- ---- rows that would not be read back ----
@@ -334,6 +335,13 @@ TRUNCATE many;
 INSERT INTO many VALUES (7, 'after');
 COMMIT;
 SELECT a, b, masked(f) FROM many;
+BEGIN;
+TRUNCATE many;
+SAVEPOINT s;
+TRUNCATE many;
+ROLLBACK TO s;
+COMMIT;
+SELECT a, b FROM many;
 -- TRUNCATE of a plain file
 TRUNCATE plain;
 SELECT * FROM plain;

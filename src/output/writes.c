@@ -612,10 +612,12 @@ list_doomed(Write *write)
 {
 	size_t		nprefix = (size_t) (strchr(write->filename, '*') - write->filename);
 	const char *suffix = write->filename + nprefix + 1;
+	/* ROLLBACK TO may have left no form */
+	const CsvTable table = {.filename = write->filename, .prefers_pattern = true};
 	char	  **files;
 	int			nfiles;
 
-	if (!csv_expand_pattern(write->form->table, false, &files, &nfiles))
+	if (!csv_expand_pattern(&table, false, &files, &nfiles))
 		return;
 	for (int i = 0; i < nfiles; i++)
 	{
@@ -659,6 +661,16 @@ write_new_file(Write *write)
 				 errmsg("could not fsync directory \"%s\": %m", directory)));
 }
 
+/* of a plain file that is there */
+static void
+check_is_regular(const Write *write)
+{
+	if (!S_ISREG(write->before.st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a regular file", write->filename)));
+}
+
 /* append to a plain file, which is locked */
 static void
 append_to_file(Write *write)
@@ -669,6 +681,8 @@ append_to_file(Write *write)
 	bool		lacks_break;
 
 	write->is_made = stat(write->filename, &write->before) != 0;
+	if (!write->is_made)
+		check_is_regular(write);
 	if (rows_form(write) == NULL)
 		return;
 	rows = rows_form(write);
@@ -683,10 +697,11 @@ append_to_file(Write *write)
 	lacks_break = !is_new && csv_file_lacks_break(rows->table, &form);
 	csv_sink_open(&write->sink, write->filename, NULL, O_CREAT | O_APPEND | O_NONBLOCK);
 	write->is_open = true;
-	if (fstat(write->sink.fd, &write->before) != 0 || !S_ISREG(write->before.st_mode))
+	if (fstat(write->sink.fd, &write->before) != 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a regular file", write->filename)));
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", write->filename)));
+	check_is_regular(write);
 	put_rows(write, &write->sink, is_new, lacks_break);
 	csv_sink_close(&write->sink, true);
 	if (write->is_made)
