@@ -62,6 +62,7 @@ SELECT records FROM unload($$'SELECT 1 AS a', '@/none.csv', overwrite => true$$)
 SELECT records FROM unload($$'SELECT a FROM (VALUES (1)) v(a) ORDER BY a', '@/none.csv', overwrite => true, ordered => true$$);
 SELECT length(content('wide.csv')), right(content('wide.csv'), 8);
 SELECT * FROM unload(replace(:'wide', 'wide.csv', 'wide') || $$, partition_by => '{c3,c149}'$$);
+SELECT * FROM unload(replace(:'wide', 'wide.csv', 'wide') || $$, partition_by => (SELECT array_agg('c' || i) FROM generate_series(1, 51) i)$$);
 SELECT length(content('wide/c3=3/c149=149/data.csv'));
 COPY (SELECT 1 WHERE false) TO PROGRAM 'rm -r regress_csv/wide';
 SELECT * FROM files();

@@ -45,6 +45,9 @@
 /* the largest file */
 #define CSV_MOST_FILE_BYTES	PG_INT64_MAX / 2
 
+/* keys; fewer than the levels of directories that csv_hidden_end() removes */
+#define CSV_MOST_KEYS		50
+
 /* the arguments of csv_gpu_unload() */
 enum
 {
@@ -249,6 +252,10 @@ get_keys(Unload *unload, ArrayType *array)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"partition_by\" has no columns")));
+	if (n > CSV_MOST_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("\"partition_by\" has more than %d columns", CSV_MOST_KEYS)));
 	if (n == tupdesc->natts)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
