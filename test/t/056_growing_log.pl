@@ -189,7 +189,8 @@ my $node = csv_server(
 	'csv_gpu_fdw.resident_memory' => '64MB',
 	'csv_gpu_test.small_pieces' => 'on');
 my %suffix = (plain => '', gzip => '.gz');
-my %may_fail = map { $_ => qr/$_/ } 'both begin with the bytes', 'was replaced', 'became shorter', 'canceling statement', 'could not open file',
+# the end of a gzip member is missing if the file becomes shorter under a query
+my %may_fail = map { $_ => qr/$_/ } 'both begin with the bytes', 'was replaced', 'became shorter', 'unexpected end of file', 'canceling statement', 'could not open file',
   'could not (?:stat|examine|get)', 'is shorter than when it was loaded', 'has changed before the place', 'GPU failed while reading',
   'server closed|terminating connection|connection to server|recovery mode|starting up|shutting down|not yet accepting|administrator command|Broken pipe';
 
