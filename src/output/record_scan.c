@@ -12,13 +12,16 @@
  * Below a Gather Merge, a piece is one record, with the columns that rows are sorted by.
  *
  * A Gather of a plain table's scan becomes a Gather Merge by the numbers of the table's
- * blocks, since each worker gets runs of blocks in rising order.  A piece has a run of
- * blocks without a gap: then no other process has blocks between them.  A run is a 2048th
- * of the table or less, and 64 MB at most.  A process should have room for all of it,
- * because it waits until the runs before were fetched.
+ * blocks, since each worker gets runs of blocks in rising order.  They are counted from
+ * the block where the scan begins, because synchronize_seqscans lets it begin anywhere.
+ * A piece has a run of blocks without a gap: then no other process has blocks between
+ * them.  A run is a 2048th of the table or less, and maintenance_work_mem at most.  A
+ * process should have room for all of it, because it waits until the runs before were
+ * fetched.
  */
 #include "postgres.h"
 
+#include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_am.h"
@@ -188,6 +191,15 @@ plan_query(const Query *query, const char *text, bool may_be_parallel, double tu
 	return plan;
 }
 
+/* do rows come in the order of an index with the user's costs? */
+static bool
+prefers_index(const Query *query, const char *text)
+{
+	const Plan *top = plan_query(query, text, true, parallel_tuple_cost)->planTree;
+
+	return IsA(top, IndexScan) || IsA(top, IndexOnlyScan);
+}
+
 PlannedStmt *
 csv_record_scan_plan(const Query *query, const char *text, CsvRowOrder order)
 {
@@ -198,8 +210,11 @@ csv_record_scan_plan(const Query *query, const char *text, CsvRowOrder order)
 
 	/* rows do not travel one by one */
 	plan = plan_query(query, text, true, 0);
-	if (order == CSV_ORDER_ANY || !plan->parallelModeNeeded ||
-		(is_passing(plan->planTree) && (IsA(plan->planTree, GatherMerge) || scans_heap(plan))))
+	if (order == CSV_ORDER_ANY || !plan->parallelModeNeeded)
+		return plan;
+	if (is_passing(plan->planTree) &&
+		(IsA(plan->planTree, GatherMerge) ||
+		 (scans_heap(plan) && (order == CSV_ORDER_OF_QUERY || !prefers_index(query, text)))))
 		return plan;
 	if (order == CSV_ORDER_OF_QUERY)
 		return query->sortClause != NIL ? plan :
@@ -440,12 +455,26 @@ next_row(RecordScan *scan)
 	return row;
 }
 
+/* the current row's block, from where the scan begins */
+static BlockNumber
+current_block(const ScanState *scan)
+{
+	const TupleTableSlot *tuple = scan->ss_ScanTupleSlot;
+	BlockNumber block = ItemPointerGetBlockNumberNoCheck(&tuple->tts_tid);
+	const ParallelBlockTableScanDescData *blocks =
+		(const ParallelBlockTableScanDescData *) scan->ss_currentScanDesc->rs_parallel;
+
+	if (blocks == NULL)
+		return block;
+	return block - blocks->phs_startblock +
+		(block < blocks->phs_startblock ? blocks->phs_nblocks : 0);
+}
+
 /* does the current row belong to the piece?  The first one does. */
 static bool
 continues_run(RecordScan *scan, bool is_first)
 {
-	const TupleTableSlot *tuple = ((ScanState *) child_of(scan))->ss_ScanTupleSlot;
-	BlockNumber block = ItemPointerGetBlockNumberNoCheck(&tuple->tts_tid);
+	BlockNumber block = current_block((const ScanState *) child_of(scan));
 
 	if (is_first)
 		scan->first_block = scan->last_block = block;

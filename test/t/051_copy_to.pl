@@ -285,6 +285,19 @@ sub same_in_parallel
 same_in_parallel(@$_) for ['wide', '(FORMAT csv, HEADER, FORCE_QUOTE (t))'], ['wide (t, n)', ''], ['(SELECT n + 1, t FROM wide WHERE n % 7 = 0)', '(FORMAT csv)'],
   ['(SELECT t FROM wide WHERE n % 1500 = 1000)', ''], ['(SELECT n, t FROM wide ORDER BY t)', '(FORMAT csv)'], ['(SELECT t FROM wide ORDER BY -n)', ''],
   ['(SELECT n FROM wide WHERE n < 0)', '(HEADER)'], ['(SELECT count(*) FROM wide)', ''];
+
+# a scan begins where another scan has left the table
+$session->value('CREATE TABLE synchronized AS SELECT n, repeat(md5(n::text), 20) FROM generate_series(1, 60000) n; SET max_parallel_workers_per_gather = 0;
+	SELECT count(*) FROM (SELECT FROM synchronized LIMIT 30000) AS part');
+same_in_parallel(@$_) for ['synchronized', ''], ['(SELECT n FROM synchronized WHERE n % 100 = 5)', ''];
+unlike(slurp_file("$directory/a"), qr/^5\n/, 'it begins there');
+
+# the plan in one process has the order of an index
+$session->value('CREATE TABLE indexed AS SELECT n + n * 79 % 50 AS n FROM generate_series(1, 100000) n; CREATE INDEX ON indexed (n); VACUUM ANALYZE indexed;
+	SET parallel_tuple_cost = 0.1; SET enable_indexonlyscan = off');
+same_in_parallel('(SELECT * FROM indexed WHERE n < 40000)', '');
+$session->value('RESET parallel_tuple_cost; RESET enable_indexonlyscan');
+
 for my $source ('(SELECT pid(n) FROM wide)', '(SELECT pid(n) FROM wide ORDER BY n)', '(SELECT pid(a.n) FROM wide a JOIN wide b ON b.n = a.n + 1)')
 {
 	$session->value("SET parallel_leader_participation = off; SET parallel_tuple_cost = 0; COPY $source TO '$directory/a'; RESET parallel_leader_participation");
