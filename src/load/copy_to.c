@@ -22,7 +22,6 @@
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
@@ -32,7 +31,6 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/backend_progress.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
@@ -128,25 +126,19 @@ begin_table(CopyTo *copy, bool is_forced)
 	return NULL;
 }
 
-static List *
-analyze(const CopyTo *copy, Node *statement, const PlannedStmt *pstmt)
-{
-	RawStmt    *raw = makeNode(RawStmt);
-
-	raw->stmt = statement;
-	raw->stmt_location = pstmt->stmt_location;
-	raw->stmt_len = pstmt->stmt_len;
-	return pg_analyze_and_rewrite_fixedparams(raw, copy->pstate->p_sourcetext, NULL, 0,
-											  NULL);
-}
-
 /* analyze the query; returns an obstacle or NULL */
 static const char *
 begin_query(CopyTo *copy, const PlannedStmt *pstmt, Query **query)
 {
-	/* COPY may analyze the statement again */
-	List	   *rewritten = analyze(copy, copyObject(copy->stmt->query), pstmt);
+	RawStmt    *raw = makeNode(RawStmt);
+	List	   *rewritten;
 
+	/* COPY may analyze the statement again */
+	raw->stmt = copyObject(copy->stmt->query);
+	raw->stmt_location = pstmt->stmt_location;
+	raw->stmt_len = pstmt->stmt_len;
+	rewritten = pg_analyze_and_rewrite_fixedparams(raw, copy->pstate->p_sourcetext,
+												   NULL, 0, NULL);
 	if (list_length(rewritten) != 1)
 		return "rules have made another number of queries";
 	*query = linitial_node(Query, rewritten);
@@ -157,34 +149,6 @@ begin_query(CopyTo *copy, const PlannedStmt *pstmt, Query **query)
 }
 
 /* ---- set-up ---- */
-
-/* SELECT the columns FROM ONLY the table, as a query */
-static Query *
-make_query(const CopyTo *copy, const PlannedStmt *pstmt)
-{
-	SelectStmt *select = makeNode(SelectStmt);
-	RangeVar   *from =
-		makeRangeVar(get_namespace_name(RelationGetNamespace(copy->relation)),
-					 pstrdup(RelationGetRelationName(copy->relation)), -1);
-	ListCell   *cell;
-
-	foreach(cell, copy->attnums)
-	{
-		ColumnRef  *column = makeNode(ColumnRef);
-		ResTarget  *target = makeNode(ResTarget);
-
-		column->fields =
-			list_make1(makeString(pstrdup(NameStr(TupleDescAttr(copy->tupdesc,
-																lfirst_int(cell) - 1)->attname))));
-		column->location = -1;
-		target->val = (Node *) column;
-		target->location = -1;
-		select->targetList = lappend(select->targetList, target);
-	}
-	from->inh = false;
-	select->fromClause = list_make1(from);
-	return linitial_node(Query, analyze(copy, (Node *) select, pstmt));
-}
 
 /* can a scan of the table be parallel? */
 static bool
@@ -541,12 +505,12 @@ end_query(CopyTo *copy)
 /* ---- the statement ---- */
 
 static void
-run(CopyTo *copy, Query *query, const PlannedStmt *pstmt)
+run(CopyTo *copy, Query *query)
 {
 	if (copy->relation == NULL)
 		start_query(copy, query, CSV_ORDER_OF_PLAN);
 	else if (is_large(copy))
-		start_query(copy, make_query(copy, pstmt), CSV_ORDER_OF_QUERY);
+		start_query(copy, csv_read_query(copy->relation, copy->attnums), CSV_ORDER_OF_QUERY);
 	begin_columns(copy);
 	csv_output_format_begin(&copy->format, &copy->options, copy->ncolumns);
 	if (copy->scan != NULL)
@@ -598,7 +562,7 @@ csv_copy_to(const PlannedStmt *pstmt, const char *query_text, bool is_forced,
 			obstacle = begin_query(&copy, pstmt, &query);
 	}
 	if (obstacle == NULL)
-		run(&copy, query, pstmt);
+		run(&copy, query);
 	*nrows = copy.nrows;
 	if (copy.relation != NULL)
 		table_close(copy.relation, NoLock);

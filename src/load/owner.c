@@ -132,23 +132,30 @@ is_plain_read(const PlannedStmt *stmt, Oid source)
 		rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->relid == source;
 }
 
-const char *
-csv_find_reader(Relation source, const List *attnums)
+Query *
+csv_read_query(Relation source, const List *attnums)
 {
 	StringInfoData sql;
 	RawStmt    *statement;
-	Query	   *query;
 
-	if (planner_hook == NULL && set_rel_pathlist_hook == NULL)
-		return NULL;
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT ");
 	csv_append_columns(&sql, source, attnums);
 	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(source));
 	statement = linitial_node(RawStmt, pg_parse_query(sql.data));
-	query = linitial_node(Query, pg_analyze_and_rewrite_fixedparams(statement, sql.data, NULL,
-																	0, NULL));
-	return is_plain_read(pg_plan_query(query, sql.data, 0, NULL), RelationGetRelid(source)) ?
+	return linitial_node(Query, pg_analyze_and_rewrite_fixedparams(statement, sql.data, NULL,
+																   0, NULL));
+}
+
+const char *
+csv_find_reader(Relation source, const List *attnums)
+{
+	const PlannedStmt *plan;
+
+	if (planner_hook == NULL && set_rel_pathlist_hook == NULL)
+		return NULL;
+	plan = pg_plan_query(csv_read_query(source, attnums), "", 0, NULL);
+	return is_plain_read(plan, RelationGetRelid(source)) ?
 		NULL : "another library keeps its rows";
 }
 

@@ -7,6 +7,7 @@
 #define CSV_OWNER_H
 
 #include "lib/stringinfo.h"
+#include "nodes/parsenodes.h"
 #include "utils/rel.h"
 
 /*
@@ -16,6 +17,9 @@
  * ERROR.
  */
 extern const char *csv_find_owner(Relation target, const List *attnums);
+
+/* SELECT these columns FROM ONLY the table, as a query */
+extern Query *csv_read_query(Relation source, const List *attnums);
 
 /*
  * Returns why the rows of a table must be read by a query: another library keeps them.

@@ -133,7 +133,7 @@ is_passing(const Plan *plan)
 	return list_length(plan->targetlist) == list_length(outerPlan(plan)->targetlist);
 }
 
-/* does a passing Gather or Gather Merge have the parallel scan of a plain table? */
+/* is the top a Gather of the parallel scan of a plain table? */
 static bool
 scans_heap(const PlannedStmt *stmt)
 {
@@ -191,19 +191,13 @@ plan_query(const Query *query, const char *text, bool may_be_parallel, double tu
 	return plan;
 }
 
-/* do rows come in the order of an index with the user's costs? */
-static bool
-prefers_index(const Query *query, const char *text)
-{
-	const Plan *top = plan_query(query, text, true, parallel_tuple_cost)->planTree;
-
-	return IsA(top, IndexScan) || IsA(top, IndexOnlyScan);
-}
-
 PlannedStmt *
 csv_record_scan_plan(const Query *query, const char *text, CsvRowOrder order)
 {
 	PlannedStmt *plan;
+	PlannedStmt *usual;
+	bool		is_merged;
+	bool		has_runs;
 
 	if (!is_safe(query))
 		return plan_query(query, text, false, parallel_tuple_cost);
@@ -212,14 +206,18 @@ csv_record_scan_plan(const Query *query, const char *text, CsvRowOrder order)
 	plan = plan_query(query, text, true, 0);
 	if (order == CSV_ORDER_ANY || !plan->parallelModeNeeded)
 		return plan;
-	if (is_passing(plan->planTree) &&
-		(IsA(plan->planTree, GatherMerge) ||
-		 (scans_heap(plan) && (order == CSV_ORDER_OF_QUERY || !prefers_index(query, text)))))
+	is_merged = is_passing(plan->planTree) && IsA(plan->planTree, GatherMerge);
+	has_runs = is_passing(plan->planTree) && scans_heap(plan);
+	if (is_merged || (has_runs && order == CSV_ORDER_OF_QUERY))
 		return plan;
 	if (order == CSV_ORDER_OF_QUERY)
 		return query->sortClause != NIL ? plan :
 			plan_query(query, text, false, parallel_tuple_cost);
-	return plan_query(query, text, true, parallel_tuple_cost);
+
+	/* rows may come in the order of an index with the user's costs */
+	usual = plan_query(query, text, true, parallel_tuple_cost);
+	return has_runs && !IsA(usual->planTree, IndexScan) &&
+		!IsA(usual->planTree, IndexOnlyScan) ? plan : usual;
 }
 
 static TargetEntry *
@@ -419,11 +417,13 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	initStringInfo(&scan->lengths);
 }
 
-/* at the first row, when it is known whether other processes have the other cores */
+/*
+ * At the first row, when it is known whether other processes have the other cores.  The
+ * current memory context is the query's.
+ */
 static void
 begin_writer(RecordScan *scan)
 {
-	MemoryContext outer = MemoryContextSwitchTo(scan->css.ss.ps.state->es_query_cxt);
 	TupleDesc	tupdesc = ExecGetResultType(child_of(scan));
 	const CustomScan *plan = (const CustomScan *) scan->css.ss.ps.plan;
 	Oid		   *types = palloc(sizeof(Oid) * (size_t) Max(tupdesc->natts, 1));
@@ -432,7 +432,6 @@ begin_writer(RecordScan *scan)
 		types[i] = TupleDescAttr(tupdesc, i)->atttypid;
 	scan->writer = csv_writer_begin((uint32) list_nth_int(plan->custom_private,
 														  PRIVATE_JOB), types);
-	MemoryContextSwitchTo(outer);
 }
 
 /* the next row; NULL: there are no more */

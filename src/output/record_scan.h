@@ -13,7 +13,7 @@ typedef enum CsvRowOrder
 {
 	CSV_ORDER_ANY,
 	CSV_ORDER_OF_PLAN,			/* as far as a plan with the user's costs has an order */
-	CSV_ORDER_OF_QUERY			/* as in a plan for one process */
+	CSV_ORDER_OF_QUERY			/* by ORDER BY, or of the table */
 } CsvRowOrder;
 
 /* plan a query for the functions below */
