@@ -338,12 +338,9 @@ close_program(CopyTo *copy)
 }
 
 static void
-write_records(CopyTo *copy)
+write_bytes(CopyTo *copy, const char *bytes, int n)
 {
-	StringInfo	output = &copy->output;
-
-	if (output->len > 0 &&
-		(fwrite(output->data, (size_t) output->len, 1, copy->file) != 1 || ferror(copy->file)))
+	if (n > 0 && (fwrite(bytes, (size_t) n, 1, copy->file) != 1 || ferror(copy->file)))
 	{
 		if (!copy->stmt->is_program)
 			ereport(ERROR,
@@ -360,9 +357,15 @@ write_records(CopyTo *copy)
 				(errcode_for_file_access(),
 				 errmsg("could not write to COPY program: %m")));
 	}
-	copy->nbytes += output->len;
-	output->len = 0;
+	copy->nbytes += n;
 	show_progress(copy);
+}
+
+static void
+write_records(CopyTo *copy)
+{
+	write_bytes(copy, copy->output.data, copy->output.len);
+	copy->output.len = 0;
 }
 
 static void
@@ -452,22 +455,27 @@ add_piece(CopyTo *copy, TupleTableSlot *slot)
 	CsvRecords	piece;
 	const char *record;
 
-	csv_records_get(slot, &piece);
+	csv_records_take(slot, copy->query->planstate, &piece);
 	copy->nrows += (uint64) piece.nrecords;
 	if (copy->file != NULL)
 	{
-		appendBinaryStringInfoNT(&copy->output, piece.bytes, piece.nbytes);
-		if (copy->output.len >= CSV_WRITE_BYTES)
+		/* sorted rows come one by one */
+		if (copy->output.len + piece.nbytes > CSV_WRITE_BYTES)
 			write_records(copy);
-		return;
+		if (piece.nbytes > CSV_WRITE_BYTES)
+			write_bytes(copy, piece.bytes, piece.nbytes);
+		else
+			appendBinaryStringInfoNT(&copy->output, piece.bytes, piece.nbytes);
 	}
-	while (piece.nrecords > 0)
-	{
-		int			length = csv_records_next(&piece, &record);
+	else
+		while (piece.nrecords > 0)
+		{
+			int			length = csv_records_next(&piece, &record);
 
-		appendBinaryStringInfoNT(&copy->output, record, length - 1);
-		end_record(copy);
-	}
+			appendBinaryStringInfoNT(&copy->output, record, length - 1);
+			end_record(copy);
+		}
+	csv_records_release(&piece);
 }
 
 /* the receiver of a query's rows */

@@ -7,7 +7,9 @@
  * bytes that it only has to write, or no more than a list of files.
  *
  * A piece is a row of the custom scan: columns to merge by, the lengths of records, and
- * their bytes.
+ * their bytes.  A worker's bytes are in the query's shared memory, since the queue of its
+ * rows has 64 kB.  It has two parcels there, and fills one while the leader has not taken
+ * the other.
  *
  * Below a Gather Merge, a piece is one record, with the columns that rows are sorted by.
  *
@@ -15,12 +17,12 @@
  * blocks, since each worker gets runs of blocks in rising order.  They are counted from
  * the block where the scan begins, because synchronize_seqscans lets it begin anywhere.
  * A piece has a run of blocks without a gap: then no other process has blocks between
- * them.  A run is a 2048th of the table or less, and maintenance_work_mem at most.  A
- * process should have room for all of it, because it waits until the runs before were
- * fetched.
+ * them.  A process waits until the runs before its own were fetched.  So it gets runs for
+ * whose records a parcel has room.
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
@@ -28,15 +30,20 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "executor/execParallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "port/atomics.h"
 #include "storage/bufmgr.h"
+#include "storage/latch.h"
 #include "tcop/tcopprot.h"
+#include "utils/dsa.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -45,11 +52,18 @@
 #include "output/record_scan.h"
 #include "output/writer.h"
 
-/* bytes that complete a piece of rows without an order */
-#define CSV_PIECE_BYTES		(256 * 1024)
+/* bytes that complete a piece; of that many blocks a run is, at most */
+#define CSV_PIECE_BYTES		(1024 * 1024)
+#define CSV_RUN_BLOCKS		(CSV_PIECE_BYTES / 2 / BLCKSZ)
 
-/* the most for a run, whatever maintenance_work_mem is */
-#define CSV_MOST_RUN_BYTES	(256 * 1024 * 1024)
+/*
+ * A piece with more bytes, because of its last record, goes through the queue of rows.  So
+ * does a short one: the leader does not hear of a row until a quarter of the queue is
+ * full (shm_mq.c), so rows with a parcel are made that long, too.
+ */
+#define CSV_PARCEL_BYTES	(2 * CSV_PIECE_BYTES)
+#define CSV_QUEUE_BYTES		(16 * 1024)
+#define CSV_PARCEL_MS		1000
 
 /* the number of the custom scan in its plan, which no other node has */
 #define CSV_PLAN_NODE_ID	PG_INT32_MAX
@@ -70,6 +84,16 @@ enum
 	PRIVATE_KEYS				/* attribute numbers of the columns to merge by */
 };
 
+/* bytes of a piece, in shared memory */
+typedef struct CsvParcel
+{
+	pg_atomic_uint32 is_full;	/* until the leader has read it */
+	Latch	   *sender;			/* waits for that */
+	int			size;			/* there is room for that many bytes */
+	int			nbytes;
+	char		bytes[FLEXIBLE_ARRAY_MEMBER];
+} CsvParcel;
+
 typedef struct RecordScan
 {
 	CustomScanState css;
@@ -83,6 +107,8 @@ typedef struct RecordScan
 	BlockNumber last_block;
 	StringInfoData bytes;		/* of a piece; both begin with room for a varlena's header */
 	StringInfoData lengths;
+	dsa_pointer parcels[2];
+	int			parcel;			/* the last one that was filled */
 	MemoryContext row_context;
 } RecordScan;
 
@@ -271,12 +297,13 @@ make_scan(Plan *child, RecordMode mode, List *columns, List *keys)
 	return scan;
 }
 
-/* columns to merge by, then lengths and bytes */
+/* columns to merge by, then lengths, bytes, and the parcel that has the bytes instead */
 static List *
 add_piece_columns(List *columns)
 {
 	columns = lappend(columns, make_column(columns, BYTEAOID, -1, InvalidOid));
-	return lappend(columns, make_column(columns, BYTEAOID, -1, InvalidOid));
+	columns = lappend(columns, make_column(columns, BYTEAOID, -1, InvalidOid));
+	return lappend(columns, make_column(columns, INT8OID, -1, InvalidOid));
 }
 
 /* the Gather becomes a Gather Merge by the number of the block */
@@ -408,9 +435,7 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	const CustomScan *plan = (const CustomScan *) css->ss.ps.plan;
 
 	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
-	scan->most_bytes = scan->mode == MODE_RUNS ?
-		(int) Min((int64) maintenance_work_mem * 1024, CSV_MOST_RUN_BYTES) :
-		scan->mode == MODE_SORTED ? 1 : CSV_PIECE_BYTES;
+	scan->most_bytes = scan->mode == MODE_SORTED ? 1 : CSV_PIECE_BYTES;
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt, "csv_gpu_fdw row",
 											  ALLOCSET_DEFAULT_SIZES);
 	initStringInfo(&scan->bytes);
@@ -434,6 +459,19 @@ begin_writer(RecordScan *scan)
 														  PRIVATE_JOB), types);
 }
 
+/* bound the runs that this process will get: if records do not fit, by half of today's */
+static void
+limit_runs(RecordScan *scan, bool do_not_fit)
+{
+	const ScanState *child = (const ScanState *) child_of(scan);
+	ParallelBlockTableScanWorkerData *blocks =
+		((const HeapScanDescData *) child->ss_currentScanDesc)->rs_parallelworkerdata;
+
+	if (blocks != NULL)
+		blocks->phsw_chunk_size = do_not_fit ? Max(blocks->phsw_chunk_size / 2, 1) :
+			Min(blocks->phsw_chunk_size, CSV_RUN_BLOCKS);
+}
+
 /* the next row; NULL: there are no more */
 static TupleTableSlot *
 next_row(RecordScan *scan)
@@ -449,7 +487,11 @@ next_row(RecordScan *scan)
 		return NULL;
 	}
 	if (scan->writer == NULL)
+	{
 		begin_writer(scan);
+		if (scan->mode == MODE_RUNS)
+			limit_runs(scan, false);
+	}
 	slot_getallattrs(row);
 	return row;
 }
@@ -503,6 +545,59 @@ end_bytes(StringInfo bytes)
 	return PointerGetDatum(bytes->data);
 }
 
+/*
+ * An empty parcel with room for n bytes.  0: there has been none for a while, and the
+ * queue of rows is a better place to wait.
+ */
+static dsa_pointer
+find_parcel(RecordScan *scan, dsa_area *area, int n)
+{
+	dsa_pointer *at = &scan->parcels[scan->parcel ^= 1];
+	CsvParcel	   *parcel = dsa_get_address(area, *at);
+
+	while (parcel != NULL && pg_atomic_read_u32(&parcel->is_full) != 0)
+	{
+		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					  CSV_PARCEL_MS, PG_WAIT_EXTENSION) & WL_TIMEOUT)
+			return InvalidDsaPointer;
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (parcel != NULL && parcel->size >= n)
+		return *at;
+	if (parcel != NULL)
+		dsa_free(area, *at);
+	*at = InvalidDsaPointer;
+	*at = dsa_allocate(area, offsetof(CsvParcel, bytes) + (size_t) n);
+	parcel = dsa_get_address(area, *at);
+	pg_atomic_init_u32(&parcel->is_full, 0);
+	parcel->sender = MyLatch;
+	parcel->size = n;
+	return *at;
+}
+
+/* put the piece's bytes into a parcel, if that is better; otherwise returns 0 */
+static dsa_pointer
+fill_parcel(RecordScan *scan)
+{
+	dsa_area   *area = scan->css.ss.ps.state->es_query_dsa;
+	int			n = scan->bytes.len - VARHDRSZ;
+	dsa_pointer at;
+	CsvParcel	   *parcel;
+
+	if (!IsParallelWorker() || n <= CSV_QUEUE_BYTES || n > CSV_PARCEL_BYTES)
+		return InvalidDsaPointer;
+	at = find_parcel(scan, area, n);
+	if (!DsaPointerIsValid(at))
+		return at;
+	parcel = dsa_get_address(area, at);
+	memcpy(parcel->bytes, scan->bytes.data + VARHDRSZ, (size_t) n);
+	parcel->nbytes = n;
+	pg_atomic_write_u32(&parcel->is_full, 1);
+	scan->bytes.len = VARHDRSZ + CSV_QUEUE_BYTES;
+	return at;
+}
+
 static void
 add_record(RecordScan *scan, const TupleTableSlot *row)
 {
@@ -543,10 +638,13 @@ next_piece(RecordScan *scan, TupleTableSlot *piece)
 		return false;
 	if (scan->mode == MODE_RUNS)
 	{
+		if (scan->bytes.len - VARHDRSZ >= scan->most_bytes)
+			limit_runs(scan, true);
 		piece->tts_isnull[n] = false;
 		piece->tts_values[n++] = Int64GetDatum(scan->first_block);
 	}
-	piece->tts_isnull[n] = piece->tts_isnull[n + 1] = false;
+	piece->tts_isnull[n] = piece->tts_isnull[n + 1] = piece->tts_isnull[n + 2] = false;
+	piece->tts_values[n + 2] = Int64GetDatum((int64) fill_parcel(scan));
 	piece->tts_values[n] = end_bytes(&scan->lengths);
 	piece->tts_values[n + 1] = end_bytes(&scan->bytes);
 	return true;
@@ -603,20 +701,39 @@ rescan(CustomScanState *css)
 
 /* ---- pieces ---- */
 
+/* the shared memory of a plan; NULL: there are no workers */
+static dsa_area *
+area_of(const PlanState *top)
+{
+	const ParallelExecutorInfo *workers =
+		IsA(top, GatherMergeState) ? ((const GatherMergeState *) top)->pei :
+		((const GatherState *) top)->pei;
+
+	return workers == NULL ? NULL : workers->area;
+}
+
 void
-csv_records_get(TupleTableSlot *slot, CsvRecords *piece)
+csv_records_take(TupleTableSlot *slot, const PlanState *top, CsvRecords *piece)
 {
 	int			n = slot->tts_tupleDescriptor->natts;
+	dsa_pointer at;
 	const bytea *lengths;
 	const bytea *bytes;
 
 	slot_getallattrs(slot);
-	lengths = DatumGetByteaPP(slot->tts_values[n - 2]);
-	bytes = DatumGetByteaPP(slot->tts_values[n - 1]);
+	lengths = DatumGetByteaPP(slot->tts_values[n - 3]);
+	bytes = DatumGetByteaPP(slot->tts_values[n - 2]);
+	at = (dsa_pointer) DatumGetInt64(slot->tts_values[n - 1]);
 	piece->nrecords = (int) (VARSIZE_ANY_EXHDR(lengths) / sizeof(int));
 	piece->lengths = VARDATA_ANY(lengths);
 	piece->nbytes = (int) VARSIZE_ANY_EXHDR(bytes);
 	piece->bytes = VARDATA_ANY(bytes);
+	piece->parcel = NULL;
+	if (at == InvalidDsaPointer)
+		return;
+	piece->parcel = dsa_get_address(area_of(top), at);
+	piece->nbytes = piece->parcel->nbytes;
+	piece->bytes = piece->parcel->bytes;
 }
 
 int
@@ -631,4 +748,15 @@ csv_records_next(CsvRecords *piece, const char **record)
 	piece->nbytes -= length;
 	piece->nrecords--;
 	return length;
+}
+
+void
+csv_records_release(CsvRecords *piece)
+{
+	if (piece->parcel == NULL)
+		return;
+	/* all has been read before the sender may write */
+	pg_memory_barrier();
+	pg_atomic_write_u32(&piece->parcel->is_full, 0);
+	SetLatch(piece->parcel->sender);
 }

@@ -6,6 +6,7 @@
 #define CSV_RECORD_SCAN_H
 
 #include "executor/tuptable.h"
+#include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
 /* the order in which rows are wanted */
@@ -42,13 +43,21 @@ typedef struct CsvRecords
 	const char *bytes;			/* of the first record */
 	int			nbytes;			/* of all */
 	const char *lengths;		/* ints, not aligned */
+	struct CsvParcel *parcel;	/* has the bytes; NULL: the slot has them */
 } CsvRecords;
 
-/* the piece of a row that the plan returns; in the slot, or the current memory context */
-extern void csv_records_get(TupleTableSlot *slot, CsvRecords *piece);
+/*
+ * The piece of a row that the plan returns: in the slot, the current memory context, or
+ * shared memory until csv_records_release().  top: of the plan.
+ */
+extern void csv_records_take(TupleTableSlot *slot, const PlanState *top,
+							 CsvRecords *piece);
 
 /* take a record from the front of a piece that has records; returns its length */
 extern int	csv_records_next(CsvRecords *piece, const char **record);
+
+/* once per piece: its bytes are no longer needed */
+extern void csv_records_release(CsvRecords *piece);
 
 extern void csv_record_scan_init(void);
 

@@ -81,6 +81,7 @@ typedef struct Unload
 	Query	   *query;			/* as the user wrote it */
 	CsvStaging *staging;
 	int64		handle;			/* of the job */
+	QueryDesc  *desc;
 	CsvWriter  *writer;			/* of pieces; NULL: the plan writes files */
 	StringInfoData files;		/* written, by all processes */
 	MemoryContext row_context;
@@ -379,12 +380,13 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 		const char *record;
 		int			length;
 
-		csv_records_get(slot, &piece);
+		csv_records_take(slot, unload->desc->planstate, &piece);
 		while (piece.nrecords > 0)
 		{
 			length = csv_records_next(&piece, &record);
 			csv_writer_add_line(unload->writer, record, length);
 		}
+		csv_records_release(&piece);
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(unload->row_context);
@@ -405,22 +407,21 @@ run(Unload *unload)
 											 unload->ordered ? CSV_ORDER_OF_QUERY :
 											 CSV_ORDER_ANY);
 	CustomScan *scan = unload->ordered ? csv_record_scan_pieces(plan) : NULL;
-	QueryDesc  *desc;
 
 	if (scan != NULL)
 		unload->writer = csv_writer_begin(unload->handle, NULL);
 	else
 		scan = csv_record_scan_files(plan);
 	csv_record_scan_set_job(scan, unload->handle);
-	desc = CreateQueryDesc(plan, unload->text, GetActiveSnapshot(), InvalidSnapshot,
-						   &unload->receiver, NULL, NULL, 0);
-	ExecutorStart(desc, 0);
+	unload->desc = CreateQueryDesc(plan, unload->text, GetActiveSnapshot(), InvalidSnapshot,
+								   &unload->receiver, NULL, NULL, 0);
+	ExecutorStart(unload->desc, 0);
 	if (unload->overwrite)
 		check_sources(unload, plan);
-	csv_executor_run(desc);
-	ExecutorFinish(desc);
-	ExecutorEnd(desc);
-	FreeQueryDesc(desc);
+	csv_executor_run(unload->desc);
+	ExecutorFinish(unload->desc);
+	ExecutorEnd(unload->desc);
+	FreeQueryDesc(unload->desc);
 
 	/* without keys, there is a file even without records */
 	if (unload->writer == NULL && unload->files.len == 0 && unload->plan.keys == NIL)

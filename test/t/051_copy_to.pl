@@ -286,6 +286,12 @@ same_in_parallel(@$_) for ['wide', '(FORMAT csv, HEADER, FORCE_QUOTE (t))'], ['w
   ['(SELECT t FROM wide WHERE n % 1500 = 1000)', ''], ['(SELECT n, t FROM wide ORDER BY t)', '(FORMAT csv)'], ['(SELECT t FROM wide ORDER BY -n)', ''],
   ['(SELECT n FROM wide WHERE n < 0)', '(HEADER)'], ['(SELECT count(*) FROM wide)', ''];
 
+# pieces as long as a parcel, and longer
+$session->value(q{CREATE TABLE long AS SELECT n, repeat(n || ' ', CASE n % 70 WHEN 0 THEN 700000 WHEN 1 THEN 150000 ELSE 3000 + n END) t FROM generate_series(1, 700) n;
+	ALTER TABLE long ALTER n SET STATISTICS 10; VACUUM ANALYZE long; SET min_parallel_table_scan_size = 0});
+same_in_parallel(@$_) for ['long', ''], ['(SELECT t, n FROM long ORDER BY n % 13, n)', '(FORMAT csv)'];
+$session->value('RESET min_parallel_table_scan_size');
+
 # a scan begins where another scan has left the table
 $session->value('CREATE TABLE synchronized AS SELECT n, repeat(md5(n::text), 20) FROM generate_series(1, 60000) n; SET max_parallel_workers_per_gather = 0;
 	SELECT count(*) FROM (SELECT FROM synchronized LIMIT 30000) AS part');
