@@ -19,8 +19,10 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
@@ -185,6 +187,50 @@ count_workers(RelOptInfo *baserel, const CsvPlanState *state)
 	return Min(nworkers, max_parallel_workers_per_gather);
 }
 
+/*
+ * Does the query group by values of the table, and so many that their groups cost more
+ * than to start workers?  The planner takes each worker to have all groups, so more
+ * workers make such a plan look worse.
+ */
+static bool
+has_many_groups(PlannerInfo *root, const RelOptInfo *baserel)
+{
+	List	   *keys = NIL;
+	ListCell   *cell;
+
+	foreach(cell, root->parse->groupClause)
+	{
+		Node	   *key = get_sortgroupclause_expr(lfirst(cell), root->parse->targetList);
+
+		if (bms_equal(pull_varnos(root, key), baserel->relids))
+			keys = lappend(keys, key);
+	}
+	return keys != NIL && parallel_tuple_cost *
+		estimate_num_groups(root, keys, baserel->rows, NULL, NULL) > parallel_setup_cost;
+}
+
+/*
+ * The workers of a parallel join are those of the table on its outer side.  So a small
+ * table gets as many as the largest one of a query.
+ */
+static int
+count_join_workers(PlannerInfo *root, RelOptInfo *baserel)
+{
+	int			most = 1;
+
+	if (has_many_groups(root, baserel))
+		return most;
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		RelOptInfo *rel = root->simple_rel_array[i];
+
+		if (rel != NULL && rel->fdwroutine != NULL && rel->consider_parallel &&
+			rel->fdwroutine->GetForeignPaths == baserel->fdwroutine->GetForeignPaths)
+			most = Max(most, count_workers(rel, rel->fdw_private));
+	}
+	return most;
+}
+
 int
 csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 					 const CsvPlanState *state)
@@ -203,13 +249,9 @@ csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 		return 0;
 	nworkers = count_workers(baserel, state);
 
-	/*
-	 * If a small plain table is joined, each worker may read all of it, so that the
-	 * join is parallel.  For that, a table of ours must be shared.
-	 */
-	if (nworkers == 0 && baserel->rel_parallel_workers < 0 &&
+	if (baserel->rel_parallel_workers < 0 &&
 		bms_membership(root->all_baserels) == BMS_MULTIPLE)
-		nworkers = 1;
+		nworkers = Max(nworkers, count_join_workers(root, baserel));
 	return nworkers;
 }
 
