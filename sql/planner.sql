@@ -96,7 +96,7 @@ SELECT cost('SELECT (SELECT x FROM t WHERE a = i LIMIT 1) FROM generate_series(1
 SELECT cost('SELECT (SELECT x FROM t WHERE a > i LIMIT 1) FROM generate_series(1, 100) i') > 10 * cost('SELECT x FROM t WHERE a > 1 LIMIT 1') AS without_equality;
 SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = (SELECT 1 OFFSET 0) OFFSET 0)') > 0.9 * cost('SELECT sum(x) FROM t WHERE a = 1') AS once;
 -- as often as the outer table has rows, and so are scans that it joins
-CREATE TEMP TABLE outer_rows AS SELECT i FROM generate_series(1, 200000) i;
+CREATE TEMP TABLE outer_rows AS SELECT i, i AS j FROM generate_series(1, 200000) i;
 ANALYZE outer_rows;
 SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = i) FROM outer_rows') < 0.7 * cost('SELECT (SELECT sum(x) FROM t WHERE a = i) FROM generate_series(1, 200000) i') AS less;
 SET work_mem = '32MB';
@@ -107,12 +107,14 @@ SET enable_material = off;
 SET work_mem = '32MB';
 SELECT plan('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i');
 SELECT times() < 2 AS in_memory;
+RESET enable_hashjoin;
+-- a few rows of a large table: a hash join reads the file no more often
+SELECT plan('SELECT t.x FROM generate_series(1, 20) i, outer_rows, t WHERE outer_rows.j = i.i AND t.a = outer_rows.i');
 
 -- if there is no memory for ten times the rows that are expected, at the cost of reading all rows
 -- each time: more than a hash join, less than a loop that never looks up; no cost is added if it
 -- decides which files are read, or if no rows are kept
 RESET work_mem;
-RESET enable_hashjoin;
 SELECT plan('SELECT t.x FROM (SELECT 7000 AS a OFFSET 0) one, t WHERE t.a = one.a');
 SELECT plan('SELECT FROM (SELECT 7000 AS a OFFSET 0) one WHERE EXISTS (SELECT FROM t WHERE t.a = one.a AND t.k <> one.a % 5 AND t.x <> one.a)');
 SET enable_hashjoin = off;

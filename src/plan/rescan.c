@@ -38,6 +38,14 @@
  */
 #define SUBQUERY_LOOPS		10000
 
+/*
+ * A hash join, too, reads the file and keeps its rows once.  So lookups save little where
+ * a hash join is possible, and lose much if there are more outer rows than estimated.
+ * The cost of reading and keeping is divided by this many outer rows at most.  Without a
+ * limit, a nested loop with a few outer rows seems to cost next to nothing.
+ */
+#define MOST_JOIN_LOOPS		10
+
 /* estimates of rows are often too low: this many times the rows must fit in memory */
 #define SAFE_FACTOR		10
 
@@ -197,6 +205,8 @@ count_loops(PlannerInfo *root, const CsvPlanState *state, Relids outer)
 			(nloops == 0 || rel->rows < nloops))
 			nloops = rel->rows;
 	}
+	if (enable_hashjoin && !state->resident)
+		nloops = Min(nloops, MOST_JOIN_LOOPS);
 	return Max(nloops, 1) * count_subquery_loops(root);
 }
 
