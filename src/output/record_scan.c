@@ -52,16 +52,19 @@
 #include "output/record_scan.h"
 #include "output/writer.h"
 
-/* bytes that complete a piece; of that many blocks a run is, at most */
-#define CSV_PIECE_BYTES		(1024 * 1024)
-#define CSV_RUN_BLOCKS		(CSV_PIECE_BYTES / 2 / BLCKSZ)
+/*
+ * Bytes of a parcel, bytes that complete a piece, and blocks of a run at most.  Shared
+ * memory may be short: Docker gives 64 MB to all sessions.
+ */
+#define CSV_PARCEL_BYTES	(512 * 1024)
+#define CSV_PIECE_BYTES		(CSV_PARCEL_BYTES - 64 * 1024)
+#define CSV_RUN_BLOCKS		(CSV_PARCEL_BYTES / 2 / BLCKSZ)
 
 /*
- * A piece with more bytes, because of its last record, goes through the queue of rows.  So
- * does a short one: the leader does not hear of a row until a quarter of the queue is
- * full (shm_mq.c), so rows with a parcel are made that long, too.
+ * A piece that is too long for a parcel, because of its last record, goes through the
+ * queue of rows.  So does a short one: the leader does not hear of a row until a quarter
+ * of the queue is full (shm_mq.c), so rows with a parcel are made that long, too.
  */
-#define CSV_PARCEL_BYTES	(2 * CSV_PIECE_BYTES)
 #define CSV_QUEUE_BYTES		(16 * 1024)
 #define CSV_PARCEL_MS		1000
 
@@ -89,9 +92,8 @@ typedef struct CsvParcel
 {
 	pg_atomic_uint32 is_full;	/* until the leader has read it */
 	Latch	   *sender;			/* waits for that */
-	int			size;			/* there is room for that many bytes */
 	int			nbytes;
-	char		bytes[FLEXIBLE_ARRAY_MEMBER];
+	char		bytes[CSV_PARCEL_BYTES];
 } CsvParcel;
 
 typedef struct RecordScan
@@ -546,16 +548,23 @@ end_bytes(StringInfo bytes)
 }
 
 /*
- * An empty parcel with room for n bytes.  0: there has been none for a while, and the
- * queue of rows is a better place to wait.
+ * An empty parcel.  0: there has been none for a while, and the queue of rows is a better
+ * place to wait.
  */
 static dsa_pointer
-find_parcel(RecordScan *scan, dsa_area *area, int n)
+find_parcel(RecordScan *scan, dsa_area *area)
 {
 	dsa_pointer *at = &scan->parcels[scan->parcel ^= 1];
-	CsvParcel	   *parcel = dsa_get_address(area, *at);
+	CsvParcel  *parcel = dsa_get_address(area, *at);
 
-	while (parcel != NULL && pg_atomic_read_u32(&parcel->is_full) != 0)
+	if (parcel == NULL)
+	{
+		*at = dsa_allocate(area, sizeof(CsvParcel));
+		parcel = dsa_get_address(area, *at);
+		pg_atomic_init_u32(&parcel->is_full, 0);
+		parcel->sender = MyLatch;
+	}
+	while (pg_atomic_read_u32(&parcel->is_full) != 0)
 	{
 		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 					  CSV_PARCEL_MS, PG_WAIT_EXTENSION) & WL_TIMEOUT)
@@ -563,16 +572,6 @@ find_parcel(RecordScan *scan, dsa_area *area, int n)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (parcel != NULL && parcel->size >= n)
-		return *at;
-	if (parcel != NULL)
-		dsa_free(area, *at);
-	*at = InvalidDsaPointer;
-	*at = dsa_allocate(area, offsetof(CsvParcel, bytes) + (size_t) n);
-	parcel = dsa_get_address(area, *at);
-	pg_atomic_init_u32(&parcel->is_full, 0);
-	parcel->sender = MyLatch;
-	parcel->size = n;
 	return *at;
 }
 
@@ -583,11 +582,11 @@ fill_parcel(RecordScan *scan)
 	dsa_area   *area = scan->css.ss.ps.state->es_query_dsa;
 	int			n = scan->bytes.len - VARHDRSZ;
 	dsa_pointer at;
-	CsvParcel	   *parcel;
+	CsvParcel  *parcel;
 
 	if (!IsParallelWorker() || n <= CSV_QUEUE_BYTES || n > CSV_PARCEL_BYTES)
 		return InvalidDsaPointer;
-	at = find_parcel(scan, area, n);
+	at = find_parcel(scan, area);
 	if (!DsaPointerIsValid(at))
 		return at;
 	parcel = dsa_get_address(area, at);
@@ -753,10 +752,14 @@ csv_records_next(CsvRecords *piece, const char **record)
 void
 csv_records_release(CsvRecords *piece)
 {
-	if (piece->parcel == NULL)
+	CsvParcel  *parcel = piece->parcel;
+	Latch	   *sender;
+
+	if (parcel == NULL)
 		return;
 	/* all has been read before the sender may write */
+	sender = parcel->sender;
 	pg_memory_barrier();
-	pg_atomic_write_u32(&piece->parcel->is_full, 0);
-	SetLatch(piece->parcel->sender);
+	pg_atomic_write_u32(&parcel->is_full, 0);
+	SetLatch(sender);
 }
