@@ -217,7 +217,8 @@ begin_lookup(ForeignScanState *node)
 	clauses = copyObject(plan_clauses(plan));
 	fix_opfuncids((Node *) clauses);
 	state->lookup = csv_lookup_create(&node->ss.ps, row->tts_tupleDescriptor,
-									  clauses, equalities);
+									  csv_plan_set(plan, CSV_PLAN_WANTED), clauses,
+									  equalities);
 }
 
 static bool

@@ -89,16 +89,37 @@ init_key(Key *key, PlanState *parent, OpExpr *op, int side)
 	fmgr_info(hashes[1 - side], &key->hash_value);
 }
 
+/* tuples have no place for attributes that are always NULL */
+static void
+set_attributes(CsvLookup *lookup, TupleDesc row_desc, const Bitmapset *wanted)
+{
+	int			n = bms_num_members(wanted);
+	int			attnum = -1;
+
+	lookup->row_natts = row_desc->natts;
+	lookup->desc = CreateTemplateTupleDesc(n);
+	lookup->attnums = palloc(sizeof(AttrNumber) * (size_t) n);
+	lookup->values = palloc(sizeof(Datum) * (size_t) n);
+	lookup->isnull = palloc(sizeof(bool) * (size_t) n);
+	for (int i = 0; i < n; i++)
+	{
+		attnum = bms_next_member(wanted, attnum);
+		lookup->attnums[i] = (AttrNumber) attnum;
+		TupleDescCopyEntry(lookup->desc, (AttrNumber) (i + 1), row_desc,
+						   (AttrNumber) attnum);
+	}
+}
+
 CsvLookup *
-csv_lookup_create(PlanState *parent, TupleDesc desc, List *clauses,
-				  List *equalities)
+csv_lookup_create(PlanState *parent, TupleDesc row_desc, const Bitmapset *wanted,
+				  List *clauses, List *equalities)
 {
 	CsvLookup  *lookup = palloc0(sizeof(CsvLookup));
 	ListCell   *cell;
 
 	lookup->context = CurrentMemoryContext;
 	lookup->econtext = parent->ps_ExprContext;
-	lookup->desc = desc;
+	set_attributes(lookup, row_desc, wanted);
 	lookup->keys = palloc0(sizeof(Key) * list_length(equalities));
 	foreach(cell, equalities)
 	{
@@ -418,7 +439,12 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 
 	if (!hash_keys(lookup, values, isnull, &hash))
 		return true;
-	tuple = csv_form_minimal_tuple(lookup->desc, values, isnull);
+	for (int i = 0; i < lookup->desc->natts; i++)
+	{
+		lookup->values[i] = values[lookup->attnums[i] - 1];
+		lookup->isnull[i] = isnull[lookup->attnums[i] - 1];
+	}
+	tuple = csv_form_minimal_tuple(lookup->desc, lookup->values, lookup->isnull);
 	if (lookup->files == NULL && !keep_in_memory(lookup, tuple, hash))
 	{
 		kept = lookup->needs_files;
@@ -437,8 +463,8 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 static bool
 keep_rows(CsvLookup *lookup, CsvTableScan *scan)
 {
-	Datum	   *values = palloc0(sizeof(Datum) * lookup->desc->natts);
-	bool	   *isnull = palloc(sizeof(bool) * lookup->desc->natts);
+	Datum	   *values = palloc0(sizeof(Datum) * lookup->row_natts);
+	bool	   *isnull = palloc(sizeof(bool) * lookup->row_natts);
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext,
 													  "csv_gpu_fdw hashes",
 													  ALLOCSET_SMALL_SIZES);
@@ -446,7 +472,7 @@ keep_rows(CsvLookup *lookup, CsvTableScan *scan)
 	bool		fits = true;
 
 	/* attributes that are not wanted stay NULL */
-	memset(isnull, true, lookup->desc->natts);
+	memset(isnull, true, lookup->row_natts);
 	while (fits && csv_table_scan_next(scan, values, isnull))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -593,7 +619,12 @@ csv_lookup_next(CsvLookup *lookup, Datum *values, bool *isnull)
 	memset(&whole, 0, sizeof(whole));
 	whole.t_len = tuple->t_len + MINIMAL_TUPLE_OFFSET;
 	whole.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
-	heap_deform_tuple(&whole, lookup->desc, values, isnull);
+	heap_deform_tuple(&whole, lookup->desc, lookup->values, lookup->isnull);
+	for (int i = 0; i < lookup->desc->natts; i++)
+	{
+		values[lookup->attnums[i] - 1] = lookup->values[i];
+		isnull[lookup->attnums[i] - 1] = lookup->isnull[i];
+	}
 	return true;
 }
 

@@ -50,7 +50,11 @@ typedef struct CsvLookup
 {
 	MemoryContext context;
 	ExprContext *econtext;		/* in which parameters are known */
-	TupleDesc	desc;
+	int			row_natts;		/* attributes of a row */
+	TupleDesc	desc;			/* of the tuples: the row's attributes that are wanted */
+	AttrNumber *attnums;		/* their numbers in the row */
+	Datum	   *values;			/* of one tuple */
+	bool	   *isnull;
 	struct CsvLookupKey *keys;
 	int			nkeys;
 	CsvLookupState state;
@@ -89,12 +93,13 @@ typedef struct CsvLookup
 } CsvLookup;
 
 /*
- * For rows as in `desc`, and these equalities of `clauses`.  Uses the current memory
- * context.  Everything else that it holds is released with that context, or by
- * csv_lookup_end().
+ * For rows as in `row_desc`, in which attributes that are not wanted are NULL, and these
+ * equalities of `clauses`.  Uses the current memory context.  Everything else that it
+ * holds is released with that context, or by csv_lookup_end().
  */
-extern CsvLookup *csv_lookup_create(PlanState *parent, TupleDesc desc,
-									List *clauses, List *equalities);
+extern CsvLookup *csv_lookup_create(PlanState *parent, TupleDesc row_desc,
+									const Bitmapset *wanted, List *clauses,
+									List *equalities);
 
 /*
  * Call when the scan starts again; parameters may have changed.  If it returns true,
