@@ -8,8 +8,8 @@
  *
  * A piece is a row of the custom scan: columns to merge by, the lengths of records, and
  * their bytes.  A worker's bytes are in the query's shared memory, since the queue of its
- * rows has 64 kB.  It has two parcels there, and fills one while the leader has not taken
- * the other.
+ * rows has 64 kB.  Each worker has two parcels there, and fills one while the leader has
+ * not taken the other.
  *
  * Below a Gather Merge, a piece is one record, with the columns that rows are sorted by.
  *
@@ -110,7 +110,7 @@ typedef struct RecordScan
 	StringInfoData bytes;		/* of a piece; both begin with room for a varlena's header */
 	StringInfoData lengths;
 	dsa_pointer parcels[2];
-	int			parcel;			/* the last one that was filled */
+	int			parcel;			/* that was filled last */
 	MemoryContext row_context;
 } RecordScan;
 

@@ -188,9 +188,9 @@ count_workers(RelOptInfo *baserel, const CsvPlanState *state)
 }
 
 /*
- * Does the query group by values of the table, and so many that their groups cost more
- * than to start workers?  The planner takes each worker to have all groups, so more
- * workers make such a plan look worse.
+ * Does the query form many groups by values of the table?  The planner takes each worker
+ * to have all groups.  If sending them costs more than starting workers, more workers
+ * make a plan look worse.
  */
 static bool
 has_many_groups(PlannerInfo *root, const RelOptInfo *baserel)
@@ -210,8 +210,8 @@ has_many_groups(PlannerInfo *root, const RelOptInfo *baserel)
 }
 
 /*
- * The workers of a parallel join are those of the table on its outer side.  So a small
- * table gets as many as the largest one of a query.
+ * A parallel join has the workers of the table on its outer side.  So a small table gets
+ * as many as the largest table of the query.
  */
 static int
 count_join_workers(PlannerInfo *root, RelOptInfo *baserel)
