@@ -448,6 +448,18 @@ copy_table(CopyTo *copy)
 	table_endscan(scan);
 }
 
+/* write to the file; few bytes wait, since sorted rows come one by one */
+static void
+add_bytes(CopyTo *copy, const char *bytes, int n)
+{
+	if (copy->output.len + n > CSV_WRITE_BYTES)
+		write_records(copy);
+	if (n > CSV_WRITE_BYTES)
+		write_bytes(copy, bytes, n);
+	else
+		appendBinaryStringInfoNT(&copy->output, bytes, n);
+}
+
 /* each record of a piece has its line break */
 static void
 add_piece(CopyTo *copy, TupleTableSlot *slot)
@@ -458,23 +470,14 @@ add_piece(CopyTo *copy, TupleTableSlot *slot)
 	csv_records_take(slot, copy->query->planstate, &piece);
 	copy->nrows += (uint64) piece.nrecords;
 	if (copy->file != NULL)
+		add_bytes(copy, piece.bytes, piece.nbytes);
+	while (copy->file == NULL && piece.nrecords > 0)
 	{
-		/* sorted rows come one by one */
-		if (copy->output.len + piece.nbytes > CSV_WRITE_BYTES)
-			write_records(copy);
-		if (piece.nbytes > CSV_WRITE_BYTES)
-			write_bytes(copy, piece.bytes, piece.nbytes);
-		else
-			appendBinaryStringInfoNT(&copy->output, piece.bytes, piece.nbytes);
-	}
-	else
-		while (piece.nrecords > 0)
-		{
-			int			length = csv_records_next(&piece, &record);
+		int			length = csv_records_next(&piece, &record);
 
-			appendBinaryStringInfoNT(&copy->output, record, length - 1);
-			end_record(copy);
-		}
+		appendBinaryStringInfoNT(&copy->output, record, length - 1);
+		end_record(copy);
+	}
 	csv_records_release(&piece);
 }
 

@@ -14,7 +14,7 @@
  * Below a Gather Merge, a piece is one record, with the columns that rows are sorted by.
  *
  * A Gather of a plain table's scan becomes a Gather Merge by the numbers of the table's
- * blocks, since each worker gets runs of blocks in rising order.  They are counted from
+ * blocks, since each worker gets runs of blocks in rising order.  The numbers count from
  * the block where the scan begins, because synchronize_seqscans lets it begin anywhere.
  * A piece has a run of blocks without a gap: then no other process has blocks between
  * them.  A process waits until the runs before its own were fetched.  So it gets runs for
@@ -104,7 +104,6 @@ typedef struct RecordScan
 	CsvWriter  *writer;			/* NULL: no row so far */
 	TupleTableSlot *next;		/* a row that belongs to the next piece, or NULL */
 	bool		is_at_end;
-	int			most_bytes;		/* which complete a piece */
 	BlockNumber first_block;	/* of a piece */
 	BlockNumber last_block;
 	StringInfoData bytes;		/* of a piece; both begin with room for a varlena's header */
@@ -437,7 +436,6 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	const CustomScan *plan = (const CustomScan *) css->ss.ps.plan;
 
 	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
-	scan->most_bytes = scan->mode == MODE_SORTED ? 1 : CSV_PIECE_BYTES;
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt, "csv_gpu_fdw row",
 											  ALLOCSET_DEFAULT_SIZES);
 	initStringInfo(&scan->bytes);
@@ -529,10 +527,10 @@ continues_run(RecordScan *scan, bool is_first)
 
 /* bytes of a varlena; the caller's memory context is the query's */
 static void
-begin_bytes(StringInfo bytes, int most)
+begin_bytes(StringInfo bytes)
 {
 	/* one long record may have made it large */
-	if (bytes->maxlen / 4 > Max(most, CSV_PIECE_BYTES))
+	if (bytes->maxlen > 4 * CSV_PIECE_BYTES)
 	{
 		pfree(bytes->data);
 		initStringInfo(bytes);
@@ -548,10 +546,10 @@ end_bytes(StringInfo bytes)
 }
 
 /*
- * An empty parcel.  0: there has been none for a while, and the queue of rows is a better
- * place to wait.
+ * The parcel that is next, empty.  NULL: it has been full for a while, and the queue of
+ * rows is a better place to wait.
  */
-static dsa_pointer
+static CsvParcel *
 find_parcel(RecordScan *scan, dsa_area *area)
 {
 	dsa_pointer *at = &scan->parcels[scan->parcel ^= 1];
@@ -568,33 +566,30 @@ find_parcel(RecordScan *scan, dsa_area *area)
 	{
 		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 					  CSV_PARCEL_MS, PG_WAIT_EXTENSION) & WL_TIMEOUT)
-			return InvalidDsaPointer;
+			return NULL;
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
-	return *at;
+	return parcel;
 }
 
 /* put the piece's bytes into a parcel, if that is better; otherwise returns 0 */
 static dsa_pointer
 fill_parcel(RecordScan *scan)
 {
-	dsa_area   *area = scan->css.ss.ps.state->es_query_dsa;
 	int			n = scan->bytes.len - VARHDRSZ;
-	dsa_pointer at;
 	CsvParcel  *parcel;
 
 	if (!IsParallelWorker() || n <= CSV_QUEUE_BYTES || n > CSV_PARCEL_BYTES)
 		return InvalidDsaPointer;
-	at = find_parcel(scan, area);
-	if (!DsaPointerIsValid(at))
-		return at;
-	parcel = dsa_get_address(area, at);
+	parcel = find_parcel(scan, scan->css.ss.ps.state->es_query_dsa);
+	if (parcel == NULL)
+		return InvalidDsaPointer;
 	memcpy(parcel->bytes, scan->bytes.data + VARHDRSZ, (size_t) n);
 	parcel->nbytes = n;
 	pg_atomic_write_u32(&parcel->is_full, 1);
 	scan->bytes.len = VARHDRSZ + CSV_QUEUE_BYTES;
-	return at;
+	return scan->parcels[scan->parcel];
 }
 
 static void
@@ -613,13 +608,14 @@ add_record(RecordScan *scan, const TupleTableSlot *row)
 static bool
 next_piece(RecordScan *scan, TupleTableSlot *piece)
 {
+	int			most = scan->mode == MODE_SORTED ? 1 : CSV_PIECE_BYTES;
 	int			n = 0;
 	TupleTableSlot *row;
 	ListCell   *cell;
 
-	begin_bytes(&scan->bytes, scan->most_bytes);
-	begin_bytes(&scan->lengths, scan->most_bytes);
-	while (scan->bytes.len - VARHDRSZ < scan->most_bytes && (row = next_row(scan)) != NULL)
+	begin_bytes(&scan->bytes);
+	begin_bytes(&scan->lengths);
+	while (scan->bytes.len - VARHDRSZ < most && (row = next_row(scan)) != NULL)
 	{
 		if (scan->mode == MODE_RUNS && !continues_run(scan, scan->lengths.len == VARHDRSZ))
 		{
@@ -637,7 +633,7 @@ next_piece(RecordScan *scan, TupleTableSlot *piece)
 		return false;
 	if (scan->mode == MODE_RUNS)
 	{
-		if (scan->bytes.len - VARHDRSZ >= scan->most_bytes)
+		if (scan->bytes.len - VARHDRSZ >= most)
 			limit_runs(scan, true);
 		piece->tts_isnull[n] = false;
 		piece->tts_values[n++] = Int64GetDatum(scan->first_block);
@@ -665,7 +661,7 @@ write_files(RecordScan *scan, TupleTableSlot *list)
 	}
 	if (scan->writer == NULL)
 		return false;
-	begin_bytes(&scan->bytes, scan->most_bytes);
+	begin_bytes(&scan->bytes);
 	csv_writer_end(scan->writer, false, &scan->bytes);
 	scan->writer = NULL;
 	list->tts_isnull[0] = false;

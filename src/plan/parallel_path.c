@@ -211,7 +211,8 @@ has_many_groups(PlannerInfo *root, const RelOptInfo *baserel)
 
 /*
  * A parallel join has the workers of the table on its outer side.  So a small table gets
- * as many as the largest table of the query.
+ * as many as the largest table of the query.  It gets one at least: each worker may read
+ * all of a small plain table, if it shares a table of ours.
  */
 static int
 count_join_workers(PlannerInfo *root, RelOptInfo *baserel)

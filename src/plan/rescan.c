@@ -32,9 +32,9 @@
  * How often the scans of a correlated subquery are repeated is not known when the subquery
  * is planned.  So it is assumed: for all rows of the outer table, and at least this often.
  * A lower number hides other costs.  Reading the file and keeping its rows costs all plans
- * of the outer query the same, so what tells these apart is the lookups alone.  With 10,000
- * for 800,000 rows, a scan of partsupp in TPC-H Q20 cost 17 million, more than 99 percent
- * of which were reading and keeping lineitem.
+ * of the outer query the same, so the lookups alone tell these apart.  With 10,000 for
+ * 800,000 rows, a scan of partsupp in TPC-H Q20 cost 17 million.  Reading and keeping
+ * lineitem was more than 99 percent of this cost.
  */
 #define SUBQUERY_LOOPS		10000
 
@@ -239,11 +239,11 @@ kept_bytes(const RelOptInfo *baserel, double nrows)
 }
 
 /*
- * Could a nested loop over a scan that looks rows up be much worse than a hash join, if there are more
- * outer rows than estimated?  So it costs as if all rows came out and were compared:
- * more than a hash join that compares them, but less than a nested loop over a scan
- * without parameters, which never looks up.  It is different if columns are resident,
- * or if the outer values decide which files are read.
+ * Could a nested loop over a scan that looks rows up be much worse than a hash join, if
+ * there are more outer rows than estimated?  So it costs as if all rows came out and were
+ * compared: more than a hash join that compares them, but less than a nested loop over a
+ * scan without parameters, which never looks up.  It is different if columns are
+ * resident, or if the outer values decide which files are read.
  */
 static bool
 is_risky(const RelOptInfo *baserel, const CsvPlanState *state, Relids outer,
