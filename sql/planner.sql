@@ -55,8 +55,8 @@ SELECT plan('SELECT k, count(DISTINCT a), count(DISTINCT b) FROM t GROUP BY k');
 RESET work_mem;
 RESET csv_gpu_fdw.engine;
 
--- where a scan reads the file, it is read once; where it does not, again and again, if there is
--- memory for ten times the rows
+-- where a scan reads the file, it is read once, even if little is joined; where it does not, again
+-- and again
 SET work_mem = '32MB';
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
 SELECT plan('SELECT t.x FROM (SELECT 7000 AS a OFFSET 0) one, t WHERE t.a = one.a');
@@ -86,10 +86,6 @@ BEGIN
   EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
   RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
 END $$;
-CREATE FUNCTION times() RETURNS int LANGUAGE sql AS $$
-  SELECT (cost('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i') /
-          cost('SELECT t.x FROM generate_series(1, 10) i, t WHERE t.a = i'))::int;
-$$;
 -- a correlated subquery is repeated, so that one scan costs little; other subqueries are not
 SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = i) FROM generate_series(1, 100) i') < 10 * cost('SELECT sum(x) FROM t WHERE a = 1') AS aggregates;
 SELECT cost('SELECT (SELECT x FROM t WHERE a = i LIMIT 1) FROM generate_series(1, 100) i') < 10 * cost('SELECT x FROM t WHERE a = 1') AS rows;
@@ -106,14 +102,12 @@ SET enable_mergejoin = off;
 SET enable_material = off;
 SET work_mem = '32MB';
 SELECT plan('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i');
-SELECT times() < 2 AS in_memory;
 RESET enable_hashjoin;
 -- a few rows of a large table: a hash join reads the file no more often
 SELECT plan('SELECT t.x FROM generate_series(1, 20) i, outer_rows, t WHERE outer_rows.j = i.i AND t.a = outer_rows.i');
 
--- if there is no memory for ten times the rows that are expected, at the cost of reading all rows
--- each time: more than a hash join, less than a loop that never looks up; no cost is added if it
--- decides which files are read, or if no rows are kept
+-- where a hash join is possible, each outer row costs as much as reading all rows; no cost is added
+-- if it decides which files are read, or if no rows are kept
 RESET work_mem;
 SELECT plan('SELECT t.x FROM (SELECT 7000 AS a OFFSET 0) one, t WHERE t.a = one.a');
 SELECT plan('SELECT FROM (SELECT 7000 AS a OFFSET 0) one WHERE EXISTS (SELECT FROM t WHERE t.a = one.a AND t.k <> one.a % 5 AND t.x <> one.a)');

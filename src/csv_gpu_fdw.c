@@ -27,6 +27,7 @@ _PG_init(void)
 	csv_settings_define();
 	csv_copy_init();
 	csv_joins_init();
+	csv_hash_joins_init();
 	csv_record_scan_init();
 	MarkGUCPrefixReserved("csv_gpu_fdw");
 }

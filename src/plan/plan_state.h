@@ -171,4 +171,9 @@ extern List *csv_find_equalities(PlannerInfo *root, const CsvPlanState *state,
 extern Cost csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state,
 							  Cost read_cost, Relids outer, double nfound);
 
+/* ---- hash_joins.c ---- */
+
+/* installs a hook that plans hash joins instead of nested loops over all rows of a relation */
+extern void csv_hash_joins_init(void);
+
 #endif							/* CSV_PLAN_STATE_H */

@@ -34,20 +34,9 @@
  * A lower number hides other costs.  Reading the file and keeping its rows costs all plans
  * of the outer query the same, so the lookups alone tell these apart.  With 10,000 for
  * 800,000 rows, a scan of partsupp in TPC-H Q20 cost 17 million.  Reading and keeping
- * lineitem was more than 99 percent of this cost.
+ * lineitem was more than 99 percent of this cost.  Joins that cannot hash have as many loops.
  */
-#define SUBQUERY_LOOPS		10000
-
-/*
- * A hash join, too, reads the file and keeps its rows once.  So lookups save little where
- * a hash join is possible, and lose much if there are more outer rows than estimated.
- * The cost of reading and keeping is divided by this many outer rows at most.  Without a
- * limit, a nested loop with a few outer rows seems to cost next to nothing.
- */
-#define MOST_JOIN_LOOPS		10
-
-/* estimates of rows are often too low: this many times the rows must fit in memory */
-#define SAFE_FACTOR		10
+#define ASSUMED_LOOPS		10000
 
 /* is it a column of the relation, with or without a relabeled type? */
 static bool
@@ -181,33 +170,11 @@ count_subquery_loops(const PlannerInfo *root)
 
 				if (param->paramkind == PARAM_EXEC &&
 					param->paramid == item->paramId)
-					nloops = Max(Max(nloops, SUBQUERY_LOOPS),
+					nloops = Max(Max(nloops, ASSUMED_LOOPS),
 								 rows_of_table(root, item->item));
 			}
 		}
 	return nloops;
-}
-
-/* how often the scan is repeated for rows of these relations; at least 1 */
-static double
-count_loops(PlannerInfo *root, const CsvPlanState *state, Relids outer)
-{
-	double		nloops = 0;
-	int			relid = -1;
-
-	/* as for the scan of an index */
-	while ((relid = bms_next_member(outer, relid)) >= 0)
-	{
-		RelOptInfo *rel = relid < root->simple_rel_array_size ?
-			root->simple_rel_array[relid] : NULL;
-
-		if (rel != NULL && rel->rows > 0 &&
-			(nloops == 0 || rel->rows < nloops))
-			nloops = rel->rows;
-	}
-	if (enable_hashjoin && !state->resident)
-		nloops = Min(nloops, MOST_JOIN_LOOPS);
-	return Max(nloops, 1) * count_subquery_loops(root);
 }
 
 /* rows that are kept, because they may come out for some parameters */
@@ -239,38 +206,22 @@ kept_bytes(const RelOptInfo *baserel, double nrows)
 }
 
 /*
- * Could a nested loop over a scan that looks rows up be much worse than a hash join, if
- * there are more outer rows than estimated?  So it costs as if all rows came out and were
- * compared: more than a hash join that compares them, but less than a nested loop over a
- * scan without parameters, which never looks up.  It is different if columns are
- * resident, or if the outer values decide which files are read.
+ * A hash join, too, reads the file and keeps its rows once.  So lookups save little where
+ * a hash join is possible, and lose much if there are more outer rows than estimated.
+ * So each outer row costs as if the file were read again, and all rows came out and were
+ * compared.  It is different if columns are resident, or if the outer values decide
+ * which files are read.
  */
-static bool
-is_risky(const RelOptInfo *baserel, const CsvPlanState *state, Relids outer,
-		 double nbytes)
+static Cost
+join_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost)
 {
+	RelOptInfo *baserel = root->simple_rel_array[state->relid];
 	const CsvPlanState *base = baserel->fdw_private;
 
-	return !bms_is_empty(outer) && !state->resident &&
-		list_length(state->file_clauses) <= list_length(base->file_clauses) &&
-		SAFE_FACTOR * nbytes > get_hash_memory_limit();
-}
-
-/* is it on the inner side of a semijoin or antijoin, whose nested loops cost less? */
-static bool
-is_only_tested(PlannerInfo *root, const RelOptInfo *baserel)
-{
-	ListCell   *cell;
-
-	foreach(cell, root->join_info_list)
-	{
-		const SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, cell);
-
-		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
-			bms_is_member((int) baserel->relid, join->syn_righthand))
-			return true;
-	}
-	return false;
+	if (state->resident ||
+		list_length(state->file_clauses) > list_length(base->file_clauses))
+		return read_cost;
+	return read_cost + kept_rows(root, baserel) * (cpu_tuple_cost + 2 * cpu_operator_cost);
 }
 
 Cost
@@ -278,21 +229,25 @@ csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost,
 				  Relids outer, double nfound)
 {
 	RelOptInfo *baserel = root->simple_rel_array[state->relid];
-	double		nloops = count_loops(root, state, outer);
+	double		nloops = count_subquery_loops(root);
 	double		nreads = state->resident ? CSV_SCANS_OF_RESIDENT : 1;
 	Cost		scan_cost = (COST_PER_LOOKUP + nfound) * cpu_operator_cost;
 	Cost		fill_cost;
 	double		nrows;
 	double		nbytes;
 
-	if ((bms_is_empty(outer) && nreads >= nloops) || !can_look_up(root, state))
+	if (!can_look_up(root, state))
+		return read_cost;
+	if (!bms_is_empty(outer) && nloops == 1)
+	{
+		if (enable_hashjoin)
+			return join_cost(root, state, read_cost);
+		nloops = ASSUMED_LOOPS;
+	}
+	if (nreads >= nloops)
 		return read_cost;
 	nrows = kept_rows(root, baserel);
 	nbytes = kept_bytes(baserel, nrows);
-	if (is_risky(baserel, state, outer, nbytes))
-		return read_cost + nrows *
-			(cpu_tuple_cost +
-			 (is_only_tested(root, baserel) ? 0.5 : 2) * cpu_operator_cost);
 	/* as for the hash of a join, whose rows come out first */
 	fill_cost = read_cost + nrows * (2 * cpu_tuple_cost + cpu_operator_cost);
 	if (nbytes > get_hash_memory_limit())

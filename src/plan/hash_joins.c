@@ -1,0 +1,121 @@
+/*
+ * hash_joins.c
+ *		Plans hash joins where nested loops seem cheaper because few rows are expected.
+ *
+ * The planner multiplies the selectivities of all clauses.  So a join by two columns, or a
+ * join of joins, is often estimated at one row, where millions come.  A nested loop over all
+ * rows of the inner relation then costs less than a hash join by next to nothing, and
+ * takes hours longer.  Files are large, and have neither keys nor extended statistics that
+ * would correct the estimate.
+ */
+#include "postgres.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+
+#include "plan/plan_state.h"
+
+static set_join_pathlist_hook_type next_hook = NULL;
+
+/* are there foreign tables of ours among the relations (or anywhere, without relids)? */
+static bool
+has_tables(const PlannerInfo *root, Relids relids)
+{
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		const RelOptInfo *rel = root->simple_rel_array[i];
+
+		if (rel == NULL ||
+			(relids != NULL && !bms_overlap(rel->relids, relids) &&
+			 !bms_overlap(rel->top_parent_relids, relids)))
+			continue;
+		if (rel->fdwroutine != NULL && rel->fdwroutine->GetForeignPaths == csv_get_paths)
+			return true;
+		if (rel->subroot != NULL && has_tables(rel->subroot, NULL))
+			return true;
+	}
+	return false;
+}
+
+static bool
+can_hash(const RelOptInfo *joinrel, const RelOptInfo *outer, const RelOptInfo *inner,
+		 JoinType jointype, const List *clauses)
+{
+	ListCell   *cell;
+
+	foreach(cell, clauses)
+	{
+		const RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+
+		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
+			(IS_OUTER_JOIN(jointype) && RINFO_IS_PUSHED_DOWN(clause, joinrel->relids)))
+			continue;
+		if ((bms_is_subset(clause->left_relids, outer->relids) &&
+			 bms_is_subset(clause->right_relids, inner->relids)) ||
+			(bms_is_subset(clause->right_relids, outer->relids) &&
+			 bms_is_subset(clause->left_relids, inner->relids)))
+			return true;
+	}
+	return false;
+}
+
+/* the paths without nested loops that go through all rows of `inner` for each of `outer` */
+static List *
+without_loops(List *paths, const RelOptInfo *outer, const RelOptInfo *inner)
+{
+	ListCell   *cell;
+
+	foreach(cell, paths)
+	{
+		const JoinPath *path = lfirst(cell);
+
+		if (IsA(path, NestPath) && path->outerjoinpath->parent == outer &&
+			path->innerjoinpath->parent == inner &&
+			!bms_overlap(PATH_REQ_OUTER(path->innerjoinpath), outer->relids))
+			paths = foreach_delete_current(paths, cell);
+	}
+	return paths;
+}
+
+static void
+replace_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner,
+			  JoinType jointype, JoinPathExtraData *extra)
+{
+	int			npaths = list_length(joinrel->pathlist) +
+		list_length(joinrel->partial_pathlist);
+
+	if (next_hook != NULL)
+		next_hook(root, joinrel, outer, inner, jointype, extra);
+	if (!enable_hashjoin || !enable_nestloop ||
+		!can_hash(joinrel, outer, inner, jointype, extra->restrictlist) ||
+		!has_tables(root, joinrel->relids))
+		return;
+	joinrel->pathlist = without_loops(joinrel->pathlist, outer, inner);
+	joinrel->partial_pathlist = without_loops(joinrel->partial_pathlist, outer, inner);
+	if (list_length(joinrel->pathlist) + list_length(joinrel->partial_pathlist) == npaths)
+		return;
+
+	/* other paths are no longer there, because they cost more than a nested loop */
+	enable_nestloop = false;
+	PG_TRY();
+	{
+		add_paths_to_joinrel(root, joinrel, outer, inner, jointype, extra->sjinfo,
+							 extra->restrictlist);
+		if (jointype == JOIN_INNER)
+			add_paths_to_joinrel(root, joinrel, inner, outer, jointype, extra->sjinfo,
+								 extra->restrictlist);
+	}
+	PG_FINALLY();
+	{
+		enable_nestloop = true;
+	}
+	PG_END_TRY();
+}
+
+void
+csv_hash_joins_init(void)
+{
+	next_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = replace_loops;
+}
