@@ -475,4 +475,13 @@ csv_log_message(const char *prefix, const char *message)
 #endif
 }
 
+/* from 16 on, a Var names the outer join that may make it NULL */
+static inline void
+csv_set_nulled(Var *var, int join)
+{
+#if PG_VERSION_NUM >= 160000
+	var->varnullingrels = bms_make_singleton(join);
+#endif
+}
+
 #endif							/* CSV_COMPAT_H */

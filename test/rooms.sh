@@ -32,7 +32,7 @@ declare -A may_include=(
 	[scan]='reader query table program batches groups'
 	[plan]='reader query table program batches groups scan'
 	[output]='reader table batches scan'
-	[load]='reader query wire table program batches scan output'
+	[load]='reader query wire table program batches scan plan output'
 	[import]='reader table batches scan'
 	[src]='reader query table program batches groups scan plan output load import'
 )

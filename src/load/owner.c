@@ -25,6 +25,7 @@
 #include "compat.h"
 #include "load/heap_pages.h"
 #include "load/owner.h"
+#include "plan/plan_state.h"
 
 /* COPY keeps a buffer pinned for each of the last partitions, up to this number */
 #define CSV_COPY_PINS	32
@@ -116,7 +117,7 @@ csv_find_owner(Relation target, const List *attnums)
 	if (relkind == RELKIND_RELATION && target->rd_tableam != GetHeapamTableAmRoutine())
 		return "its access method is not heap";
 	if ((relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE) &&
-		(planner_hook != NULL || create_upper_paths_hook != NULL) &&
+		(csv_is_plan_hooked() || create_upper_paths_hook != NULL) &&
 		!is_plain_insert(plan_insert(target, attnums), RelationGetRelid(target)))
 		return "another library keeps its rows";
 	return NULL;
@@ -152,7 +153,7 @@ csv_find_reader(Relation source, const List *attnums)
 {
 	const PlannedStmt *plan;
 
-	if (planner_hook == NULL && set_rel_pathlist_hook == NULL)
+	if (!csv_is_plan_hooked() && set_rel_pathlist_hook == NULL)
 		return NULL;
 	plan = pg_plan_query(csv_read_query(source, attnums), "", 0, NULL);
 	return is_plain_read(plan, RelationGetRelid(source)) ?

@@ -176,4 +176,12 @@ extern Cost csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state,
 /* installs a hook that plans hash joins instead of nested loops over all rows of a relation */
 extern void csv_hash_joins_init(void);
 
+/* ---- decorrelate.c ---- */
+
+/* installs a planner that joins the groups of correlated aggregates */
+extern void csv_decorrelate_init(void);
+
+/* has another library a planner? */
+extern bool csv_is_plan_hooked(void);
+
 #endif							/* CSV_PLAN_STATE_H */

@@ -119,6 +119,17 @@ sub subquery
 		"(SELECT * FROM $table ORDER BY id LIMIT 50)");
 }
 
+# a correlated aggregate, whose groups may be joined
+sub aggregate
+{
+	my ($outer) = @_;
+
+	return '(SELECT ' . pick('count(*)', 'count(e.t)', 'sum(e.n)', '0.5 * avg(e.k)', 'max(e.l)', 'sum(e.n * e.k) - min(e.id)',
+		'count(DISTINCT e.k)', 'sum(e.s) FILTER (WHERE e.k < 50)', 'sum(e.n) / 3', "coalesce(sum(e.k), 0) + $outer.id",
+		'sum(e.k) / (count(*) + 1)')
+	  . ' FROM ' . table() . ' e WHERE ' . equalities('e', $outer) . ' AND ' . condition('e') . ')';
+}
+
 sub make_query
 {
 	my @kinds = ('JOIN', 'JOIN', 'JOIN', 'LEFT JOIN', 'RIGHT JOIN');
@@ -129,8 +140,10 @@ sub make_query
 	$where .= pick(' AND ', ' AND NOT ') . 'EXISTS (SELECT FROM ' . table() . ' e WHERE ' . equalities('e', pick('x', 'y'))
 	  . ' AND ' . condition('e') . ')'
 	  if chance(0.3);
+	$where .= ' AND ' . pick('x.n', 'y.k', '7') . pick(' < ', ' >= ', ' = ') . aggregate(pick('x', 'y')) if chance(0.2);
 	return pick(
 		"SELECT x.*, y.id FROM $from $where",
+		'SELECT x.id, ' . aggregate('x') . ', ' . aggregate('y') . " FROM $from $where AND x.id < 30",
 		"SELECT x.id, y.t FROM $from $where",
 		"SELECT y.k, count(*), sum(x.id) FROM $from $where GROUP BY y.k",
 		"SELECT count(*), count(x.t), count(y.u) FROM $from $where",

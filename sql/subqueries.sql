@@ -1,0 +1,85 @@
+--
+-- Correlated aggregates whose groups are joined, and which are not.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+LOAD 'csv_gpu_fdw';
+
+-- is a subquery of it repeated?
+CREATE FUNCTION is_repeated(query text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+    IF line ~ 'SubPlan' THEN
+      RETURN true;
+    END IF;
+  END LOOP;
+  RETURN false;
+END $$;
+CREATE FOREIGN TABLE sold (k int, s smallint, n numeric(10,2), x int, f float8, t text, v varchar(9))
+  SERVER csv OPTIONS (filename 'regress_csv/sold.csv', log_verbosity 'silent');
+CALL write_query('sold.csv', $$SELECT string_agg(CASE WHEN i % 500 = 0 THEN E'bad\n' WHEN i % 7 = 0 THEN format(E',%s,%s,,1.5,%s,\n', i % 5, i, i % 3) ELSE format(E'%s,%s,%s,%s,1e300,%s,%s\n', i % 50, i % 5, i % 90 / 4.0, i % 11, i % 3, i % 3) END, '') FROM generate_series(1, 3000) i$$);
+CREATE TABLE plain AS SELECT * FROM sold;
+CREATE TABLE part AS SELECT i AS k, i::bigint AS l, i % 6 AS s, (i % 4)::text AS t, i % 3000 AS q FROM generate_series(-3, 60) i UNION ALL SELECT NULL, NULL, 1, NULL, 7;
+
+-- the plan, and rows that differ from those of the plain table
+CREATE FUNCTION compare(query text) RETURNS TABLE (repeated bool, rows bigint, differing bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  other text := replace(query, 'sold', 'plain');
+BEGIN
+  EXECUTE 'CREATE TEMP TABLE ours AS ' || query;
+  EXECUTE 'CREATE TEMP TABLE others AS ' || other;
+  RETURN QUERY EXECUTE format('SELECT %L::bool, (SELECT count(*) FROM ours), (SELECT count(*) FROM ((TABLE ours EXCEPT ALL TABLE others) UNION ALL (TABLE others EXCEPT ALL TABLE ours)) d)', is_repeated(query));
+  DROP TABLE ours, others;
+END $$;
+
+-- in WHERE and SELECT; rows without a group; keys that are null
+SELECT * FROM compare('SELECT * FROM part WHERE q < (SELECT 0.2 * avg(n) FROM sold WHERE sold.k = part.k)');
+SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE k = part.k) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT count(x) + coalesce(sum(n), -1) + part.q FROM sold WHERE part.k = k AND s = part.s AND x > 3) FROM part');
+SELECT * FROM compare('SELECT * FROM part WHERE 0 = (SELECT count(*) FROM sold WHERE k = part.k)');
+SELECT * FROM compare('SELECT * FROM part WHERE k IS NULL OR 10 < (SELECT max(n) - min(n) / 2 FROM sold WHERE k = part.k)');
+SELECT * FROM compare('SELECT * FROM part WHERE coalesce((SELECT sum(x * n) FROM sold WHERE k = part.k), 0) > (SELECT 3.0 * count(DISTINCT x) FILTER (WHERE t = ''1'') FROM sold WHERE s = part.s)');
+SELECT * FROM compare('SELECT t, (SELECT count(*) FROM sold WHERE t = part.t), (SELECT max(x) FROM sold WHERE v = part.t) FROM part');
+SELECT * FROM compare('SELECT l, (SELECT sum(x) FROM sold WHERE k = l) AS a, (SELECT sum(x) FROM sold WHERE s = l + 1) AS b FROM part');
+SELECT * FROM compare('SELECT k, CASE WHEN k > 0 THEN (SELECT 10 / sum(k) FROM sold WHERE k = part.k) END FROM part');
+SELECT * FROM compare('SELECT a.k, b.q FROM part a LEFT JOIN part b ON a.k = b.q + 1 WHERE a.q < (SELECT avg(n) FROM sold WHERE k = b.k AND s = a.s)');
+-- in subqueries, views and CTEs
+SELECT * FROM compare('SELECT * FROM part WHERE k IN (SELECT k FROM part p WHERE q < (SELECT avg(n) FROM sold WHERE k = p.k))');
+SELECT * FROM compare('WITH w AS MATERIALIZED (SELECT k, (SELECT sum(x) FROM sold WHERE k = part.k) AS sum FROM part) SELECT * FROM w UNION ALL SELECT * FROM w');
+SELECT * FROM compare('SELECT s, count(*) FROM part WHERE 5 < (SELECT count(*) FROM sold WHERE k = part.k) GROUP BY s HAVING s > (SELECT avg(x) / 9 FROM sold WHERE s = part.s)');
+SELECT * FROM compare('SELECT DISTINCT (SELECT count(*) FROM sold WHERE s = part.s) AS count FROM part ORDER BY count');
+PREPARE two_times (int) AS SELECT count(*) FROM part WHERE q < (SELECT $1 * avg(n) FROM sold WHERE sold.k = part.k AND x > $1);
+EXECUTE two_times (1);
+EXECUTE two_times (2);
+
+-- an ERROR could come from groups for which nobody asks
+CREATE TEMP TABLE some_parts AS SELECT k, q FROM part WHERE k BETWEEN 1 AND 5;
+SELECT * FROM compare('SELECT * FROM some_parts p WHERE 0 < (SELECT 1 / sum(k) FROM sold WHERE k = p.k)');
+SELECT * FROM compare('SELECT * FROM some_parts p WHERE 0 < (SELECT sum(1 / k) FROM sold WHERE k = p.k)');
+SELECT is_repeated('SELECT (SELECT sum(f * f) FROM sold WHERE k = p.k) FROM some_parts p');
+SELECT is_repeated('SELECT (SELECT sum(f) FROM sold WHERE k = p.k) FROM some_parts p');
+SELECT is_repeated('SELECT (SELECT min(t::int) FROM sold WHERE k = p.k) FROM some_parts p');
+
+-- not by equalities of columns; not with other outer values; not only an aggregate
+SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE k < part.k) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE k = part.k AND x < part.q) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE k + 1 = part.k) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT sum(x + part.k) FROM sold WHERE k = part.k) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE k = part.k HAVING count(*) > 55) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE k = part.k OFFSET 1) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE k = part.k GROUP BY s ORDER BY 1 LIMIT 1) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT string_agg(t, '','' ORDER BY t) FROM sold WHERE k = part.k) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE k = part.k AND random() >= 0) FROM part');
+SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE t COLLATE "C" = part.t) FROM part');
+-- a query that is itself repeated
+SELECT * FROM compare('SELECT k, (SELECT max(p.q) FROM part p WHERE p.s = part.s AND p.q > (SELECT avg(n) FROM sold WHERE k = p.k)) FROM part');
+-- rows that are locked or changed
+SELECT is_repeated('SELECT * FROM part WHERE q < (SELECT avg(n) FROM sold WHERE sold.k = part.k) FOR UPDATE');
+SELECT is_repeated('UPDATE part SET q = (SELECT count(*) FROM sold WHERE sold.k = part.k)');
+-- plain tables are left alone
+SELECT is_repeated('SELECT k, (SELECT count(*) FROM plain WHERE k = part.k) FROM part');
+
+\i :teardown

@@ -1,0 +1,454 @@
+/*
+ * decorrelate.c
+ *		Joins the groups of a correlated aggregate, instead of computing it for each outer row.
+ *
+ *		SELECT ... FROM part WHERE size > (SELECT avg(n) FROM sold WHERE sold.id = part.id)
+ *
+ * gives the same rows as
+ *
+ *		SELECT ... FROM part LEFT JOIN (SELECT id, avg(n) FROM sold GROUP BY id) groups
+ *			ON groups.id = part.id WHERE size > groups.avg
+ *
+ * where all threads form the groups.  Otherwise one process would keep the table's rows by
+ * their keys.  In both cases, the file is read once.
+ *
+ * The joined query forms groups for which nobody asks, and may evaluate WHERE for them.
+ * So no ERROR may come from there.  SELECT is evaluated only for rows that are wanted.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
+#include "optimizer/tlist.h"
+#include "parser/parse_node.h"
+#include "parser/parse_relation.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "compat.h"
+#include "plan/plan_state.h"
+#include "table/option.h"
+
+/* a subquery whose groups are joined */
+typedef struct Groups
+{
+	Query	   *query;			/* keys, then aggregates */
+	List	   *keys;			/* equalities of the subquery: "key = outer value" */
+	List	   *sides;			/* of each, which argument is the key */
+	int			rtindex;		/* in the outer query */
+	bool		failed;			/* an aggregate might raise an ERROR */
+} Groups;
+
+static planner_hook_type next_planner = NULL;
+
+/* ---- which subqueries ---- */
+
+static bool
+is_file(const RangeTblEntry *rte)
+{
+	return rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE &&
+		csv_is_csv_table(rte->relid);
+}
+
+/* is it an aggregate of rows of a file, and nothing more? */
+static bool
+is_plain_aggregate(const Query *query)
+{
+	return query->commandType == CMD_SELECT && query->hasAggs &&
+		list_length(query->targetList) == 1 && query->groupClause == NIL &&
+		query->groupingSets == NIL && query->havingQual == NULL &&
+		query->distinctClause == NIL && query->limitCount == NULL &&
+		query->limitOffset == NULL && query->rowMarks == NIL && !query->hasWindowFuncs &&
+		!query->hasTargetSRFs && !query->hasSubLinks &&
+		list_length(query->rtable) == 1 && is_file(linitial(query->rtable));
+}
+
+static bool
+is_candidate(Node *node)
+{
+	SubLink    *link = (SubLink *) node;
+
+	return IsA(node, SubLink) && link->subLinkType == EXPR_SUBLINK &&
+		is_plain_aggregate((Query *) link->subselect) &&
+		contain_vars_of_level(link->subselect, 1) &&
+		!contain_volatile_functions(link->subselect);
+}
+
+/* ---- the groups ---- */
+
+/*
+ * The argument of "key = outer value" that is the key, or -1.  The rows of a group must be
+ * those for which the operator is true, so it must belong to the equality that groups.
+ */
+static int
+key_side(Node *qual)
+{
+	OpExpr	   *op = (OpExpr *) qual;
+
+	if (!IsA(qual, OpExpr) || list_length(op->args) != 2)
+		return -1;
+	for (int side = 0; side < 2; side++)
+	{
+		Node	   *key = list_nth(op->args, side);
+		Node	   *value = list_nth(op->args, 1 - side);
+		Node	   *column = key;
+		TypeCacheEntry *type;
+
+		while (IsA(column, RelabelType))
+			column = (Node *) ((RelabelType *) column)->arg;
+		if (!IsA(column, Var) || ((Var *) column)->varlevelsup != 0 ||
+			((Var *) column)->varattno <= 0 ||
+			!contain_vars_of_level(value, 1) || contain_vars_of_level(value, 0))
+			continue;
+		type = lookup_type_cache(exprType(key), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
+		if (OidIsValid(type->eq_opr) && OidIsValid(type->btree_opf) &&
+			get_op_opfamily_strategy(op->opno, type->btree_opf) == BTEqualStrategyNumber &&
+			op_strict(op->opno) && op->inputcollid == exprCollation(key))
+			return side;
+	}
+	return -1;
+}
+
+/* move the equalities with outer values out of the subquery; has WHERE no other outer values? */
+static bool
+take_keys(Groups *groups)
+{
+	FromExpr   *jointree = groups->query->jointree;
+	List	   *quals = NIL;
+	ListCell   *cell;
+
+	foreach(cell, make_ands_implicit((Expr *) jointree->quals))
+	{
+		int			side;
+
+		if (!contain_vars_of_level(lfirst(cell), 1))
+		{
+			quals = lappend(quals, lfirst(cell));
+			continue;
+		}
+		side = key_side(lfirst(cell));
+		if (side < 0)
+			return false;
+		groups->keys = lappend(groups->keys, lfirst(cell));
+		groups->sides = lappend_int(groups->sides, side);
+	}
+	jointree->quals = quals == NIL ? NULL : (Node *) make_ands_explicit(quals);
+	return groups->keys != NIL;
+}
+
+/* a new column of the groups */
+static Var *
+add_column(Groups *groups, Node *expression)
+{
+	Query	   *query = groups->query;
+	int			number = list_length(query->targetList) + 1;
+
+	query->targetList = lappend(query->targetList,
+								makeTargetEntry((Expr *) expression, number,
+												psprintf("column%d", number), false));
+	return makeVarFromTargetEntry(groups->rtindex, llast(query->targetList));
+}
+
+/* add the key to the groups; returns its equality for the outer query */
+static Node *
+join_key(Groups *groups, OpExpr *equality, int side)
+{
+	Node	   *key = list_nth(equality->args, side);
+	Node	   *value = list_nth(equality->args, 1 - side);
+	const TypeCacheEntry *type =
+		lookup_type_cache(exprType(key), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
+	SortGroupClause *clause = makeNode(SortGroupClause);
+	Var		   *column = add_column(groups, key);
+	TargetEntry *target = llast(groups->query->targetList);
+
+	target->ressortgroupref = clause->tleSortGroupRef = target->resno;
+	clause->eqop = type->eq_opr;
+	clause->sortop = type->lt_opr;
+	clause->hashable = op_hashjoinable(type->eq_opr, exprType(key));
+	groups->query->groupClause = lappend(groups->query->groupClause, clause);
+	IncrementVarSublevelsUp(value, -1, 1);
+	equality->args = side == 0 ? list_make2(column, value) : list_make2(value, column);
+	return (Node *) equality;
+}
+
+/*
+ * Functions that raise no ERROR, whatever values there are: they are leakproof, or their
+ * only ERROR is about numbers of 131,072 digits.
+ */
+static bool
+is_unsafe_function(Oid function, void *context)
+{
+	switch (function)
+	{
+		case F_NUMERIC_ADD:
+		case F_NUMERIC_SUB:
+		case F_NUMERIC_MUL:
+		case F_NUMERIC_INT2:
+		case F_NUMERIC_INT4:
+		case F_NUMERIC_INT8:
+			return false;
+		default:
+			return !get_func_leakproof(function);
+	}
+}
+
+/* is it a division by a constant other than 0? */
+static bool
+is_safe_division(OpExpr *op)
+{
+	Const	   *divisor;
+
+	if (op->opfuncid != F_NUMERIC_DIV)
+		return false;
+	divisor = (Const *) eval_const_expressions(NULL, lsecond(op->args));
+	return IsA(divisor, Const) && !divisor->constisnull &&
+		DatumGetBool(DirectFunctionCall2(numeric_ne, divisor->constvalue,
+										 DirectFunctionCall1(int4_numeric, Int32GetDatum(0))));
+}
+
+/* may it raise an ERROR for some values? */
+static bool
+may_fail(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_OpExpr:
+			/* comparisons by which values are sorted do not fail */
+			if (get_op_btree_interpretation(((OpExpr *) node)->opno) != NIL ||
+				is_safe_division((OpExpr *) node))
+				return may_fail((Node *) ((OpExpr *) node)->args, NULL);
+			break;
+		case T_BoolExpr:
+		case T_BooleanTest:
+		case T_CaseExpr:
+		case T_CaseTestExpr:
+		case T_CaseWhen:
+		case T_CoalesceExpr:
+		case T_Const:
+		case T_FuncExpr:
+		case T_List:
+		case T_NullTest:
+		case T_Param:
+		case T_RelabelType:
+		case T_Var:
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_unsafe_function, NULL) ||
+		expression_tree_walker(node, may_fail, NULL);
+}
+
+/* can a group have the aggregate, even if nobody asks for it? */
+static bool
+is_safe_aggregate(const Aggref *aggref)
+{
+	const char *name = aggref->aggfnoid < FirstNormalObjectId ?
+		get_func_name(aggref->aggfnoid) : NULL;
+	Node	   *inputs = (Node *) list_make2(get_tlist_exprs(aggref->args, true),
+										 aggref->aggfilter);
+
+	if (name == NULL || aggref->agglevelsup != 0 || aggref->aggorder != NIL ||
+		contain_vars_of_level(inputs, 1) || may_fail(inputs, NULL))
+		return false;
+	if (strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0)
+		switch (linitial_oid(aggref->aggargtypes))
+		{
+			case INT2OID:
+			case INT4OID:
+			case INT8OID:
+			case NUMERICOID:
+				return true;
+			default:
+				return false;
+		}
+	return strcmp(name, "count") == 0 || strcmp(name, "min") == 0 ||
+		strcmp(name, "max") == 0 || strcmp(name, "bool_and") == 0 ||
+		strcmp(name, "bool_or") == 0 || strcmp(name, "every") == 0;
+}
+
+/* replace aggregates by columns of the groups */
+static Node *
+replace_aggregates(Node *node, void *context)
+{
+	Groups	   *groups = context;
+	Var		   *column;
+	CoalesceExpr *count;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Aggref))
+		return expression_tree_mutator(node, replace_aggregates, context);
+	if (!is_safe_aggregate((Aggref *) node))
+	{
+		groups->failed = true;
+		return node;
+	}
+	column = add_column(groups, node);
+	/* by the outer join, which has the next number */
+	csv_set_nulled(column, groups->rtindex + 1);
+	if (((Aggref *) node)->aggfnoid != F_COUNT_ && ((Aggref *) node)->aggfnoid != F_COUNT_ANY)
+		return (Node *) column;
+	/* where no rows are, there is no group */
+	count = makeNode(CoalesceExpr);
+	count->coalescetype = INT8OID;
+	count->args = list_make2(column, makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+											   Int64GetDatum(0), false, FLOAT8PASSBYVAL));
+	count->location = -1;
+	return (Node *) count;
+}
+
+/* ---- the outer query ---- */
+
+static RangeTblEntry *
+make_left_join(void)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_JOIN;
+	rte->jointype = JOIN_LEFT;
+	rte->eref = makeAlias("unnamed_join", NIL);
+	rte->inFromCl = true;
+	return rte;
+}
+
+static void
+add_join(Query *outer, Groups *groups, List *equalities)
+{
+	List	   *tables = outer->jointree->fromlist;
+	JoinExpr   *join = makeNode(JoinExpr);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	RangeTblEntry *rte = addRangeTableEntryForSubquery(make_parsestate(NULL), groups->query,
+													   makeAlias("groups", NIL), false,
+													   true)->p_rte;
+
+	outer->rtable = lappend(lappend(outer->rtable, rte), make_left_join());
+	ref->rtindex = groups->rtindex;
+	join->jointype = JOIN_LEFT;
+	join->rtindex = groups->rtindex + 1;
+	join->larg = list_length(tables) == 1 ? linitial(tables) :
+		(Node *) makeFromExpr(tables, NULL);
+	join->rarg = (Node *) ref;
+	join->quals = (Node *) make_ands_explicit(equalities);
+	outer->jointree->fromlist = list_make1(join);
+}
+
+/* returns the subquery's value if its groups can be joined, otherwise the subquery */
+static Node *
+join_groups(Query *outer, SubLink *link)
+{
+	Groups		groups = {.query = copyObject((Query *) link->subselect),
+	.rtindex = list_length(outer->rtable) + 1};
+	List	   *equalities = NIL;
+	Node	   *value;
+	ListCell   *cell;
+	ListCell   *side;
+
+	if (!take_keys(&groups))
+		return (Node *) link;
+	value = (Node *) linitial_node(TargetEntry, groups.query->targetList)->expr;
+	groups.query->targetList = NIL;
+	forboth(cell, groups.keys, side, groups.sides)
+		equalities = lappend(equalities, join_key(&groups, lfirst(cell), lfirst_int(side)));
+	value = replace_aggregates(value, &groups);
+	if (groups.failed)
+		return (Node *) link;
+	IncrementVarSublevelsUp(value, -1, 1);
+	add_join(outer, &groups, equalities);
+	return value;
+}
+
+static Node *
+replace_subqueries(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (is_candidate(node))
+		return join_groups(context, (SubLink *) node);
+	/* subqueries have joins of their own */
+	return IsA(node, Query) ? node :
+		expression_tree_mutator(node, replace_subqueries, context);
+}
+
+/* a clause over nothing but groups is evaluated for all of them, so it must not fail */
+static Node *
+replace_in_clause(Query *query, Node *clause)
+{
+	List	   *rtable = query->rtable;
+	List	   *tables = query->jointree->fromlist;
+	Node	   *replaced;
+
+	query->rtable = list_copy(rtable);
+	replaced = replace_subqueries(clause, query);
+	if (list_length(query->rtable) == list_length(rtable) || !may_fail(replaced, NULL))
+		return replaced;
+	query->rtable = rtable;
+	query->jointree->fromlist = tables;
+	return clause;
+}
+
+static void
+join_in_query(Query *query)
+{
+	List	   *clauses = make_ands_implicit((Expr *) query->jointree->quals);
+	ListCell   *cell;
+
+	foreach(cell, clauses)
+		lfirst(cell) = replace_in_clause(query, lfirst(cell));
+	query->jointree->quals = clauses == NIL ? NULL : (Node *) make_ands_explicit(clauses);
+	/* a value of groups must be made of their own values */
+	if (!query->hasAggs && query->groupClause == NIL && query->groupingSets == NIL)
+		query->targetList = (List *) replace_subqueries((Node *) query->targetList, query);
+}
+
+/* rewrite queries in place */
+static bool
+join_in_queries(Node *node, void *context)
+{
+	Query	   *query = (Query *) node;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, join_in_queries, NULL);
+	/* a query that is itself repeated may have to form the groups each time */
+	if (contain_vars_of_level(node, 1))
+		return false;
+	if (query->commandType == CMD_SELECT && query->hasSubLinks &&
+		query->rowMarks == NIL && query->jointree->fromlist != NIL)
+		join_in_query(query);
+	return query_tree_walker(query, join_in_queries, NULL, 0);
+}
+
+/* ---- the planner ---- */
+
+static PlannedStmt *
+plan_with_groups(Query *query, const char *string, int options, ParamListInfo params)
+{
+	(void) join_in_queries((Node *) query, NULL);
+	return next_planner != NULL ? next_planner(query, string, options, params) :
+		standard_planner(query, string, options, params);
+}
+
+bool
+csv_is_plan_hooked(void)
+{
+	return next_planner != NULL || planner_hook != plan_with_groups;
+}
+
+void
+csv_decorrelate_init(void)
+{
+	next_planner = planner_hook;
+	planner_hook = plan_with_groups;
+}
