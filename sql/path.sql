@@ -166,7 +166,7 @@ SELECT * FROM shared;
 SELECT count(*), max(share) FROM shared WHERE year = 2024;
 SELECT count(*) FROM shared WHERE share = 99 GROUP BY year;
 SELECT explain('SELECT * FROM shared WHERE year = 2024');
-SELECT i, (SELECT count(*) FROM shared WHERE shared.i = o.i) FROM (VALUES (1), (2)) o(i);
+SELECT i, (SELECT count(*) FROM shared WHERE shared.i = o.i) FROM (VALUES (1), (2)) o(i) ORDER BY i;
 BEGIN;
 DECLARE c CURSOR FOR SELECT * FROM shared;
 FETCH ALL FROM c;

@@ -87,16 +87,16 @@ BEGIN
   RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
 END $$;
 -- a correlated subquery is repeated, so that one scan costs little; other subqueries are not
-SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = i) FROM generate_series(1, 100) i') < 10 * cost('SELECT sum(x) FROM t WHERE a = 1') AS aggregates;
+SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = i OFFSET 0) FROM generate_series(1, 100) i') < 10 * cost('SELECT sum(x) FROM t WHERE a = 1') AS aggregates;
 SELECT cost('SELECT (SELECT x FROM t WHERE a = i LIMIT 1) FROM generate_series(1, 100) i') < 10 * cost('SELECT x FROM t WHERE a = 1') AS rows;
 SELECT cost('SELECT (SELECT x FROM t WHERE a > i LIMIT 1) FROM generate_series(1, 100) i') > 10 * cost('SELECT x FROM t WHERE a > 1 LIMIT 1') AS without_equality;
 SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = (SELECT 1 OFFSET 0) OFFSET 0)') > 0.9 * cost('SELECT sum(x) FROM t WHERE a = 1') AS once;
 -- as often as the outer table has rows, and so are scans that it joins
 CREATE TEMP TABLE outer_rows AS SELECT i, i AS j FROM generate_series(1, 200000) i;
 ANALYZE outer_rows;
-SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = i) FROM outer_rows') < 0.7 * cost('SELECT (SELECT sum(x) FROM t WHERE a = i) FROM generate_series(1, 200000) i') AS less;
+SELECT cost('SELECT (SELECT sum(x) FROM t WHERE a = i OFFSET 0) FROM outer_rows') < 0.7 * cost('SELECT (SELECT sum(x) FROM t WHERE a = i OFFSET 0) FROM generate_series(1, 200000) i') AS less;
 SET work_mem = '32MB';
-SELECT cost('SELECT (SELECT sum(t2.x) FROM t, t t2 WHERE t.a = i AND t2.a = t.k) FROM generate_series(1, 100) i') < 10 * cost('SELECT (SELECT sum(x) FROM t WHERE a = i) FROM generate_series(1, 100) i') AS joined;
+SELECT cost('SELECT (SELECT sum(t2.x) FROM t, t t2 WHERE t.a = i AND t2.a = t.k) FROM generate_series(1, 100) i') < 10 * cost('SELECT (SELECT sum(x) FROM t WHERE a = i OFFSET 0) FROM generate_series(1, 100) i') AS joined;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_material = off;

@@ -20,8 +20,8 @@ INSERT INTO o VALUES (1, 1, 'one', 1.5), (2, NULL, 'two', 1.500), (3, 2, NULL, 0
 ANALYZE o;
 
 -- aggregates in the engine
-SELECT i, (SELECT count(*) FROM t WHERE a = x), (SELECT sum(n) FROM t WHERE a = x AND n > 0) FROM o ORDER BY i;
-SELECT rescans('SELECT (SELECT sum(n) FROM t WHERE a = x) FROM o');
+SELECT i, (SELECT count(*) FROM t WHERE a = x OFFSET 0), (SELECT sum(n) FROM t WHERE a = x AND n > 0 OFFSET 0) FROM o ORDER BY i;
+SELECT rescans('SELECT (SELECT sum(n) FROM t WHERE a = x OFFSET 0) FROM o');
 SELECT i, q.* FROM o, LATERAL (SELECT b, count(*), max(n) FROM t WHERE a = x GROUP BY b) q ORDER BY i, b;
 -- rows
 SELECT i, (SELECT string_agg(b, ' ') FROM t WHERE a = x) FROM o ORDER BY i;
@@ -29,13 +29,13 @@ SELECT i, q.b FROM o, LATERAL (SELECT b FROM t WHERE a = x AND b <> s OFFSET 0) 
 SELECT rescans('SELECT i, q.b FROM o, LATERAL (SELECT b FROM t WHERE a = x AND b <> s OFFSET 0) q');
 SELECT i, (SELECT b FROM t WHERE a = x ORDER BY n LIMIT 1) FROM o ORDER BY i;
 -- values that are equal, whatever they look like, and by more than one column
-SELECT i, (SELECT count(*) FROM t WHERE n = m), (SELECT count(*) FROM t WHERE s = b), (SELECT count(*) FROM t WHERE a = x AND b = s) FROM o ORDER BY i;
+SELECT i, (SELECT count(*) FROM t WHERE n = m OFFSET 0), (SELECT count(*) FROM t WHERE s = b OFFSET 0), (SELECT count(*) FROM t WHERE a = x AND b = s OFFSET 0) FROM o ORDER BY i;
 -- clauses that are the executor's
-SELECT i, (SELECT count(*) FROM t WHERE a = x AND length(b) > x) FROM o ORDER BY i;
-SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = x AND length(b) > x) FROM o');
+SELECT i, (SELECT count(*) FROM t WHERE a = x AND length(b) > x OFFSET 0) FROM o ORDER BY i;
+SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = x AND length(b) > x OFFSET 0) FROM o');
 SET csv_gpu_fdw.enable_pushdown = off;
-SELECT i, (SELECT sum(n) FROM t WHERE a = x AND n > 0) FROM o ORDER BY i;
-SELECT rescans('SELECT (SELECT sum(n) FROM t WHERE a = x AND n > 0) FROM o');
+SELECT i, (SELECT sum(n) FROM t WHERE a = x AND n > 0 OFFSET 0) FROM o ORDER BY i;
+SELECT rescans('SELECT (SELECT sum(n) FROM t WHERE a = x AND n > 0 OFFSET 0) FROM o');
 RESET csv_gpu_fdw.enable_pushdown;
 -- not where each row has to be seen
 SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a > x) FROM o');
@@ -49,9 +49,9 @@ CREATE ROLE regress_csv_reader;
 GRANT USAGE ON SCHEMA csv_test TO regress_csv_reader;
 GRANT SELECT ON parts, o TO regress_csv_reader;
 SET ROLE regress_csv_reader;
-SELECT i, (SELECT count(*) FROM parts WHERE a = x), (SELECT count(*) FROM parts WHERE n = m) FROM o ORDER BY i;
-SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM parts WHERE a = x) FROM o') line WHERE line ~ 'Rescans';
-SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM parts WHERE n = m) FROM o') line WHERE line ~ 'Rescans';
+SELECT i, (SELECT count(*) FROM parts WHERE a = x OFFSET 0), (SELECT count(*) FROM parts WHERE n = m OFFSET 0) FROM o ORDER BY i;
+SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM parts WHERE a = x OFFSET 0) FROM o') line WHERE line ~ 'Rescans';
+SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM parts WHERE n = m OFFSET 0) FROM o') line WHERE line ~ 'Rescans';
 RESET ROLE;
 DROP OWNED BY regress_csv_reader;
 DROP ROLE regress_csv_reader;
@@ -92,18 +92,18 @@ SELECT count(*) FROM rescans('SELECT (SELECT b FROM t WHERE a = i LIMIT 1) FROM 
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 CALL write_query('t.csv', $$SELECT string_agg(i || ',b' || i || E',1\n', '' ORDER BY i) FROM generate_series(1, 2000) i$$);
-SELECT sum((SELECT count(*) FROM t WHERE a = i)), sum((SELECT sum(n) FROM t WHERE b = 'b' || i)) FROM generate_series(1, 50) i;
-SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i) FROM generate_series(1, 50) i');
-SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i) FROM generate_series(1, 4) i');
+SELECT sum((SELECT count(*) FROM t WHERE a = i OFFSET 0)), sum((SELECT sum(n) FROM t WHERE b = 'b' || i OFFSET 0)) FROM generate_series(1, 50) i;
+SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i OFFSET 0) FROM generate_series(1, 50) i');
+SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i OFFSET 0) FROM generate_series(1, 4) i');
 SET temp_file_limit = 100000;
-SELECT sum((SELECT count(*) FROM t WHERE a = i)) FROM generate_series(1, 50) i;
-SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM t WHERE a = i) FROM generate_series(1, 50) i') line WHERE line ~ 'Rescans';
+SELECT sum((SELECT count(*) FROM t WHERE a = i OFFSET 0)) FROM generate_series(1, 50) i;
+SELECT count(*) FROM rescans('SELECT (SELECT count(*) FROM t WHERE a = i OFFSET 0) FROM generate_series(1, 50) i') line WHERE line ~ 'Rescans';
 RESET temp_file_limit;
 RESET work_mem;
 RESET hash_mem_multiplier;
 
 -- the other formats
-SELECT regexp_replace(line, 'Usage": \d+', 'Usage": ...') AS line FROM explain('SELECT (SELECT count(*) FROM t WHERE a = i) FROM generate_series(1, 50) i', 'ANALYZE, FORMAT JSON') line WHERE line ~ 'Rescan';
+SELECT regexp_replace(line, 'Usage": \d+', 'Usage": ...') AS line FROM explain('SELECT (SELECT count(*) FROM t WHERE a = i OFFSET 0) FROM generate_series(1, 50) i', 'ANALYZE, FORMAT JSON') line WHERE line ~ 'Rescan';
 
 -- prepared statements, cursors
 PREPARE q(int) AS SELECT i, (SELECT b FROM t WHERE a = i + $1 AND a > $1) FROM generate_series(1, 4) i;
@@ -125,9 +125,9 @@ CLOSE c;
 CALL settle();
 \set memory 100MB
 \i :set_memory
-SELECT sum((SELECT count(*) FROM t WHERE a = i)) FROM generate_series(1, 100) i;
-SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i) FROM generate_series(1, 20) i');
-SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i) FROM generate_series(1, 100) i');
+SELECT sum((SELECT count(*) FROM t WHERE a = i OFFSET 0)) FROM generate_series(1, 100) i;
+SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i OFFSET 0) FROM generate_series(1, 20) i');
+SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i OFFSET 0) FROM generate_series(1, 100) i');
 \set memory off
 \i :set_memory
 

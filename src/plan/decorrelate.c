@@ -87,9 +87,10 @@ is_candidate(Node *node)
 /*
  * The argument of "key = outer value" that is the key, or -1.  The rows of a group must be
  * those for which the operator is true, so it must belong to the equality that groups.
+ * A column of the table's files is no key: its value decides which files are read.
  */
 static int
-key_side(Node *qual)
+key_side(const CsvTable *table, Node *qual)
 {
 	OpExpr	   *op = (OpExpr *) qual;
 
@@ -106,6 +107,7 @@ key_side(Node *qual)
 			column = (Node *) ((RelabelType *) column)->arg;
 		if (!IsA(column, Var) || ((Var *) column)->varlevelsup != 0 ||
 			((Var *) column)->varattno <= 0 ||
+			csv_is_of_file(&table->columns[((Var *) column)->varattno - 1]) ||
 			!contain_vars_of_level(value, 1) || contain_vars_of_level(value, 0))
 			continue;
 		type = lookup_type_cache(exprType(key), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
@@ -122,6 +124,8 @@ static bool
 take_keys(Groups *groups)
 {
 	FromExpr   *jointree = groups->query->jointree;
+	const RangeTblEntry *rte = linitial(groups->query->rtable);
+	const CsvTable *table = csv_table_get(rte->relid);
 	List	   *quals = NIL;
 	ListCell   *cell;
 
@@ -134,7 +138,7 @@ take_keys(Groups *groups)
 			quals = lappend(quals, lfirst(cell));
 			continue;
 		}
-		side = key_side(lfirst(cell));
+		side = key_side(table, lfirst(cell));
 		if (side < 0)
 			return false;
 		groups->keys = lappend(groups->keys, lfirst(cell));

@@ -63,6 +63,7 @@ my @conditions = (
 # which of -0 and 0 is the least is not sure
 my @queries = (
 	'SELECT o.id, (SELECT count(*) FROM f WHERE %s) FROM o',
+	'SELECT o.id, (SELECT count(*) FROM f WHERE %s OFFSET 0) FROM o',
 	'SELECT o.id, s.* FROM o, LATERAL (SELECT count(*), count(i2), sum(n), avg(n), min(f8 + 0::float8), max(f8 + 0::float8), max(t COLLATE "C"), sum(i4 + o.i4), count(DISTINCT d) FROM f WHERE %s) s',
 	'SELECT o.id, s.* FROM o, LATERAL (SELECT d, n, count(*), max(i) FROM f WHERE %s GROUP BY d, n HAVING count(*) > 1) s',
 	'SELECT o.id, s.* FROM o LEFT JOIN LATERAL (SELECT * FROM f WHERE %s OFFSET 0) s ON true',
@@ -73,7 +74,8 @@ my @queries = (
 	'SELECT o.id, (SELECT i FROM f WHERE %s LIMIT 1) FROM o',
 	'SELECT o.id, (SELECT i FROM f WHERE %s LIMIT 1 OFFSET 2) FROM o',
 	'SELECT o.id, s.i, s.t FROM o, LATERAL (SELECT i, t FROM f WHERE %s ORDER BY n DESC, i LIMIT 3) s',
-	'SELECT o.id FROM o WHERE o.i4 > (SELECT avg(f.n) FROM f WHERE %s)');
+	'SELECT o.id FROM o WHERE o.i4 > (SELECT avg(f.n) FROM f WHERE %s)',
+	'SELECT o.id FROM o WHERE o.i4 > (SELECT avg(f.n) FROM f WHERE %s OFFSET 0)');
 
 sub make_query
 {
@@ -234,7 +236,7 @@ write_file($file, map { ($_ % 500) . ",$_\n" } 1 .. 20000);
 $session->value(
 	"DROP SCHEMA csv CASCADE; CREATE SCHEMA csv; SET search_path = csv, public;
 	CREATE FOREIGN TABLE f (a integer, b integer) SERVER csv OPTIONS (filename '$file', chunk_size '16384')");
-my $sums = 'SELECT sum((SELECT sum(b) FROM f WHERE a = k)) FROM generate_series(1, 300) k';
+my $sums = 'SELECT sum((SELECT sum(b) FROM f WHERE a = k OFFSET 0)) FROM generate_series(1, 300) k';
 my $once = properties($memory{ample}, 'SELECT sum(b) FROM f WHERE a = 1');
 my $ample = properties($memory{ample}, $sums);
 my $files = properties($memory{files}, $sums);
@@ -256,7 +258,7 @@ foreach my $kept ('ample', 'large')
 	write_file($file, map { ($_ % 500) . ",$_\n" } 1 .. 20000);
 	($states) = $session->query(
 		"BEGIN; $memory{$kept}
-		DECLARE s CURSOR WITH HOLD FOR SELECT k, (SELECT count(*) FROM f WHERE a = k) FROM generate_series(1, $limit) k;
+		DECLARE s CURSOR WITH HOLD FOR SELECT k, (SELECT count(*) FROM f WHERE a = k OFFSET 0) FROM generate_series(1, $limit) k;
 		FETCH 12 FROM s;
 		\\! sed -i 's/^[12][0-9],/5,/' '$file'
 		FETCH 4 FROM s;
@@ -268,7 +270,7 @@ foreach my $kept ('ample', 'large')
 # ---- what is given back ----
 
 my $descriptors = descriptors($session->pid);
-$session->value("$memory{files} SELECT count(s) FROM (SELECT (SELECT sum(b) FROM f WHERE a = k) s FROM generate_series(1, 20) k LIMIT 15) x");
+$session->value("$memory{files} SELECT count(s) FROM (SELECT (SELECT sum(b) FROM f WHERE a = k OFFSET 0) s FROM generate_series(1, 20) k LIMIT 15) x");
 is(descriptors($session->pid), $descriptors, 'temporary files are closed');
 $session->query('SET statement_timeout = 200; SELECT count(*) FROM generate_series(1, 100000000) k WHERE EXISTS (SELECT FROM f WHERE a = k OFFSET 0); RESET statement_timeout');
 is($session->value('SELECT count(*) FROM f'), 20000, 'a cancel leaves nothing behind');

@@ -149,7 +149,8 @@ my @queries = (
 	'SELECT count(DISTINCT t) FROM f WHERE %s', 'SELECT i FROM f WHERE %s ORDER BY i LIMIT 5', 'SELECT e, year FROM f WHERE %s',
 	'SELECT count(*) FROM f JOIN o ON o.y = f.year WHERE %s', 'WITH w AS MATERIALIZED (SELECT * FROM f WHERE %s) SELECT count(*), count(e) FROM w');
 my @with_outer = (
-	'SELECT o.id, (SELECT count(*) FROM f WHERE %s) FROM o', 'SELECT o.id, f.i, f.t FROM o JOIN f ON %s', 'SELECT o.id, f.year, f.n FROM o LEFT JOIN f ON %s',
+	'SELECT o.id, (SELECT count(*) FROM f WHERE %s) FROM o', 'SELECT o.id, (SELECT count(*) FROM f WHERE %s OFFSET 0) FROM o',
+	'SELECT o.id, f.i, f.t FROM o JOIN f ON %s', 'SELECT o.id, f.year, f.n FROM o LEFT JOIN f ON %s',
 	'SELECT o.id FROM o WHERE EXISTS (SELECT FROM f WHERE %s)', 'SELECT o.id, s.* FROM o, LATERAL (SELECT d, count(*), sum(i) FROM f WHERE %s GROUP BY d) s',
 	'SELECT o.id, s.* FROM o, LATERAL (SELECT i, year, c FROM f WHERE %s OFFSET 0) s');
 
