@@ -29,6 +29,7 @@ _PG_init(void)
 	csv_joins_init();
 	csv_hash_joins_init();
 	csv_decorrelate_init();
+	csv_partial_groups_init();
 	csv_record_scan_init();
 	MarkGUCPrefixReserved("csv_gpu_fdw");
 }

@@ -14,7 +14,6 @@
 #include "catalog/pg_inherits.h"
 #include "nodes/plannodes.h"
 #include "optimizer/paths.h"
-#include "optimizer/planner.h"
 #include "parser/analyze.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
@@ -117,7 +116,7 @@ csv_find_owner(Relation target, const List *attnums)
 	if (relkind == RELKIND_RELATION && target->rd_tableam != GetHeapamTableAmRoutine())
 		return "its access method is not heap";
 	if ((relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE) &&
-		(csv_is_plan_hooked() || create_upper_paths_hook != NULL) &&
+		(csv_is_plan_hooked() || csv_is_grouping_hooked()) &&
 		!is_plain_insert(plan_insert(target, attnums), RelationGetRelid(target)))
 		return "another library keeps its rows";
 	return NULL;

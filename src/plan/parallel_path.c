@@ -188,28 +188,6 @@ count_workers(RelOptInfo *baserel, const CsvPlanState *state)
 }
 
 /*
- * Does the query form many groups by values of the table?  The planner takes each worker
- * to have all groups.  If sending them costs more than starting workers, more workers
- * make a plan look worse.
- */
-static bool
-has_many_groups(PlannerInfo *root, const RelOptInfo *baserel)
-{
-	List	   *keys = NIL;
-	ListCell   *cell;
-
-	foreach(cell, root->parse->groupClause)
-	{
-		Node	   *key = get_sortgroupclause_expr(lfirst(cell), root->parse->targetList);
-
-		if (bms_equal(pull_varnos(root, key), baserel->relids))
-			keys = lappend(keys, key);
-	}
-	return keys != NIL && parallel_tuple_cost *
-		estimate_num_groups(root, keys, baserel->rows, NULL, NULL) > parallel_setup_cost;
-}
-
-/*
  * A parallel join has the workers of the table on its outer side.  So a small table gets
  * as many as the largest table of the query.  It gets one at least: each worker may read
  * all of a small plain table, if it shares a table of ours.
@@ -219,8 +197,6 @@ count_join_workers(PlannerInfo *root, RelOptInfo *baserel)
 {
 	int			most = 1;
 
-	if (has_many_groups(root, baserel))
-		return most;
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
 		RelOptInfo *rel = root->simple_rel_array[i];

@@ -184,4 +184,12 @@ extern void csv_decorrelate_init(void);
 /* has another library a planner? */
 extern bool csv_is_plan_hooked(void);
 
+/* ---- partial_groups.c ---- */
+
+/* installs a hook that plans groups of many processes */
+extern void csv_partial_groups_init(void);
+
+/* has another library such a hook? */
+extern bool csv_is_grouping_hooked(void);
+
 #endif							/* CSV_PLAN_STATE_H */
