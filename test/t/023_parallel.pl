@@ -568,7 +568,7 @@ SQL
 	my $most = 0;
 
 	# the leader alone would come to a fifth
-	while ($most < 0.6 && $running->pumpable)
+	while ($most < 0.4 && $running->pumpable)
 	{
 		my $share = $looker->value('SELECT bytes_processed::float8 / bytes_total FROM pg_stat_progress_copy');
 
@@ -577,7 +577,7 @@ SQL
 		Time::HiRes::usleep(5000);
 	}
 	$running->finish;
-	cmp_ok($most, '>=', 0.6, 'progress is that of all processes');
+	cmp_ok($most, '>=', 0.4, 'progress is that of all processes');
 	$looker->quit;
 }
 my $slow = "$forced SELECT count(*) FROM large WHERE md5(repeat(c || a, 100)) < '0'";
