@@ -121,4 +121,24 @@ CREATE FOREIGN TABLE files (a int, k int, x numeric(10,2), b text, f text OPTION
   SERVER csv OPTIONS (filename 'regress_csv/t.csv');
 SELECT plan('SELECT x FROM (SELECT ''a'' AS f OFFSET 0) i, files WHERE files.f = i.f');
 
+-- one row is expected of a join by several columns, but no loop over all of them is planned, except
+-- if there is no other way
+RESET enable_hashjoin;
+SELECT plan('SELECT count(*) FROM few, t, u WHERE t.a = u.a AND t.b = u.b AND t.x = u.x AND t.k = few.a');
+SELECT plan('SELECT count(*) FROM few, t, u WHERE t.a = u.a AND t.b = u.b AND t.x = u.x AND t.k < few.a');
+
+-- processes that share a table have no more groups of its values than it has rows
+CALL write_query('keys.csv', $$SELECT string_agg(format(E'%s\n', i), '') FROM generate_series(1, 1000) i$$);
+CALL write_query('many.csv', $$SELECT string_agg(format(E'%s,%s\n', i % 1000, i), '') FROM generate_series(1, 100000) i$$);
+CREATE FOREIGN TABLE keys (k int) SERVER csv OPTIONS (filename 'regress_csv/keys.csv');
+CREATE FOREIGN TABLE many (k int, x int) SERVER csv OPTIONS (filename 'regress_csv/many.csv');
+ANALYZE keys, many;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 10;
+SET max_parallel_workers_per_gather = 4;
+SELECT plan('SELECT keys.k, count(x) FROM keys LEFT JOIN many ON keys.k = many.k GROUP BY keys.k HAVING count(x) > 1');
+SELECT plan('SELECT many.k, count(x) FROM keys RIGHT JOIN many ON keys.k = many.k GROUP BY many.k');
+SELECT plan('SELECT keys.k, x, count(*) FROM keys LEFT JOIN many ON keys.k = many.k GROUP BY keys.k, x');
+SELECT count(*), min(n), max(n), sum(s) FROM (SELECT keys.k, count(x) AS n, sum(x) AS s FROM keys LEFT JOIN many ON keys.k = many.k GROUP BY keys.k) groups;
+
 \i :teardown
