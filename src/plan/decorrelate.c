@@ -12,13 +12,16 @@
  * where all threads form the groups.  Otherwise one process would keep the table's rows by
  * their keys.  In both cases, the file is read once.
  *
- * The joined query forms groups for which nobody asks, and may evaluate WHERE for them.
- * So no ERROR may come from there.  SELECT is evaluated only for rows that are wanted.
+ * The joined query forms groups that no outer row asks for.  Clauses over nothing but groups
+ * may be evaluated for all of them.  So nothing there may raise an ERROR, or let a user
+ * see values.  That is why SELECT has such groups only in the outermost query: clauses of
+ * queries around it would come down to them.
  */
 #include "postgres.h"
 
 #include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -35,7 +38,11 @@
 
 #include "compat.h"
 #include "plan/plan_state.h"
+#include "plan/shippable.h"
 #include "table/option.h"
+
+/* no groups are joined to more tables: the time to plan joins grows with their square */
+#define MOST_RELATIONS	40
 
 /* a subquery whose groups are joined */
 typedef struct Groups
@@ -65,9 +72,10 @@ is_plain_aggregate(const Query *query)
 	return query->commandType == CMD_SELECT && query->hasAggs &&
 		list_length(query->targetList) == 1 && query->groupClause == NIL &&
 		query->groupingSets == NIL && query->havingQual == NULL &&
-		query->distinctClause == NIL && query->limitCount == NULL &&
-		query->limitOffset == NULL && query->rowMarks == NIL && !query->hasWindowFuncs &&
-		!query->hasTargetSRFs && !query->hasSubLinks &&
+		query->distinctClause == NIL && query->sortClause == NIL &&
+		query->windowClause == NIL && query->cteList == NIL &&
+		query->limitCount == NULL && query->limitOffset == NULL &&
+		query->rowMarks == NIL && !query->hasTargetSRFs && !query->hasSubLinks &&
 		list_length(query->rtable) == 1 && is_file(linitial(query->rtable));
 }
 
@@ -82,11 +90,101 @@ is_candidate(Node *node)
 		!contain_volatile_functions(link->subselect);
 }
 
+static bool
+has_candidate(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (is_candidate(node))
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_candidate, NULL, 0);
+	return expression_tree_walker(node, has_candidate, NULL);
+}
+
+/* ---- what cannot fail ---- */
+
+/*
+ * Functions that raise no ERROR, whatever values there are: they are leakproof, or their
+ * only ERROR is about numbers of 131,072 digits.
+ */
+static bool
+is_unsafe_function(Oid function, void *context)
+{
+	switch (function)
+	{
+		case F_NUMERIC_ADD:
+		case F_NUMERIC_SUB:
+		case F_NUMERIC_MUL:
+		case F_NUMERIC_INT2:
+		case F_NUMERIC_INT4:
+		case F_NUMERIC_INT8:
+			return false;
+		default:
+			return !get_func_leakproof(function);
+	}
+}
+
+/* is it a division by a constant other than 0? */
+static bool
+is_safe_division(OpExpr *op)
+{
+	Const	   *divisor;
+
+	if (op->opfuncid != F_NUMERIC_DIV)
+		return false;
+	divisor = (Const *) eval_const_expressions(NULL, lsecond(op->args));
+	return IsA(divisor, Const) && !divisor->constisnull &&
+		DatumGetBool(DirectFunctionCall2(numeric_ne, divisor->constvalue,
+										 DirectFunctionCall1(int4_numeric, Int32GetDatum(0))));
+}
+
+/* may it raise an ERROR for some values? */
+static bool
+may_fail(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_OpExpr:
+			/* comparisons by which values are sorted do not fail */
+			if ((get_op_btree_interpretation(((OpExpr *) node)->opno) != NIL &&
+				 !csv_lacks_collation(node, NULL)) || is_safe_division((OpExpr *) node))
+				return may_fail((Node *) ((OpExpr *) node)->args, NULL);
+			break;
+		case T_ScalarArrayOpExpr:
+			if (get_op_btree_interpretation(((ScalarArrayOpExpr *) node)->opno) != NIL &&
+				!csv_lacks_collation(node, NULL))
+				return may_fail((Node *) ((ScalarArrayOpExpr *) node)->args, NULL);
+			break;
+		case T_BoolExpr:
+		case T_BooleanTest:
+		case T_CaseExpr:
+		case T_CaseTestExpr:
+		case T_CaseWhen:
+		case T_CoalesceExpr:
+		case T_Const:
+		case T_FuncExpr:
+		case T_List:
+		case T_NullTest:
+		case T_Param:
+		case T_RelabelType:
+		case T_Var:
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_unsafe_function, NULL) ||
+		expression_tree_walker(node, may_fail, NULL);
+}
+
 /* ---- the groups ---- */
 
 /*
- * The argument of "key = outer value" that is the key, or -1.  The rows of a group must be
- * those for which the operator is true, so it must belong to the equality that groups.
+ * The argument of "key = outer value" that is the key, or -1.  The operator must be true
+ * for all rows of one group, and for no others.  So it must be the equality that groups, or
+ * of other integers: two timestamps, which are two groups, may equal one timestamptz.
  * A column of the table's files is no key: its value decides which files are read.
  */
 static int
@@ -108,18 +206,21 @@ key_side(const CsvTable *table, Node *qual)
 		if (!IsA(column, Var) || ((Var *) column)->varlevelsup != 0 ||
 			((Var *) column)->varattno <= 0 ||
 			csv_is_of_file(&table->columns[((Var *) column)->varattno - 1]) ||
-			!contain_vars_of_level(value, 1) || contain_vars_of_level(value, 0))
+			!contain_vars_of_level(value, 1) || contain_vars_of_level(value, 0) ||
+			may_fail(value, NULL))
 			continue;
 		type = lookup_type_cache(exprType(key), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
-		if (OidIsValid(type->eq_opr) && OidIsValid(type->btree_opf) &&
-			get_op_opfamily_strategy(op->opno, type->btree_opf) == BTEqualStrategyNumber &&
+		if (OidIsValid(type->eq_opr) && OidIsValid(type->lt_opr) &&
+			(op->opno == type->eq_opr ||
+			 get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) ==
+			 BTEqualStrategyNumber) &&
 			op_strict(op->opno) && op->inputcollid == exprCollation(key))
 			return side;
 	}
 	return -1;
 }
 
-/* move the equalities with outer values out of the subquery; has WHERE no other outer values? */
+/* move the equalities with outer values out of the subquery; is that all that WHERE needs? */
 static bool
 take_keys(Groups *groups)
 {
@@ -135,6 +236,8 @@ take_keys(Groups *groups)
 
 		if (!contain_vars_of_level(lfirst(cell), 1))
 		{
+			if (may_fail(eval_const_expressions(NULL, lfirst(cell)), NULL))
+				return false;
 			quals = lappend(quals, lfirst(cell));
 			continue;
 		}
@@ -183,77 +286,7 @@ join_key(Groups *groups, OpExpr *equality, int side)
 	return (Node *) equality;
 }
 
-/*
- * Functions that raise no ERROR, whatever values there are: they are leakproof, or their
- * only ERROR is about numbers of 131,072 digits.
- */
-static bool
-is_unsafe_function(Oid function, void *context)
-{
-	switch (function)
-	{
-		case F_NUMERIC_ADD:
-		case F_NUMERIC_SUB:
-		case F_NUMERIC_MUL:
-		case F_NUMERIC_INT2:
-		case F_NUMERIC_INT4:
-		case F_NUMERIC_INT8:
-			return false;
-		default:
-			return !get_func_leakproof(function);
-	}
-}
-
-/* is it a division by a constant other than 0? */
-static bool
-is_safe_division(OpExpr *op)
-{
-	Const	   *divisor;
-
-	if (op->opfuncid != F_NUMERIC_DIV)
-		return false;
-	divisor = (Const *) eval_const_expressions(NULL, lsecond(op->args));
-	return IsA(divisor, Const) && !divisor->constisnull &&
-		DatumGetBool(DirectFunctionCall2(numeric_ne, divisor->constvalue,
-										 DirectFunctionCall1(int4_numeric, Int32GetDatum(0))));
-}
-
-/* may it raise an ERROR for some values? */
-static bool
-may_fail(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_OpExpr:
-			/* comparisons by which values are sorted do not fail */
-			if (get_op_btree_interpretation(((OpExpr *) node)->opno) != NIL ||
-				is_safe_division((OpExpr *) node))
-				return may_fail((Node *) ((OpExpr *) node)->args, NULL);
-			break;
-		case T_BoolExpr:
-		case T_BooleanTest:
-		case T_CaseExpr:
-		case T_CaseTestExpr:
-		case T_CaseWhen:
-		case T_CoalesceExpr:
-		case T_Const:
-		case T_FuncExpr:
-		case T_List:
-		case T_NullTest:
-		case T_Param:
-		case T_RelabelType:
-		case T_Var:
-			break;
-		default:
-			return true;
-	}
-	return check_functions_in_node(node, is_unsafe_function, NULL) ||
-		expression_tree_walker(node, may_fail, NULL);
-}
-
-/* can a group have the aggregate, even if nobody asks for it? */
+/* can a group have the aggregate, even if no outer row asks for it? */
 static bool
 is_safe_aggregate(const Aggref *aggref)
 {
@@ -358,7 +391,7 @@ join_groups(Query *outer, SubLink *link)
 	ListCell   *cell;
 	ListCell   *side;
 
-	if (!take_keys(&groups))
+	if (list_length(outer->rtable) >= MOST_RELATIONS || !take_keys(&groups))
 		return (Node *) link;
 	value = (Node *) linitial_node(TargetEntry, groups.query->targetList)->expr;
 	groups.query->targetList = NIL;
@@ -379,69 +412,176 @@ replace_subqueries(Node *node, void *context)
 		return NULL;
 	if (is_candidate(node))
 		return join_groups(context, (SubLink *) node);
-	/* subqueries have joins of their own */
-	return IsA(node, Query) ? node :
+	/* subqueries have joins of their own; what CASE does not want must not be read */
+	return IsA(node, Query) || IsA(node, CaseExpr) ? node :
 		expression_tree_mutator(node, replace_subqueries, context);
 }
 
-/* a clause over nothing but groups is evaluated for all of them, so it must not fail */
+/* where it may be evaluated for all groups, the expression must not fail */
 static Node *
-replace_in_clause(Query *query, Node *clause)
+replace_if_safe(Query *query, Node *expression)
 {
 	List	   *rtable = query->rtable;
 	List	   *tables = query->jointree->fromlist;
 	Node	   *replaced;
 
 	query->rtable = list_copy(rtable);
-	replaced = replace_subqueries(clause, query);
+	replaced = replace_subqueries(expression, query);
 	if (list_length(query->rtable) == list_length(rtable) || !may_fail(replaced, NULL))
 		return replaced;
 	query->rtable = rtable;
 	query->jointree->fromlist = tables;
-	return clause;
+	return expression;
 }
 
 static void
-join_in_query(Query *query)
+join_in_where(Query *query)
 {
 	List	   *clauses = make_ands_implicit((Expr *) query->jointree->quals);
 	ListCell   *cell;
 
+	if (contain_volatile_functions((Node *) clauses))
+		return;
 	foreach(cell, clauses)
-		lfirst(cell) = replace_in_clause(query, lfirst(cell));
+		lfirst(cell) = replace_if_safe(query, lfirst(cell));
 	query->jointree->quals = clauses == NIL ? NULL : (Node *) make_ands_explicit(clauses);
-	/* a value of groups must be made of their own values */
-	if (!query->hasAggs && query->groupClause == NIL && query->groupingSets == NIL)
-		query->targetList = (List *) replace_subqueries((Node *) query->targetList, query);
 }
 
-/* rewrite queries in place */
+/* a value of groups must be made of their own values; LIMIT may want few values */
+static void
+join_in_select(Query *query)
+{
+	ListCell   *cell;
+
+	if (query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
+		query->limitCount != NULL)
+		return;
+	foreach(cell, query->targetList)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, cell);
+
+		/* tables may be sorted by it before they are joined */
+		target->expr = (Expr *) (target->ressortgroupref != 0 ?
+								 replace_if_safe(query, (Node *) target->expr) :
+								 replace_subqueries((Node *) target->expr, query));
+	}
+}
+
+/* what is known of all queries of a statement */
+typedef struct Outermost
+{
+	Query	   *query;
+	bool		is_joined;		/* has any query been rewritten? */
+} Outermost;
+
+/* rewrite queries in place; context: Outermost */
 static bool
 join_in_queries(Node *node, void *context)
 {
 	Query	   *query = (Query *) node;
+	Outermost  *outermost = context;
+	int			nrelations;
 
 	if (node == NULL)
 		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, join_in_queries, NULL);
 	/* a query that is itself repeated may have to form the groups each time */
+	if (IsA(node, CommonTableExpr) && ((CommonTableExpr *) node)->cterecursive)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, join_in_queries, context);
 	if (contain_vars_of_level(node, 1))
 		return false;
+	nrelations = list_length(query->rtable);
 	if (query->commandType == CMD_SELECT && query->hasSubLinks &&
 		query->rowMarks == NIL && query->jointree->fromlist != NIL)
-		join_in_query(query);
-	return query_tree_walker(query, join_in_queries, NULL, 0);
+	{
+		join_in_where(query);
+		if (query == outermost->query)
+			join_in_select(query);
+	}
+	outermost->is_joined |= list_length(query->rtable) > nrelations;
+	return query_tree_walker(query, join_in_queries, context, 0);
 }
 
 /* ---- the planner ---- */
 
+static List *
+clauses_of(const Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_HashJoin:
+			return list_concat_copy(((const HashJoin *) plan)->join.joinqual,
+									((const HashJoin *) plan)->hashclauses);
+		case T_MergeJoin:
+			return list_concat_copy(((const MergeJoin *) plan)->join.joinqual,
+									((const MergeJoin *) plan)->mergeclauses);
+		case T_NestLoop:
+			return ((const NestLoop *) plan)->join.joinqual;
+		default:
+			return NIL;
+	}
+}
+
+static bool repeats_in_plans(const List *plans);
+
+/* is a subquery expected to be repeated for the rows of the plan? */
+static bool
+repeats_subquery(const Plan *plan)
+{
+	if (plan == NULL)
+		return false;
+	check_stack_depth();
+	if (plan->plan_rows > 1 &&
+		contain_subplans((Node *) list_make3(plan->targetlist, plan->qual, clauses_of(plan))))
+		return true;
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			return repeats_in_plans(((const Append *) plan)->appendplans);
+		case T_MergeAppend:
+			return repeats_in_plans(((const MergeAppend *) plan)->mergeplans);
+		case T_SubqueryScan:
+			return repeats_subquery(((const SubqueryScan *) plan)->subplan);
+		default:
+			return repeats_subquery(outerPlan(plan)) || repeats_subquery(innerPlan(plan));
+	}
+}
+
+static bool
+repeats_in_plans(const List *plans)
+{
+	ListCell   *cell;
+
+	foreach(cell, plans)
+		if (repeats_subquery(lfirst(cell)))
+			return true;
+	return false;
+}
+
+static PlannedStmt *
+plan_next(Query *query, const char *string, int options, ParamListInfo params)
+{
+	return next_planner != NULL ? next_planner(query, string, options, params) :
+		standard_planner(query, string, options, params);
+}
+
 static PlannedStmt *
 plan_with_groups(Query *query, const char *string, int options, ParamListInfo params)
 {
-	(void) join_in_queries((Node *) query, NULL);
-	return next_planner != NULL ? next_planner(query, string, options, params) :
-		standard_planner(query, string, options, params);
+	Outermost	joined = {NULL, false};
+	PlannedStmt *stmt;
+
+	/* a cursor may go back, or stand for the current row of a table */
+	if ((options & CURSOR_OPT_FAST_PLAN) == 0 && has_candidate((Node *) query, NULL))
+	{
+		joined.query = copyObject(query);
+		(void) join_in_queries((Node *) joined.query, &joined);
+	}
+	stmt = plan_next(query, string, options, params);
+	return joined.is_joined &&
+		(repeats_subquery(stmt->planTree) || repeats_in_plans(stmt->subplans)) ?
+		plan_next(joined.query, string, options, params) : stmt;
 }
 
 bool
