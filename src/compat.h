@@ -475,6 +475,11 @@ csv_log_message(const char *prefix, const char *message)
 #endif
 }
 
+/* from 18 on, the operators of other ordered indexes, too */
+#if PG_VERSION_NUM >= 180000
+#define get_op_btree_interpretation get_op_index_interpretation
+#endif
+
 /* from 16 on, a Var names the outer join that may make it NULL */
 static inline void
 csv_set_nulled(Var *var, int join)
