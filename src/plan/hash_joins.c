@@ -4,9 +4,9 @@
  *
  * The planner multiplies the selectivities of all clauses.  So a join by two columns, or a
  * join of joins, is often estimated at one row, where millions come.  A nested loop over all
- * rows of the inner relation then costs less than a hash join by next to nothing, and
- * takes hours longer.  Files are large, and have neither keys nor extended statistics that
- * would correct the estimate.
+ * rows of the inner relation then costs less than a hash join by next to nothing, but can
+ * take many times as long.  Files have neither keys nor extended statistics that would
+ * correct the estimate.
  */
 #include "postgres.h"
 
