@@ -127,6 +127,10 @@ RESET enable_hashjoin;
 SELECT plan('SELECT count(*) FROM few, t, u WHERE t.a = u.a AND t.b = u.b AND t.x = u.x AND t.k = few.a');
 SELECT plan('SELECT count(*) FROM few, t, u WHERE t.a = u.a AND t.b = u.b AND t.x = u.x AND t.k < few.a');
 
+-- a loop keeps the rows of a file, even if one outer row is expected
+RESET enable_material;
+SELECT plan('SELECT count(*) FROM (SELECT 32 AS n OFFSET 0) one, t WHERE length(t.b) = one.n + t.k');
+
 -- processes that share a table have no more groups of its values than it has rows
 CALL write_query('keys.csv', $$SELECT string_agg(format(E'%s\n', i), '') FROM generate_series(1, 1000) i$$);
 CALL write_query('many.csv', $$SELECT string_agg(format(E'%s,%s\n', i % 1000, i), '') FROM generate_series(1, 100000) i$$);

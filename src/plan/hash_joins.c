@@ -1,22 +1,29 @@
 /*
  * hash_joins.c
- *		Plans hash joins where nested loops seem cheaper because few rows are expected.
+ *		Plans joins that are not slow if more rows come than are expected.
  *
  * The planner multiplies the selectivities of all clauses.  So a join by two columns, or a
  * join of joins, is often estimated at one row, where millions come.  A nested loop over all
  * rows of the inner relation then costs less than a hash join by next to nothing, but can
  * take many times as long.  Files have neither keys nor extended statistics that would
- * correct the estimate.
+ * correct the estimate.  So such loops are planned only where no hash join is possible.
  */
 #include "postgres.h"
 
 #include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
 #include "plan/plan_state.h"
 
 static set_join_pathlist_hook_type next_hook = NULL;
+
+static bool
+is_file(const RelOptInfo *rel)
+{
+	return rel->fdwroutine != NULL && rel->fdwroutine->GetForeignPaths == csv_get_paths;
+}
 
 /* are there foreign tables of ours among the relations (or anywhere, without relids)? */
 static bool
@@ -30,7 +37,7 @@ has_tables(const PlannerInfo *root, Relids relids)
 			(relids != NULL && !bms_overlap(rel->relids, relids) &&
 			 !bms_overlap(rel->top_parent_relids, relids)))
 			continue;
-		if (rel->fdwroutine != NULL && rel->fdwroutine->GetForeignPaths == csv_get_paths)
+		if (is_file(rel))
 			return true;
 		if (rel->subroot != NULL && has_tables(rel->subroot, NULL))
 			return true;
@@ -78,6 +85,23 @@ without_loops(List *paths, const RelOptInfo *outer, const RelOptInfo *inner)
 	return paths;
 }
 
+/* nested loops keep the rows of a file, instead of reading it for each outer row */
+static void
+materialize_files(List *paths, RelOptInfo *outer, RelOptInfo *inner)
+{
+	ListCell   *cell;
+
+	foreach(cell, paths)
+	{
+		JoinPath   *path = lfirst(cell);
+
+		if (IsA(path, NestPath) && path->outerjoinpath->parent == outer &&
+			IsA(path->innerjoinpath, ForeignPath) && path->innerjoinpath->parent == inner &&
+			PATH_REQ_OUTER(path->innerjoinpath) == NULL)
+			path->innerjoinpath = (Path *) create_material_path(inner, path->innerjoinpath);
+	}
+}
+
 static void
 replace_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner,
 			  JoinType jointype, JoinPathExtraData *extra)
@@ -87,10 +111,15 @@ replace_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptI
 
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outer, inner, jointype, extra);
-	if (!enable_hashjoin || !enable_nestloop ||
-		!can_hash(joinrel, outer, inner, jointype, extra->restrictlist) ||
-		!has_tables(root, joinrel->relids))
+	if (!enable_nestloop || !has_tables(root, joinrel->relids))
 		return;
+	if (!enable_hashjoin ||
+		!can_hash(joinrel, outer, inner, jointype, extra->restrictlist))
+	{
+		if (enable_material && is_file(inner))
+			materialize_files(joinrel->pathlist, outer, inner);
+		return;
+	}
 	joinrel->pathlist = without_loops(joinrel->pathlist, outer, inner);
 	joinrel->partial_pathlist = without_loops(joinrel->partial_pathlist, outer, inner);
 	if (list_length(joinrel->pathlist) + list_length(joinrel->partial_pathlist) == npaths)

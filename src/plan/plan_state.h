@@ -173,7 +173,7 @@ extern Cost csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state,
 
 /* ---- hash_joins.c ---- */
 
-/* installs a hook that plans hash joins instead of nested loops over all rows of a relation */
+/* installs a hook that plans few nested loops over all rows of a relation */
 extern void csv_hash_joins_init(void);
 
 /* ---- decorrelate.c ---- */
