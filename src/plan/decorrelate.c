@@ -251,16 +251,16 @@ take_keys(Groups *groups)
 	return groups->keys != NIL;
 }
 
-/* a new column of the groups */
+/* a new column of the groups; EXPLAIN shows the name */
 static Var *
-add_column(Groups *groups, Node *expression)
+add_column(Groups *groups, Node *expression, const char *name)
 {
 	Query	   *query = groups->query;
-	int			number = list_length(query->targetList) + 1;
 
 	query->targetList = lappend(query->targetList,
-								makeTargetEntry((Expr *) expression, number,
-												psprintf("column%d", number), false));
+								makeTargetEntry((Expr *) expression,
+												(AttrNumber) list_length(query->targetList) + 1,
+												pstrdup(name), false));
 	return makeVarFromTargetEntry(groups->rtindex, llast(query->targetList));
 }
 
@@ -273,7 +273,7 @@ join_key(Groups *groups, OpExpr *equality, int side)
 	const TypeCacheEntry *type =
 		lookup_type_cache(exprType(key), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
 	SortGroupClause *clause = makeNode(SortGroupClause);
-	Var		   *column = add_column(groups, key);
+	Var		   *column = add_column(groups, key, "key");
 	TargetEntry *target = llast(groups->query->targetList);
 
 	target->ressortgroupref = clause->tleSortGroupRef = target->resno;
@@ -331,7 +331,7 @@ replace_aggregates(Node *node, void *context)
 		groups->failed = true;
 		return node;
 	}
-	column = add_column(groups, node);
+	column = add_column(groups, node, get_func_name(((Aggref *) node)->aggfnoid));
 	/* by the outer join, which has the next number */
 	csv_set_nulled(column, groups->rtindex + 1);
 	if (((Aggref *) node)->aggfnoid != F_COUNT_ && ((Aggref *) node)->aggfnoid != F_COUNT_ANY)
