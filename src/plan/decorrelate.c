@@ -41,7 +41,7 @@
 #include "plan/shippable.h"
 #include "table/option.h"
 
-/* no groups are joined to more tables: the time to plan joins grows with their square */
+/* no groups are joined to more tables: the time to plan grows faster than their number */
 #define MOST_RELATIONS	40
 
 /* a subquery whose groups are joined */
@@ -105,8 +105,8 @@ has_candidate(Node *node, void *context)
 /* ---- what cannot fail ---- */
 
 /*
- * Functions that raise no ERROR, whatever values there are: they are leakproof, or their
- * only ERROR is about numbers of 131,072 digits.
+ * May the function raise an ERROR for some values?  Not if it is leakproof, or if its only
+ * ERROR is about numbers of 131,072 digits.
  */
 static bool
 is_unsafe_function(Oid function, void *context)
