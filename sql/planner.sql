@@ -130,6 +130,7 @@ SELECT plan('SELECT count(*) FROM few, t, u WHERE t.a = u.a AND t.b = u.b AND t.
 -- a loop keeps the rows of a file, even if one outer row is expected
 RESET enable_material;
 SELECT plan('SELECT count(*) FROM (SELECT 32 AS n OFFSET 0) one, t WHERE length(t.b) = one.n + t.k');
+SELECT plan('SELECT count(*) FROM (SELECT 32 AS n OFFSET 0) one, (SELECT b FROM t UNION ALL SELECT b FROM u) j WHERE length(j.b) + one.n = 64');
 
 -- processes that share a table have no more groups of its values than it has rows
 CALL write_query('keys.csv', $$SELECT string_agg(format(E'%s\n', i), '') FROM generate_series(1, 1000) i$$);

@@ -69,10 +69,23 @@ SELECT * FROM compare('SELECT k, (SELECT count(*) FROM sold WHERE k = p.k AND 10
 SELECT * FROM compare('SELECT k, CASE WHEN k <> 0 THEN (SELECT count(*) FROM sold WHERE k = 10 / p.k) END FROM part p');
 SELECT * FROM compare('SELECT k FROM part p WHERE k = 0 OR (SELECT count(*) FROM sold WHERE k = 10 / p.k) > 60');
 SELECT * FROM compare('SELECT k, CASE WHEN k > 100 THEN (SELECT count(*) FROM sold WHERE k = p.k) END FROM part p');
+CREATE FOREIGN TABLE odd (k int, x int, a text COLLATE "C", b text COLLATE "POSIX", j json[], r int4range) SERVER csv OPTIONS (filename 'regress_csv/odd.csv');
+SELECT clause, is_repeated('SELECT k FROM part WHERE (SELECT ' || clause || ' AND k = part.k) > 0') AS repeated
+  FROM unnest(ARRAY['max(x) FROM odd WHERE x > 0', 'max(x) FROM odd WHERE a = b', 'max(x) FROM odd WHERE texteq(a, b)',
+    'max(CASE a WHEN b THEN 1 END) FROM odd WHERE true', 'max(x) FROM odd WHERE coalesce(a, b) IN (''x'', ''y'')',
+    'max(x) FROM odd WHERE a ^@ ''x''',
+    'max(x) FROM odd WHERE j = ''{1,2}''', 'count(DISTINCT r) FROM odd WHERE true', 'max(x) FROM odd WHERE r < ''[1,2]''']) clause;
+SELECT is_repeated('SELECT k FROM part WHERE (SELECT max(coalesce(a, b)) FROM odd WHERE k = part.k) IS NOT NULL');
+SELECT is_repeated('SELECT k FROM part WHERE (SELECT max(j) FROM odd WHERE k = part.k) IS NOT NULL');
 -- nor may clauses of queries around the query see such groups
 SELECT * FROM compare('SELECT * FROM (SELECT k, (SELECT sum(k) FROM sold WHERE k = p.k) FROM some_parts p) s WHERE 10 / sum > 0');
 SELECT * FROM compare('SELECT k, (SELECT sum(k) / sum(x) FROM sold WHERE k = p.k) AS y FROM some_parts p ORDER BY y');
 SELECT is_repeated('SELECT k, (SELECT sum(k) FROM sold WHERE k = p.k) FROM part p ORDER BY k LIMIT 3');
+SELECT * FROM compare('SELECT k, (SELECT sum(x) FROM sold WHERE k = p.k) AS y FROM part p ORDER BY y, k LIMIT 3');
+CREATE TABLE copied (k int, n bigint);
+SELECT is_repeated('INSERT INTO copied SELECT k, (SELECT count(*) FROM sold WHERE k = p.k) FROM part p');
+INSERT INTO copied SELECT k, (SELECT count(*) FROM sold WHERE k = p.k) FROM part p;
+SELECT count(*), sum(n - (SELECT count(*) FROM plain WHERE k = copied.k)) AS differing FROM copied;
 CREATE ROLE regress_csv_seller;
 GRANT ALL ON SCHEMA csv_test TO regress_csv_seller;
 GRANT SELECT ON some_parts TO regress_csv_seller;
@@ -124,5 +137,12 @@ SELECT is_repeated('SELECT * FROM part WHERE q < (SELECT avg(n) FROM sold WHERE 
 SELECT is_repeated('UPDATE part SET q = (SELECT count(*) FROM sold WHERE sold.k = part.k)');
 -- plain tables are left alone
 SELECT is_repeated('SELECT k, (SELECT count(*) FROM plain WHERE k = part.k) FROM part');
+
+-- plans that were made before the library was there are made again
+\c
+SET search_path = csv_test;
+PREPARE counts AS SELECT k, (SELECT count(*) FROM sold WHERE k = p.k) FROM part p;
+EXPLAIN (COSTS OFF) EXECUTE counts \g (format=unaligned tuples_only=on) | grep -c SubPlan
+EXPLAIN (COSTS OFF) EXECUTE counts \g (format=unaligned tuples_only=on) | grep -c SubPlan
 
 \i :teardown

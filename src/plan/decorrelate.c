@@ -34,6 +34,7 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/plancache.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
@@ -120,6 +121,8 @@ is_unsafe_function(Oid function, void *context)
 		case F_NUMERIC_INT4:
 		case F_NUMERIC_INT8:
 			return false;
+		case F_STARTS_WITH:		/* under some collations */
+			return true;
 		default:
 			return !get_func_leakproof(function);
 	}
@@ -139,23 +142,38 @@ is_safe_division(OpExpr *op)
 										 DirectFunctionCall1(int4_numeric, Int32GetDatum(0))));
 }
 
+/*
+ * Comparisons by which values are sorted do not fail, except if they look up functions for
+ * parts of the values (of arrays, rows and ranges).
+ */
+static bool
+is_safe_comparison(Oid opno)
+{
+	Oid			left;
+	Oid			right;
+
+	if (get_op_btree_interpretation(opno) == NIL)
+		return false;
+	op_input_types(opno, &left, &right);
+	return get_typtype(left) != TYPTYPE_PSEUDO && get_typtype(right) != TYPTYPE_PSEUDO;
+}
+
 /* may it raise an ERROR for some values? */
 static bool
 may_fail(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	if (csv_lacks_collation(node, NULL))
+		return true;
 	switch (nodeTag(node))
 	{
 		case T_OpExpr:
-			/* comparisons by which values are sorted do not fail */
-			if ((get_op_btree_interpretation(((OpExpr *) node)->opno) != NIL &&
-				 !csv_lacks_collation(node, NULL)) || is_safe_division((OpExpr *) node))
+			if (is_safe_comparison(((OpExpr *) node)->opno) || is_safe_division((OpExpr *) node))
 				return may_fail((Node *) ((OpExpr *) node)->args, NULL);
 			break;
 		case T_ScalarArrayOpExpr:
-			if (get_op_btree_interpretation(((ScalarArrayOpExpr *) node)->opno) != NIL &&
-				!csv_lacks_collation(node, NULL))
+			if (is_safe_comparison(((ScalarArrayOpExpr *) node)->opno))
 				return may_fail((Node *) ((ScalarArrayOpExpr *) node)->args, NULL);
 			break;
 		case T_BoolExpr:
@@ -214,7 +232,8 @@ key_side(const CsvTable *table, Node *qual)
 			(op->opno == type->eq_opr ||
 			 get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) ==
 			 BTEqualStrategyNumber) &&
-			op_strict(op->opno) && op->inputcollid == exprCollation(key))
+			is_safe_comparison(op->opno) && op_strict(op->opno) &&
+			op->inputcollid == exprCollation(key) && !csv_lacks_collation(qual, NULL))
 			return side;
 	}
 	return -1;
@@ -294,12 +313,17 @@ is_safe_aggregate(const Aggref *aggref)
 		get_func_name(aggref->aggfnoid) : NULL;
 	Node	   *inputs = (Node *) list_make2(get_tlist_exprs(aggref->args, true),
 										 aggref->aggfilter);
+	const TypeCacheEntry *type;
+	Oid			argument;
 
 	if (name == NULL || aggref->agglevelsup != 0 || aggref->aggorder != NIL ||
 		contain_vars_of_level(inputs, 1) || may_fail(inputs, NULL))
 		return false;
+	if (strcmp(name, "count") == 0 && aggref->aggdistinct == NIL)
+		return true;
+	argument = linitial_oid(aggref->aggargtypes);
 	if (strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0)
-		switch (linitial_oid(aggref->aggargtypes))
+		switch (argument)
 		{
 			case INT2OID:
 			case INT4OID:
@@ -309,9 +333,12 @@ is_safe_aggregate(const Aggref *aggref)
 			default:
 				return false;
 		}
-	return strcmp(name, "count") == 0 || strcmp(name, "min") == 0 ||
-		strcmp(name, "max") == 0 || strcmp(name, "bool_and") == 0 ||
-		strcmp(name, "bool_or") == 0 || strcmp(name, "every") == 0;
+	type = lookup_type_cache(argument, TYPECACHE_LT_OPR);
+	return OidIsValid(type->lt_opr) && is_safe_comparison(type->lt_opr) &&
+		(!type_is_collatable(argument) || OidIsValid(aggref->inputcollid)) &&
+		(strcmp(name, "count") == 0 || strcmp(name, "min") == 0 ||
+		 strcmp(name, "max") == 0 || strcmp(name, "bool_and") == 0 ||
+		 strcmp(name, "bool_or") == 0 || strcmp(name, "every") == 0);
 }
 
 /* replace aggregates by columns of the groups */
@@ -447,32 +474,45 @@ join_in_where(Query *query)
 	query->jointree->quals = clauses == NIL ? NULL : (Node *) make_ands_explicit(clauses);
 }
 
-/* a value of groups must be made of their own values; LIMIT may want few values */
+/* a value of groups must be made of their own values */
 static void
 join_in_select(Query *query)
 {
 	ListCell   *cell;
 
-	if (query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
-		query->limitCount != NULL)
+	if (query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL)
 		return;
 	foreach(cell, query->targetList)
 	{
 		TargetEntry *target = lfirst_node(TargetEntry, cell);
 
-		/* tables may be sorted by it before they are joined */
-		target->expr = (Expr *) (target->ressortgroupref != 0 ?
-								 replace_if_safe(query, (Node *) target->expr) :
-								 replace_subqueries((Node *) target->expr, query));
+		/* tables may be sorted by it before they are joined; LIMIT may want few others */
+		if (target->ressortgroupref != 0)
+			target->expr = (Expr *) replace_if_safe(query, (Node *) target->expr);
+		else if (query->limitCount == NULL)
+			target->expr = (Expr *) replace_subqueries((Node *) target->expr, query);
 	}
 }
 
 /* what is known of all queries of a statement */
 typedef struct Outermost
 {
-	Query	   *query;
+	Query	   *query;			/* no clauses of other queries come down to it */
 	bool		is_joined;		/* has any query been rewritten? */
 } Outermost;
+
+/* the query itself, or INSERT's */
+static Query *
+outermost_select(Query *query)
+{
+	ListCell   *cell;
+
+	if (query->commandType == CMD_INSERT)
+		foreach(cell, query->rtable)
+			if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_SUBQUERY)
+				return lfirst_node(RangeTblEntry, cell)->subquery;
+	return query;
+}
 
 /* rewrite queries in place; context: Outermost */
 static bool
@@ -569,19 +609,21 @@ plan_next(Query *query, const char *string, int options, ParamListInfo params)
 static PlannedStmt *
 plan_with_groups(Query *query, const char *string, int options, ParamListInfo params)
 {
+	Query	   *copy = NULL;
 	Outermost	joined = {NULL, false};
 	PlannedStmt *stmt;
 
 	/* a cursor may go back, or stand for the current row of a table */
 	if ((options & CURSOR_OPT_FAST_PLAN) == 0 && has_candidate((Node *) query, NULL))
 	{
-		joined.query = copyObject(query);
-		(void) join_in_queries((Node *) joined.query, &joined);
+		copy = copyObject(query);
+		joined.query = outermost_select(copy);
+		(void) join_in_queries((Node *) copy, &joined);
 	}
 	stmt = plan_next(query, string, options, params);
 	return joined.is_joined &&
 		(repeats_subquery(stmt->planTree) || repeats_in_plans(stmt->subplans)) ?
-		plan_next(joined.query, string, options, params) : stmt;
+		plan_next(copy, string, options, params) : stmt;
 }
 
 bool
@@ -595,4 +637,6 @@ csv_decorrelate_init(void)
 {
 	next_planner = planner_hook;
 	planner_hook = plan_with_groups;
+	/* plans of this session that were made without it are made again */
+	ResetPlanCache();
 }

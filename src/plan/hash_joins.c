@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "executor/executor.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -85,9 +86,9 @@ without_loops(List *paths, const RelOptInfo *outer, const RelOptInfo *inner)
 	return paths;
 }
 
-/* nested loops keep the rows of a file, instead of reading it for each outer row */
+/* nested loops keep the rows of their inner side, instead of reading files for each outer row */
 static void
-materialize_files(List *paths, RelOptInfo *outer, RelOptInfo *inner)
+materialize_inner(List *paths, RelOptInfo *outer, RelOptInfo *inner)
 {
 	ListCell   *cell;
 
@@ -96,8 +97,9 @@ materialize_files(List *paths, RelOptInfo *outer, RelOptInfo *inner)
 		JoinPath   *path = lfirst(cell);
 
 		if (IsA(path, NestPath) && path->outerjoinpath->parent == outer &&
-			IsA(path->innerjoinpath, ForeignPath) && path->innerjoinpath->parent == inner &&
-			PATH_REQ_OUTER(path->innerjoinpath) == NULL)
+			path->innerjoinpath->parent == inner &&
+			PATH_REQ_OUTER(path->innerjoinpath) == NULL &&
+			!ExecMaterializesOutput(path->innerjoinpath->pathtype))
 			path->innerjoinpath = (Path *) create_material_path(inner, path->innerjoinpath);
 	}
 }
@@ -116,8 +118,8 @@ replace_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptI
 	if (!enable_hashjoin ||
 		!can_hash(joinrel, outer, inner, jointype, extra->restrictlist))
 	{
-		if (enable_material && is_file(inner))
-			materialize_files(joinrel->pathlist, outer, inner);
+		if (enable_material && has_tables(root, inner->relids))
+			materialize_inner(joinrel->pathlist, outer, inner);
 		return;
 	}
 	joinrel->pathlist = without_loops(joinrel->pathlist, outer, inner);
