@@ -110,7 +110,6 @@ SELECT plan('SELECT t.x FROM generate_series(1, 20) i, outer_rows, t WHERE outer
 -- if it decides which files are read, or if no rows are kept
 RESET work_mem;
 SELECT plan('SELECT t.x FROM (SELECT 7000 AS a OFFSET 0) one, t WHERE t.a = one.a');
-SELECT plan('SELECT FROM (SELECT 7000 AS a OFFSET 0) one WHERE EXISTS (SELECT FROM t WHERE t.a = one.a AND t.k <> one.a % 5 AND t.x <> one.a)');
 SET enable_hashjoin = off;
 SELECT plan('SELECT t.x FROM generate_series(1, 2) i, t WHERE t.a = i');
 SELECT plan('SELECT t.x FROM generate_series(1, 1000) i, t WHERE t.a = i AND t.k = 3 AND t.a < 8000');
@@ -141,7 +140,9 @@ ANALYZE keys, many;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 10;
 SET max_parallel_workers_per_gather = 4;
-SELECT plan('SELECT keys.k, count(x) FROM keys LEFT JOIN many ON keys.k = many.k GROUP BY keys.k HAVING count(x) > 1');
+-- from 16 on, processes may share the other table of an outer join
+SELECT bool_or(line ~ 'Gather  .rows=1000\)|Hash Right Join') AS few
+  FROM plan('SELECT keys.k, count(x) FROM keys LEFT JOIN many ON keys.k = many.k GROUP BY keys.k HAVING count(x) > 1') line;
 SELECT plan('SELECT many.k, count(x) FROM keys RIGHT JOIN many ON keys.k = many.k GROUP BY many.k');
 SELECT plan('SELECT keys.k, x, count(*) FROM keys LEFT JOIN many ON keys.k = many.k GROUP BY keys.k, x');
 SELECT count(*), min(n), max(n), sum(s) FROM (SELECT keys.k, count(x) AS n, sum(x) AS s FROM keys LEFT JOIN many ON keys.k = many.k GROUP BY keys.k) groups;
