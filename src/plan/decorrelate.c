@@ -501,13 +501,13 @@ typedef struct Outermost
 	bool		is_joined;		/* has any query been rewritten? */
 } Outermost;
 
-/* the query itself, or INSERT's */
+/* the query itself, or INSERT's, except if a rule has given INSERT clauses */
 static Query *
 outermost_select(Query *query)
 {
 	ListCell   *cell;
 
-	if (query->commandType == CMD_INSERT)
+	if (query->commandType == CMD_INSERT && query->jointree->quals == NULL)
 		foreach(cell, query->rtable)
 			if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_SUBQUERY)
 				return lfirst_node(RangeTblEntry, cell)->subquery;
