@@ -20,12 +20,6 @@
 
 static set_join_pathlist_hook_type next_hook = NULL;
 
-static bool
-is_file(const RelOptInfo *rel)
-{
-	return rel->fdwroutine != NULL && rel->fdwroutine->GetForeignPaths == csv_get_paths;
-}
-
 /* are there foreign tables of ours among the relations (or anywhere, without relids)? */
 static bool
 has_tables(const PlannerInfo *root, Relids relids)
@@ -38,7 +32,7 @@ has_tables(const PlannerInfo *root, Relids relids)
 			(relids != NULL && !bms_overlap(rel->relids, relids) &&
 			 !bms_overlap(rel->top_parent_relids, relids)))
 			continue;
-		if (is_file(rel))
+		if (csv_is_own(rel))
 			return true;
 		if (rel->subroot != NULL && has_tables(rel->subroot, NULL))
 			return true;
@@ -108,8 +102,7 @@ static void
 replace_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner,
 			  JoinType jointype, JoinPathExtraData *extra)
 {
-	int			npaths = list_length(joinrel->pathlist) +
-		list_length(joinrel->partial_pathlist);
+	int			npaths;
 
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outer, inner, jointype, extra);
@@ -122,6 +115,7 @@ replace_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptI
 			materialize_inner(joinrel->pathlist, outer, inner);
 		return;
 	}
+	npaths = list_length(joinrel->pathlist) + list_length(joinrel->partial_pathlist);
 	joinrel->pathlist = without_loops(joinrel->pathlist, outer, inner);
 	joinrel->partial_pathlist = without_loops(joinrel->partial_pathlist, outer, inner);
 	if (list_length(joinrel->pathlist) + list_length(joinrel->partial_pathlist) == npaths)

@@ -44,8 +44,7 @@ shared_scan(const Path *path)
 				path = ((const ProjectionPath *) path)->subpath;
 				break;
 			case T_ForeignPath:
-				return path->parallel_aware && path->parent->fdwroutine != NULL &&
-					path->parent->fdwroutine->GetForeignPaths == csv_get_paths ? path : NULL;
+				return path->parallel_aware && csv_is_own(path->parent) ? path : NULL;
 			default:
 				return NULL;
 		}

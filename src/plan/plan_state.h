@@ -65,6 +65,13 @@ extern ForeignScan *csv_get_plan(PlannerInfo *root, RelOptInfo *baserel,
 								 List *tlist, List *scan_clauses,
 								 Plan *outer_plan);
 
+/* is the relation a foreign table of this wrapper? */
+static inline bool
+csv_is_own(const RelOptInfo *rel)
+{
+	return rel->fdwroutine != NULL && rel->fdwroutine->GetForeignPaths == csv_get_paths;
+}
+
 /* set the state's engine, which will hand out this share of the rows */
 extern void csv_plan_engine(CsvPlanState *state, double rows_out);
 
