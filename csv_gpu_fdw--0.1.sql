@@ -561,13 +561,15 @@ BEGIN
 	-- what would fail in every run, or load files twice, is told here
 	IF mode IN ('new_files', 'new_records') THEN
 		PERFORM @extschema@.csv_gpu_files(source);
-		IF EXISTS (
-			SELECT FROM pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver,
-					pg_options_to_table(t.ftoptions || s.srvoptions) o
-				WHERE t.ftrelid = source AND o.option_name = 'share') THEN
+		-- of equal options, the first counts: the table's
+		IF 1 < (
+			SELECT o.option_value::integer
+				FROM pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver,
+					pg_options_to_table(t.ftoptions || s.srvoptions) WITH ORDINALITY o
+				WHERE t.ftrelid = source AND o.option_name = 'shares' ORDER BY o.ordinality LIMIT 1) THEN
 			RAISE WARNING USING
-				MESSAGE = format('foreign table %s has a share of the files, which changes when files come or go', source),
-				HINT = 'The names of new files must sort behind all others, and no file may be removed; otherwise a file may be loaded more than once.';
+				MESSAGE = format('foreign table %s has a share of the files, which changes when files are renamed', source),
+				HINT = 'Do not rename files, and do not change the option "shares": otherwise another server may load a file again.';
 		END IF;
 	ELSIF NOT EXISTS (
 		SELECT FROM pg_foreign_table t, pg_foreign_server s, pg_foreign_data_wrapper w, pg_proc p

@@ -29,10 +29,17 @@ SELECT csv_gpu_schedule('j', '* * * * *', 'p', 't', 'new_files');
 -- without pg_cron; the hint has the server's version
 \set VERBOSITY terse
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't');
--- a file's share changes when others come
+-- a file's share changes with its name; a table that has all files warns of nothing
 ALTER FOREIGN TABLE f OPTIONS (ADD share '0', ADD shares '2');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_files');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'append');
+ALTER FOREIGN TABLE f OPTIONS (SET shares '1');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_records');
+ALTER SERVER csv OPTIONS (ADD share '1', ADD shares '3');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_files');
 ALTER FOREIGN TABLE f OPTIONS (DROP share, DROP shares);
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_records');
+ALTER SERVER csv OPTIONS (DROP share, DROP shares);
 \set VERBOSITY default
 \echo :SQLSTATE
 DO $$

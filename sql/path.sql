@@ -127,8 +127,8 @@ SELECT * FROM s WHERE year IS NULL AND f LIKE 'cat%';
 SELECT explain('SELECT * FROM s WHERE year = 2024');
 -- a share of the files; beside keys and filters, in parallel, and none of the files
 COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && mkdir -p s/year=2023 s/year=2024 s/year=2025';
-CALL write_file('s/year=2023/a.csv', E'i,t\n1,one\n2,two\n');
-CALL write_file('s/year=2023/b.csv', E'i,t\n3,three\n4\n');
+CALL write_file('s/year=2023/a.csv', E'i,t\n1,one\n4\n2,two\n');
+CALL write_file('s/year=2023/b.csv', E'i,t\n3,three\n');
 CALL write_file('s/year=2024/a.csv', E't,i\nfive,5\n');
 CALL write_file('s/year=2024/b.csv', E'i,t\n6,six\n');
 CALL write_file('s/year=2025/a.csv', E'i,t\n7,seven\n8,\n');
@@ -145,7 +145,7 @@ SELECT count(*), sum(i), min(share) FROM shared WHERE share = 2;
 SELECT s.share, sum(shared.i) FROM (VALUES (0), (1)) s(share) LEFT JOIN shared ON shared.share = s.share GROUP BY 1 ORDER BY 1;
 ANALYZE shared;
 SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET parallel_leader_participation = off;
-ALTER FOREIGN TABLE shared OPTIONS (SET filename 'regress_csv/h/*/*/*.csv', ADD share '0', ADD shares '3');
+ALTER FOREIGN TABLE shared OPTIONS (SET filename 'regress_csv/h/*/*/*.csv', ADD share '1', ADD shares '3');
 SELECT explain('SELECT i FROM shared WHERE year > 0 AND i < 12');
 SELECT count(DISTINCT i), sum(i), min(share) FROM shared WHERE t <> '';
 ALTER FOREIGN TABLE shared OPTIONS (SET filename 'regress_csv/s/*/*.csv', DROP share, DROP shares);
@@ -192,7 +192,7 @@ SELECT i, share FROM shared WHERE share = 99;
 ALTER FOREIGN TABLE shared OPTIONS (ADD share '2', ADD shares '3');
 -- IMPORT looks at all files, and makes the column
 CREATE SCHEMA made;
-IMPORT FOREIGN SCHEMA regress_csv FROM SERVER second INTO made OPTIONS (pattern 's/*/a.csv', "table" 't', share '0', shares '2');
+IMPORT FOREIGN SCHEMA regress_csv FROM SERVER second INTO made OPTIONS (pattern 's/*/a.csv', "table" 't', share '1', shares '2');
 \d made.t
 SELECT i, share FROM made.t;
 -- what is wrong
@@ -206,13 +206,49 @@ ALTER SERVER second OPTIONS (SET share '100');
 IMPORT FOREIGN SCHEMA regress_csv FROM SERVER csv INTO made OPTIONS (pattern 's/*/*.csv', "table" 'u', share '1');
 ALTER FOREIGN TABLE t ADD share int OPTIONS (virtual 'share');
 SELECT share FROM t;
-ALTER FOREIGN TABLE t OPTIONS (ADD share '2', ADD shares '3');
+ALTER FOREIGN TABLE t OPTIONS (ADD share '1', ADD shares '3');
 ALTER FOREIGN TABLE t ALTER share TYPE text;
 SELECT share FROM t;
 ALTER FOREIGN TABLE t ALTER share TYPE bigint;
-SELECT i, share FROM t;
+SELECT i, share FROM t WHERE i < 4;
 ALTER FOREIGN TABLE t OPTIONS (DROP share, DROP shares);
 ALTER FOREIGN TABLE t DROP share;
+-- a file's share is decided by its name alone, without its directory and suffixes; names are
+-- 6 of several kinds, and 600 generated ones
+CREATE FOREIGN TABLE placed () SERVER csv OPTIONS (filename 'regress_csv/placed/*', columns '1', share '0', shares '1');
+CREATE FUNCTION places(n int) RETURNS TABLE (shares int, share int, name text) LANGUAGE plpgsql AS $$
+BEGIN
+  FOR k IN 0 .. n - 1 LOOP
+    EXECUTE format('ALTER FOREIGN TABLE placed OPTIONS (SET share %L, SET shares %L)', k, n);
+    RETURN QUERY SELECT n, k, regexp_replace(filename, '.*/', '') FROM csv_gpu_files('placed');
+  END LOOP;
+END $$;
+CREATE PROCEDURE make_files(what text) LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('COPY (SELECT 1 WHERE false) TO PROGRAM %L', 'mkdir -p regress_csv/placed/year=1 && cd regress_csv/placed && ' || what);
+END $$;
+CALL make_files('touch a b.csv c.tsv 2024.01.csv 2024.02.csv part-0001.csv.gz $(seq -f x%03g.csv 0 199) $(seq 1 7 2800)');
+SELECT n, count(*), count(DISTINCT name) FROM generate_series(1, 9) n, places(n) GROUP BY n ORDER BY n;
+CREATE TABLE then_placed AS SELECT p.* FROM generate_series(1, 9) n, places(n) p;
+-- names of known shares: other platforms and versions must agree
+SELECT shares, name, share FROM then_placed WHERE name ~ '^[abcp]|^2024[.]' AND shares IN (2, 3, 8) ORDER BY name COLLATE "C", shares;
+-- about as many files in each share; a further share takes its files, and the others keep theirs
+SELECT shares, min(files) > 606 / shares * 0.7 AND max(files) < 606 / shares * 1.3 AS is_even
+  FROM (SELECT shares, share, count(*) AS files FROM then_placed GROUP BY 1, 2) f GROUP BY 1 ORDER BY 1;
+SELECT b.shares, count(*) FILTER (WHERE a.share <> b.share AND b.share < a.shares) AS others,
+    count(*) FILTER (WHERE a.share <> b.share) BETWEEN 606 / b.shares * 0.7 AND 606 / b.shares * 1.3 AS is_part
+  FROM then_placed a JOIN then_placed b USING (name) WHERE b.shares = a.shares + 1 GROUP BY 1 ORDER BY 1;
+-- files that come and go change nothing for the rest
+CALL make_files('rm x00*.csv && touch $(seq -f %g.csv 5000 5100) zz 0.csv');
+SELECT count(*), count(*) FILTER (WHERE a.share = b.share) AS same FROM then_placed a JOIN places(5) b USING (shares, name);
+-- equal names lie together, in any directory and with any suffix
+CALL make_files('for f in $(seq 1 7 2800) x100 x150; do s=$((s + 1)); set -- .csv .TSV .gz .csv.gz .tsv.zst .Csv.LZ4 ""; shift $((s % 7)); touch year=1/$f$1; done');
+ALTER FOREIGN TABLE placed OPTIONS (SET filename 'regress_csv/placed/year=1/*');
+SELECT count(*), count(*) FILTER (WHERE a.share = b.share) AS same
+  FROM then_placed a JOIN places(6) b ON b.shares = a.shares AND regexp_replace(b.name, '[.].*', '') = regexp_replace(a.name, '[.].*', '') AND a.name !~ '^2024[.]';
+SELECT count(*), count(DISTINCT share) FROM places(3);
+ALTER FOREIGN TABLE placed OPTIONS (SET share '0', SET shares '10001');
+DROP FOREIGN TABLE placed;
 -- no file at all
 ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/h/none/*/*.txt');
 SELECT * FROM t WHERE year = 2024;

@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "storage/fd.h"
 
+#include "table/decompress.h"
 #include "table/listing.h"
 #include "table/text.h"
 
@@ -232,6 +233,40 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 	return *nnames > 0;
 }
 
+/*
+ * The share with the greatest weight for the file's name without suffixes, whichever other
+ * files there are.  A further share takes its files from all others, which keep the rest.
+ * The weights must never change, as servers must agree: FNV-1a, and SplitMix64 from there.
+ */
+static int
+share_of(const char *filename, int shares)
+{
+	const char *slash = last_dir_separator(filename);
+	const char *name = slash != NULL ? slash + 1 : filename;
+	size_t		length = csv_name_without_compression(name, true);
+	uint64		state = UINT64CONST(0xcbf29ce484222325);
+	uint64		greatest = 0;
+	int			found = 0;
+
+	if (length > 4 && (pg_strncasecmp(name + length - 4, ".csv", 4) == 0 ||
+					   pg_strncasecmp(name + length - 4, ".tsv", 4) == 0))
+		length -= 4;
+	for (size_t i = 0; i < length; i++)
+		state = (state ^ (uint8) name[i]) * UINT64CONST(0x100000001b3);
+	for (int share = 0; share < shares; share++)
+	{
+		uint64		weight = state += UINT64CONST(0x9e3779b97f4a7c15);
+
+		weight = (weight ^ weight >> 30) * UINT64CONST(0xbf58476d1ce4e5b9);
+		weight = (weight ^ weight >> 27) * UINT64CONST(0x94d049bb133111eb);
+		weight ^= weight >> 31;
+		if (weight > greatest)
+			found = share;
+		greatest = Max(weight, greatest);
+	}
+	return found;
+}
+
 /* leaves only the files of the table's share in a pattern's list */
 static void
 take_share(const CsvTable *table, char **names, int *nnames)
@@ -239,8 +274,12 @@ take_share(const CsvTable *table, char **names, int *nnames)
 	const int	nfound = *nnames;
 
 	*nnames = 0;
-	for (int64 i = table->share; i < nfound; i += table->shares)
-		names[(*nnames)++] = names[i];
+	for (int i = 0; i < nfound; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (share_of(names[i], table->shares) == table->share)
+			names[(*nnames)++] = names[i];
+	}
 }
 
 bool

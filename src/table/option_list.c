@@ -48,6 +48,9 @@
 #define MOST_PARALLEL_WORKERS	1024
 
 static const CsvWord engine_words[] = {
+/* for each file, all shares are compared */
+#define MOST_SHARES		10000
+
 	{"auto", CSV_ENGINE_AUTO},
 	{"cuda", CSV_ENGINE_CUDA},
 	{"cpu", CSV_ENGINE_CPU},
@@ -348,7 +351,7 @@ static const CsvOption valid_options[] = {
 	{"share", CSV_OF_TABLE | CSV_OF_SERVER | CSV_WITHOUT_MEANING,
 	CSV_OPTION_COUNT, TABLE(share), .most = INT_MAX - 1},
 	{"shares", CSV_OF_TABLE | CSV_OF_SERVER | CSV_WITHOUT_MEANING,
-	CSV_OPTION_COUNT, TABLE(shares), .least = 1, .most = INT_MAX},
+	CSV_OPTION_COUNT, TABLE(shares), .least = 1, .most = MOST_SHARES},
 
 	{"directory", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(directory)},
 	{"sample_records", CSV_OF_IMPORT, CSV_OPTION_COUNT, IMPORT(sample_records),

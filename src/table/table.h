@@ -125,8 +125,8 @@ typedef struct CsvTable
 	bool		from_frontend;	/* `read` reads from the client */
 	bool		prefers_pattern;	/* set by csv_prefer_pattern() */
 	bool		all_files;		/* every file that matches the pattern must exist */
-	int			share;			/* the table has every shares-th file of a pattern,
-								 * from this place on; -1: all files */
+	int			share;			/* of a pattern's files, the table has these; -1:
+								 * all files */
 	int			shares;
 	char	  **files;			/* the list, if it was already made; otherwise NULL */
 	int			nfiles;
