@@ -1210,8 +1210,12 @@ LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	command CONSTANT text := format('SELECT coalesce(pg_catalog.json_agg(e), ''[]'') FROM %s.csv_gpu_errors(%%s::pg_catalog.regclass, %s::pg_catalog.int8) e',
-		'@extschema@', coalesce(max_records::text, 'NULL'));
+	-- before and behind the table's name
+	head CONSTANT text := 'SELECT coalesce(pg_catalog.json_agg(e), ''[]'') FROM @extschema@.csv_gpu_errors(';
+	tail CONSTANT text := '::pg_catalog.regclass, ' || coalesce(max_records::text, 'NULL') || '::pg_catalog.int8) e';
+	-- a name that no connection of the session has: dblink would take that for the server
+	connection CONSTANT text := 'csv_gpu_server_errors ' || gen_random_uuid();
+	connected boolean;
 	dblink text;
 	query text;
 	node record;
@@ -1219,24 +1223,23 @@ DECLARE
 BEGIN
 	IF @extschema@.csv_gpu_is_of_citus(target) THEN
 		query := format('SELECT p.nodename || '':'' || p.nodeport AS server, p.success, p.result
-				FROM run_command_on_placements($1, %L) p', format(command, '$name$%s$name$'));
+				FROM run_command_on_placements($1, %L) p', replace(head, '%', '%%') || '$name$%s$name$' || tail);
 	ELSE
 		dblink := (
-			SELECT format('SELECT d.result FROM %I.dblink($1, $2) d(result text)', n.nspname)
-				FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+			SELECT quote_ident(n.nspname) || '.dblink' FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
 				WHERE e.extname = 'dblink');
 		IF dblink IS NULL THEN
 			RAISE feature_not_supported USING
 				MESSAGE = 'csv_gpu_server_errors() needs the extension dblink, which is not in this database',
 				HINT = 'Run CREATE EXTENSION dblink.';
 		END IF;
-		-- the result is at first what a server is asked
-		query := format('SELECT s.srvname::text AS server, true AS success, format(%L, quote_literal(format(''%%I.%%I'',
-						(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''schema_name''),
-						(SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''table_name'')))) AS result
-				FROM pg_inherits i JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid
-					JOIN pg_foreign_server s ON s.oid = f.ftserver
-				WHERE i.inhparent = $1 ORDER BY i.inhrelid', command);
+		-- the result is at first the table's name on the server, as postgres_fdw finds it
+		query := 'SELECT s.srvname::text AS server, true AS success, quote_literal(format(''%I.%I'',
+						coalesce((SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''schema_name''), n.nspname),
+						coalesce((SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''table_name''), c.relname))) AS result
+				FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+					JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid JOIN pg_foreign_server s ON s.oid = f.ftserver
+				WHERE i.inhparent = $1 ORDER BY i.inhrelid';
 	END IF;
 	FOR node IN EXECUTE query USING target LOOP
 		IF NOT node.success THEN
@@ -1245,8 +1248,12 @@ BEGIN
 		END IF;
 		IF dblink IS NOT NULL THEN
 			BEGIN
-				EXECUTE dblink INTO STRICT node.result USING node.server, node.result;
-			EXCEPTION WHEN OTHERS THEN
+				EXECUTE format('SELECT %s_connect($1, $2)', dblink) USING connection, node.server;
+				connected := true;
+				EXECUTE format('SELECT d.result FROM %s($1, $2) d(result text)', dblink)
+					INTO STRICT node.result USING connection, head || node.result || tail;
+				EXECUTE format('SELECT %s_disconnect($1)', dblink) USING connection;
+			EXCEPTION WHEN OTHERS OR query_canceled THEN
 				GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
 				RAISE EXCEPTION USING
 					ERRCODE = SQLSTATE,
@@ -1261,3 +1268,7 @@ END $$;
 
 COMMENT ON FUNCTION csv_gpu_server_errors(regclass, bigint)
 IS 'csv_gpu_errors() of each server of a table that csv_gpu_distribute() or csv_gpu_distribute_citus() has made';
+			connected := false;
+				IF connected THEN
+					EXECUTE format('SELECT %s_disconnect($1)', dblink) USING connection;
+				END IF;

@@ -136,6 +136,22 @@ is(query("SELECT server, filename ~ '/items/3a.csv\$', record, error, column_nam
 	"n2|t|1|column_count|\nn2|t|2|bad_value|day", 'errors, with their server');
 is(query("SELECT count(*) FROM csv_gpu_server_errors('items', 1)"), 1, 'as many of each server');
 
+# the session's own connection of a server's name is another, and stays
+my $elsewhere = join ' ', map { "SELECT dblink_connect('n$_', 'host=" . $main->host . ' port=' . $main->port . " dbname=postgres user=" . getpwuid($<) . "');" } 0 .. 2;
+is(query("$elsewhere SELECT server, count(*) FROM csv_gpu_server_errors('items') GROUP BY 1; SELECT array_length(dblink_get_connections(), 1)"),
+	"OK\nOK\nOK\nn2|2\n3", 'connections of the session are not asked');
+
+# a partition without names has its own on the server; a server that cannot be asked leaves no connection
+$_->safe_psql('postgres', "CREATE FOREIGN TABLE public.bare (id integer, kind integer, color text, price numeric(10,3), day date, share integer OPTIONS (virtual 'share'))
+	SERVER csv OPTIONS (filename '$directory/items/*.csv')") for @nodes;
+query('CREATE TABLE bares (LIKE items) PARTITION BY LIST (share); CREATE FOREIGN TABLE bare PARTITION OF bares FOR VALUES IN (2) SERVER n2');
+is(query("SELECT server, count(*) FROM csv_gpu_server_errors('bares') GROUP BY 1"), 'n2|2', 'a partition without names');
+query("ALTER FOREIGN TABLE bare OPTIONS (ADD table_name 'items'); ALTER FOREIGN TABLE bare SET SCHEMA \"Their tables\"; ALTER FOREIGN TABLE \"Their tables\".bare OPTIONS (ADD schema_name 'own')");
+is(query("SELECT server, count(*) FROM csv_gpu_server_errors('bares') GROUP BY 1"), 'n2|2', 'a partition with names');
+query("ALTER FOREIGN TABLE \"Their tables\".bare OPTIONS (SET table_name 'nosuch')");
+is(query("DO \$\$ BEGIN PERFORM csv_gpu_server_errors('bares'); EXCEPTION WHEN undefined_table THEN NULL; END \$\$; SELECT dblink_get_connections() IS NULL"), 't', 'nothing is left of a failure');
+query('DROP TABLE bares');
+
 # functions that another role made fit the arguments no better
 $nodes[$_]->safe_psql('postgres', "CREATE FUNCTION csv_gpu_errors(text, integer) RETURNS integer RETURN 1 / 0") for 0 .. 2;
 query('CREATE FUNCTION dblink(name, text) RETURNS integer RETURN 1 / 0');
