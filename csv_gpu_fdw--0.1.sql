@@ -877,6 +877,52 @@ END $$;
 COMMENT ON FUNCTION csv_gpu_server_column(regclass, boolean)
 IS 'internal: the column of a foreign table by which servers are told apart';
 
+-- The settings of this session that a table of ours lacks as options, and columns of
+-- types whose values may depend on them.  Elements and the like count as their whole.
+CREATE FUNCTION csv_gpu_session_forms(source regclass)
+RETURNS TABLE (option_name text, option_value text, column_names text)
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH RECURSIVE given AS (
+		SELECT o.option_name, o.option_value
+			FROM pg_foreign_table t, pg_options_to_table(t.ftoptions) o
+			WHERE t.ftrelid = source),
+	parts(attnum, attname, options, type, is_column) AS (
+		SELECT a.attnum, a.attname, a.attfdwoptions, a.atttypid, true
+			FROM pg_attribute a
+			WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+		UNION
+		SELECT p.attnum, p.attname, p.options, part.type, false
+			FROM parts p JOIN pg_type t ON t.oid = p.type, LATERAL (
+				SELECT unnest(ARRAY[t.typbasetype, CASE WHEN t.typcategory = 'A' THEN t.typelem END])
+				UNION ALL SELECT r.rngsubtype FROM pg_range r WHERE p.type IN (r.rngtypid, r.rngmultitypid)
+				UNION ALL SELECT a.atttypid FROM pg_attribute a
+					WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) part(type)
+			WHERE part.type <> 0),
+	-- only columns of these very types have patterns
+	forms(attnum, attname, type, pattern) AS (
+		SELECT p.attnum, p.attname, p.type, CASE WHEN p.is_column THEN coalesce(
+				(SELECT o.option_value FROM pg_options_to_table(p.options) o WHERE o.option_name = of.name),
+				(SELECT g.option_value FROM given g WHERE g.option_name = of.name)) END
+			FROM parts p, LATERAL (
+				SELECT CASE p.type WHEN 'date'::regtype THEN 'date_format' ELSE 'timestamp_format' END) of(name)),
+	dependent(option_name, option_value, attnum, attname) AS (
+		SELECT 'timezone', current_setting('TimeZone'), f.attnum, f.attname FROM forms f
+			WHERE CASE WHEN f.type = 'timetz'::regtype THEN true
+				WHEN f.type = 'timestamptz'::regtype THEN coalesce(f.pattern !~* 'tzh|epoch', true)
+				WHEN f.type = 'timestamp'::regtype THEN f.pattern ~* 'tzh' END
+		UNION
+		SELECT 'date_order', split_part(current_setting('DateStyle'), ', ', 2), f.attnum, f.attname FROM forms f
+			WHERE f.type IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) AND f.pattern IS NULL)
+	SELECT d.option_name, d.option_value, string_agg(format('"%s"', d.attname), ', ' ORDER BY d.attnum)
+		FROM dependent d WHERE d.option_name NOT IN (SELECT g.option_name FROM given g)
+		GROUP BY 1, 2 ORDER BY 1 DESC
+$$;
+
+COMMENT ON FUNCTION csv_gpu_session_forms(regclass)
+IS 'internal: options for the settings of the session on which columns of a foreign table depend';
+
 CREATE FUNCTION csv_gpu_distribute_as(
 	source regclass,
 	target text[],
@@ -894,6 +940,7 @@ DECLARE
 	other text;
 	statements text[];
 	statement text;
+	form record;
 BEGIN
 	IF source IS NULL OR cardinality(target) < 2 OR servers IS NULL THEN
 		RAISE null_value_not_allowed
@@ -951,6 +998,16 @@ BEGIN
 	FOREACH statement IN ARRAY statements LOOP
 		EXECUTE statement;
 		RETURN NEXT statement;
+	END LOOP;
+
+	-- postgres_fdw sets the time zone GMT on servers, where the order of dates may be another
+	FOR form IN SELECT f.* FROM @extschema@.csv_gpu_session_forms(source) f LOOP
+		RAISE WARNING USING
+			MESSAGE = format('columns of foreign table %s depend on the %s of each server', source,
+				CASE form.option_name WHEN 'timezone' THEN 'time zone' ELSE 'date order' END),
+			DETAIL = 'Columns: ' || form.column_names || '.',
+			HINT = format('On each server, and here, run ALTER FOREIGN TABLE %s OPTIONS (ADD %s %L), or with another value.',
+				source, form.option_name, form.option_value);
 	END LOOP;
 END $$;
 
@@ -1046,8 +1103,11 @@ BEGIN
 			GROUP BY s.srvname);
 	options := (
 		SELECT string_agg(format('%I %L', o.option_name, o.option_value), ', ')
-			FROM pg_foreign_table t, pg_options_to_table(t.ftoptions) o
-			WHERE t.ftrelid = source AND NOT (shared AND o.option_name IN ('share', 'shares')));
+			FROM (SELECT o.option_name, o.option_value
+					FROM pg_foreign_table t, pg_options_to_table(t.ftoptions) o
+					WHERE t.ftrelid = source AND NOT (shared AND o.option_name IN ('share', 'shares'))
+				UNION ALL SELECT f.option_name, f.option_value
+					FROM @extschema@.csv_gpu_session_forms(source) f) o);
 
 	-- all that a node may refuse, before any node is changed
 	nnodes := (
@@ -1247,6 +1307,7 @@ BEGIN
 				USING MESSAGE = format('node %s: %s', node.server, node.result);
 		END IF;
 		IF dblink IS NOT NULL THEN
+			connected := false;
 			BEGIN
 				EXECUTE format('SELECT %s_connect($1, $2)', dblink) USING connection, node.server;
 				connected := true;
@@ -1255,6 +1316,9 @@ BEGIN
 				EXECUTE format('SELECT %s_disconnect($1)', dblink) USING connection;
 			EXCEPTION WHEN OTHERS OR query_canceled THEN
 				GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+				IF connected THEN
+					EXECUTE format('SELECT %s_disconnect($1)', dblink) USING connection;
+				END IF;
 				RAISE EXCEPTION USING
 					ERRCODE = SQLSTATE,
 					MESSAGE = concat_ws(': ', format('server "%s"', node.server), SQLERRM, nullif(detail, ''));
@@ -1268,7 +1332,3 @@ END $$;
 
 COMMENT ON FUNCTION csv_gpu_server_errors(regclass, bigint)
 IS 'csv_gpu_errors() of each server of a table that csv_gpu_distribute() or csv_gpu_distribute_citus() has made';
-			connected := false;
-				IF connected THEN
-					EXECUTE format('SELECT %s_disconnect($1)', dblink) USING connection;
-				END IF;

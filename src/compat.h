@@ -32,7 +32,10 @@
 #include "utils/varlena.h"
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 160000
+#include "utils/guc_hooks.h"
 #include "varatt.h"
+#else
+#include "commands/variable.h"
 #endif
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"

@@ -8,6 +8,7 @@
 #include "commands/defrem.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 
 #include "import/create.h"
 #include "table/option_list.h"
@@ -104,6 +105,32 @@ has_header_match(const CsvFindings *findings, const char *name, const List *give
 }
 
 /*
+ * Settings by which this session would read later values: other sessions and servers read
+ * them alike.  Few tables of one server need an order of dates beside their patterns.
+ */
+static void
+add_settings(List **options, const CsvFindings *findings)
+{
+	const CsvTable *table = findings->table;
+	bool		has_zone = false;
+	bool		has_date = false;
+
+	for (uint32 i = 0; i < findings->ncolumns; i++)
+	{
+		const Oid	type = findings->columns[i].type;
+
+		has_zone |= type == TIMESTAMPTZOID;
+		has_date |= findings->columns[i].pattern == NULL &&
+			(type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID);
+	}
+	if (has_zone && table->timezone == NULL)
+		add_option(options, "timezone", GetConfigOptionByName("timezone", NULL, false));
+	if (has_date && table->share >= 0 && table->date_order < 0)
+		add_option(options, "date_order",
+				   strrchr(GetConfigOptionByName("datestyle", NULL, false), ' ') + 1);
+}
+
+/*
  * The options of a table: those that were found and differ from their defaults, and the
  * options of the statement.  The header alone need not be as it was given: files may have
  * more lines above it or fewer.
@@ -148,6 +175,7 @@ table_options(const CsvFindings *findings, const char *name, const List *keys,
 	add_option(&options, "date_format", table_pattern(findings, DATEOID, keys));
 	add_option(&options, "timestamp_format", table_pattern(findings, TIMESTAMPOID, keys));
 	add_option(&options, "thousands_separator", findings->thousands_separator);
+	add_settings(&options, findings);
 
 	/* otherwise it would depend on the client that reads the table */
 	if (!findings->by_mark)

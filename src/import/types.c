@@ -265,7 +265,7 @@ guess_day_first(const CsvTable *table, const CsvEvidence *evidence)
 	return csv_evidence_fact(evidence, CSV_FACT_DOT) ||
 		csv_evidence_fact(evidence, CSV_FACT_HYPHEN) ||
 		table->reader.dialect.delimiter == ';' || table->decimal_separator == ',' ||
-		DateOrder == DATEORDER_DMY;
+		(table->date_order >= 0 ? table->date_order : DateOrder) == DATEORDER_DMY;
 }
 
 /* have all such dates of the table the day, or the month, first? */

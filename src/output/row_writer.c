@@ -262,7 +262,7 @@ add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum va
 	{
 		bool		with_zone = type == TIMESTAMPTZOID;
 
-		/* it is read as the time in the session's zone */
+		/* it is read as the time in the table's zone, or the session's */
 		if (type == TIMESTAMPOID && pattern->has_zone)
 		{
 			timestamp = DirectFunctionCall1(timestamp_timestamptz, value);
@@ -590,15 +590,17 @@ check_without_field(const CsvRowWriter *writer, const TupleTableSlot *slot)
 
 /* types' output functions must write what every session reads alike; 0: they do */
 static int
-begin_settings(void)
+begin_settings(const CsvTable *table)
 {
-	static const char *const settings[][2] = {
-		{"datestyle", "ISO"}, {"intervalstyle", "postgres"}, {"extra_float_digits", "1"}
+	pg_tz	   *timezone = table->timezone != NULL ? table->timezone : session_timezone;
+	const char *const settings[][2] = {
+		{"datestyle", "ISO"}, {"intervalstyle", "postgres"}, {"extra_float_digits", "1"},
+		{"timezone", pg_get_timezone_name(timezone)}
 	};
 	int			level;
 
 	if (DateStyle == USE_ISO_DATES && IntervalStyle == INTSTYLE_POSTGRES &&
-		extra_float_digits >= 1)
+		extra_float_digits >= 1 && timezone == session_timezone)
 		return 0;
 	level = NewGUCNestLevel();
 	for (int i = 0; i < lengthof(settings); i++)
@@ -669,7 +671,7 @@ void
 csv_row_writer_add(CsvRowWriter *writer, TupleTableSlot *slot, StringInfo output)
 {
 	MemoryContext outer = MemoryContextSwitchTo(writer->row_context);
-	int			level = begin_settings();
+	int			level = begin_settings(writer->table);
 
 	MemoryContextReset(writer->row_context);
 	slot_getallattrs(slot);

@@ -248,7 +248,9 @@ csv_attempt(bool (*work) (void *arg), void *arg, MemoryContext context, bool ins
 
 /*
  * Call the input function so that its ERROR can be survived: in a subtransaction, if
- * it needs that.  If there can be no subtransaction, the ERROR says so.
+ * it needs that.  If there can be no subtransaction, the ERROR says so.  Meanwhile the
+ * table's time zone and order of dates stand in the session's variables: to change the
+ * settings would take longer than most input functions.
  */
 static void
 try_input(CsvValueInput *input, char *string, Datum *value,
@@ -256,8 +258,19 @@ try_input(CsvValueInput *input, char *string, Datum *value,
 {
 	InputCall	call = {input, string, value, error};
 	bool		inside = !input->pure && csv_may_open_subtransaction();
-	ErrorData  *edata = csv_attempt(call_input, &call, CurrentMemoryContext, inside);
+	pg_tz	   *session_zone = session_timezone;
+	pg_tz	   *zone = input->table->timezone;
+	int			session_order = DateOrder;
+	ErrorData  *edata;
 
+	if (zone != NULL)
+		assign_timezone(NULL, &zone);
+	if (input->table->date_order >= 0)
+		DateOrder = input->table->date_order;
+	edata = csv_attempt(call_input, &call, CurrentMemoryContext, inside);
+	if (session_timezone != session_zone)
+		assign_timezone(NULL, &session_zone);
+	DateOrder = session_order;
 	if (edata == NULL)
 		return;
 	if (!csv_is_about_value(edata->sqlerrcode, input->pure))

@@ -92,6 +92,7 @@ init_table_options(CsvTableOptions *options)
 	table->utf16 = CSV_UTF16_BY_MARK;
 	table->file_encoding = -1;
 	table->decimal_separator = '.';
+	table->date_order = -1;
 	table->reject_count = -1;
 	table->reject_percent = -1;
 	table->verbosity = CSV_VERBOSITY_DEFAULT;

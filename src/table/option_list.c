@@ -16,6 +16,7 @@
 #include "catalog/pg_namespace.h"
 #include "commands/defrem.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
@@ -47,10 +48,10 @@
 /* as for the storage parameter of a plain table */
 #define MOST_PARALLEL_WORKERS	1024
 
-static const CsvWord engine_words[] = {
 /* for each file, all shares are compared */
 #define MOST_SHARES		10000
 
+static const CsvWord engine_words[] = {
 	{"auto", CSV_ENGINE_AUTO},
 	{"cuda", CSV_ENGINE_CUDA},
 	{"cpu", CSV_ENGINE_CPU},
@@ -113,6 +114,13 @@ const CsvWord csv_compression_words[] = {
 static const CsvWord decimal_words[] = {
 	{".", '.'},
 	{",", ','},
+	{NULL, 0}
+};
+
+static const CsvWord order_words[] = {
+	{"DMY", DATEORDER_DMY},
+	{"MDY", DATEORDER_MDY},
+	{"YMD", DATEORDER_YMD},
 	{NULL, 0}
 };
 
@@ -223,6 +231,17 @@ parse_encoding(void *target, DefElem *def)
 	csv_parse_encoding(defGetString(def), &((CsvTableOptions *) target)->table);
 }
 
+static void
+parse_timezone(void *target, DefElem *def)
+{
+	pg_tz	   *timezone = pg_tzset(defGetString(def));
+
+	if (timezone == NULL || !pg_tz_acceptable(timezone))
+		csv_refuse_value(def->defname, defGetString(def), NULL,
+						 "The view pg_timezone_names has the names of time zones.");
+	((CsvTableOptions *) target)->table.timezone = timezone;
+}
+
 /* the setting goes over the option */
 static void
 parse_engine(void *target, DefElem *def)
@@ -327,6 +346,9 @@ static const CsvOption valid_options[] = {
 	POINTER(CsvTableOptions, table.date_pattern)},
 	{"timestamp_format", CSV_OF_TABLE, CSV_OPTION_PATTERN,
 	POINTER(CsvTableOptions, table.timestamp_pattern)},
+	{"date_order", CSV_OF_TABLE, CSV_OPTION_WORD, TABLE(date_order),
+	.words = order_words},
+	{"timezone", CSV_OF_TABLE, .parse = parse_timezone},
 	{"columns", CSV_OF_TABLE | CSV_OF_ONE_TABLE, CSV_OPTION_COUNT,
 	MEMBER(CsvTableOptions, nfields), .least = 1, .most = CSV_MAX_FIELDS},
 	{"record_boundary", CSV_OF_TABLE, CSV_OPTION_WORD, DIALECT(boundary),

@@ -173,6 +173,8 @@ typedef struct CsvTable
 	const CsvPattern *date_pattern;
 	const CsvPattern *timestamp_pattern;
 	List	   *null_values;
+	struct pg_tz *timezone;		/* of times without an offset; NULL: the session's */
+	int			date_order;		/* without a pattern: DateOrder; -1: the session's */
 
 	/* fields of a record; 0 if the header's number applies (nfields_from_header) */
 	uint32_t	nfields;

@@ -223,6 +223,12 @@ volatile sig_atomic_t InterruptPending = false;
 int			DateOrder = DATEORDER_MDY;
 static bool has_sqlstate;
 
+char *
+GetConfigOptionByName(const char *name, const char **varname, bool missing_ok)
+{
+	return strcmp(name, "datestyle") == 0 ? "ISO, MDY" : "UTC";
+}
+
 void
 ProcessInterrupts(void)
 {

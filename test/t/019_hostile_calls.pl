@@ -59,6 +59,7 @@ my %functions = (
 	csv_gpu_schedule => { nobody => qr/permission denied for foreign table public.good/ },
 	csv_gpu_server_column => {},
 	csv_gpu_server_errors => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
+	csv_gpu_session_forms => {},
 	csv_gpu_sniff => { nobody => qr/permission denied for function csv_gpu_sniff/ },
 	csv_gpu_undistribute => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_unload => {

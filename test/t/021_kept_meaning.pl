@@ -126,6 +126,8 @@ my %table_changes = (
 	null_values => '{4,9}',
 	date_format => 'DD/MM/YYYY',
 	timestamp_format => 'epoch',
+	date_order => 'DMY',
+	timezone => 'Asia/Tokyo',
 	columns => 4,
 	record_boundary => 'crlf',
 	ragged => 'pad',
@@ -176,6 +178,7 @@ for my $object ('SERVER csv', 'FOREIGN TABLE t')
 	for my $name (options_of($object))
 	{
 		ok(exists $table_changes{$name}, "a change of $name") or next;
+		$other->value('ALTER FOREIGN TABLE t ALTER d TYPE ' . ($name eq 'timezone' ? 'timestamptz' : 'date'));
 		try_option($object, $name, $table_changes{$name}) if defined $table_changes{$name};
 	}
 }

@@ -102,6 +102,8 @@ sub table_options
 	some(\%options, 0.15, thousands_separator => '.', ' ', "_", ',');
 	some(\%options, 0.2, date_format => 'DD.MM.YYYY', 'YYYY-MM-DD', 'FMDD Mon YY', 'epoch');
 	some(\%options, 0.2, timestamp_format => 'YYYY-MM-DD HH24:MI:SS', 'DD/MM/YYYY HH12:MI:SS.US AM', 'epoch', 'epoch_ms', 'epoch_us', 'YYYYMMDDHH24MISSUS', 'YYYY-MM-DD"T"HH24:MI:SS.USTZH:TZM');
+	some(\%options, 0.3, timezone => 'America/New_York', 'Asia/Tokyo', 'UTC');
+	some(\%options, 0.2, date_order => 'DMY', 'MDY', 'YMD');
 	some(\%options, 0.2, trim => 'true');
 	some(\%options, 0.2, comment => '#', '//');
 	some(\%options, 0.3, record_boundary => 'lf', 'crlf', 'cr');

@@ -163,6 +163,86 @@ $nodes[2]->safe_psql('postgres', 'ALTER FOREIGN TABLE own.sizes RENAME TO other'
 like(error("SELECT * FROM csv_gpu_server_errors('sizes')"), qr/^ERROR:  server "n2": relation "own.sizes" does not exist$/, 'an error of a server');
 $nodes[2]->safe_psql('postgres', 'ALTER FOREIGN TABLE own.other RENAME TO sizes');
 
+# the extension in a schema with a percent sign, where the server is this database
+query('CREATE DATABASE odd');
+is($main->safe_psql('odd', q{CREATE SCHEMA "%I s%"; CREATE EXTENSION csv_gpu_fdw SCHEMA "%I s%"; CREATE EXTENSION postgres_fdw; CREATE EXTENSION dblink SCHEMA "%I s%";
+	CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw OPTIONS (share '0', shares '1');
+	CREATE SERVER "%s" FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '} . $main->host . "', port '" . $main->port . q{', dbname 'odd');
+	CREATE USER MAPPING FOR public SERVER "%s" OPTIONS (user '} . getpwuid($<) . qq{');
+	CREATE FOREIGN TABLE "%L" (id integer, kind integer, color text, price numeric, day date, share integer OPTIONS (virtual 'share'))
+		SERVER csv OPTIONS (filename '$directory/items/*.csv', date_order 'YMD');} . q{
+	SELECT count(*) FROM "%I s%".csv_gpu_distribute('"%L"', '"%s"', '{%s}');
+	SELECT server, count(*) FROM "%I s%".csv_gpu_server_errors('"%s"') GROUP BY 1;
+	SELECT count(*) FROM "%I s%".csv_gpu_undistribute('"%s"')}), "2\n%s|2\n1", 'names with percent signs');
+
+# ---- time zones and the order of dates ----
+
+# postgres_fdw sets the time zone GMT on servers, whose order of dates is another here
+sub distribute
+{
+	my ($what) = @_;
+	my ($rc, $out, $err) = $main->psql('postgres', "SET timezone = 'Asia/Tokyo'; SELECT csv_gpu_distribute('own.$what', 'moments', '{n0,n1,n2}')");
+
+	die $err if $rc != 0;
+	return $err =~ s/^psql:<stdin>:\d+: //mgr =~ s/\nCONTEXT:.*//mgr;
+}
+
+mkdir "$directory/moments";
+write_file("$directory/moments/$_.csv", map { sprintf "%d,2024-03-%02d %02d:30:00%s,%d/%d/2024\n", $_, 1 + $_ % 28, $_ % 24, $_ % 3 ? '' : '+02', 1 + $_ % 12, 1 + $_ % 11 } $_ * 40 .. $_ * 40 + 39) for 1 .. 6;
+$_->safe_psql('postgres', "ALTER DATABASE postgres SET timezone = 'America/Caracas'; ALTER DATABASE postgres SET datestyle = 'ISO, DMY'") for @nodes;
+for my $node ($main, @nodes)
+{
+	$node->safe_psql('postgres', "CREATE FOREIGN TABLE own.moments (id integer, at timestamptz, day date, share integer OPTIONS (virtual 'share'))
+		SERVER csv OPTIONS (filename '$directory/moments/*.csv')");
+}
+my $moments = 'SELECT sum(extract(epoch FROM at)), count(*) FILTER (WHERE day > at), sum(hashtext(id || at::text || day)) FROM';
+my $set = "SET timezone = 'Asia/Tokyo'; SET datestyle = 'ISO, MDY'";
+
+is(distribute('moments'), join("\n", map { ("WARNING:  columns of foreign table own.moments depend on the $_->[0] of each server", "DETAIL:  Columns: $_->[1].",
+			"HINT:  On each server, and here, run ALTER FOREIGN TABLE own.moments OPTIONS (ADD $_->[2]), or with another value.") }
+		['time zone', '"at"', q{timezone 'Asia/Tokyo'}], ['date order', '"at", "day"', q{date_order 'MDY'}]), 'what depends on a server');
+isnt(query("$set; $moments moments"), query("$set; $moments own.moments"), 'other moments and days');
+query('SELECT csv_gpu_undistribute(\'moments\')');
+$_->safe_psql('postgres', "ALTER FOREIGN TABLE own.moments OPTIONS (ADD timezone 'Asia/Tokyo', ADD date_order 'MDY')") for $main, @nodes;
+is(distribute('moments'), '', 'nothing does, with the options');
+is(query("$set; $moments moments"), query("$set; $moments own.moments"), 'the same moments and days');
+is(query("$set; SELECT count(*), min(id), max(day) FROM moments WHERE at < '2024-03-10 12:00'"),
+	query("$set; SELECT count(*), min(id), max(day) FROM own.moments WHERE at < '2024-03-10 12:00'"), 'conditions agree');
+query('SELECT csv_gpu_undistribute(\'moments\'); CREATE DOMAIN own.stamp AS timestamptz');
+
+# columns: type, options; which settings they depend on, with which options of the table
+for my $case (['timestamptz', '', 'timezone date_order'], ['timestamp', '', 'date_order'], ['date', '', 'date_order'], ['timetz', '', 'timezone'], ['time', '', ''],
+	['text', '', ''], ['own.stamp', '', 'timezone date_order'], ['date[]', '', 'date_order'], ['tstzrange', '', 'timezone date_order'], ['tsmultirange', '', 'date_order'],
+	['date', "date_format 'DD.MM.YYYY'", ''], ['timestamptz', "timestamp_format 'YYYY HH24'", 'timezone'], ['timestamptz', "timestamp_format 'YYYY TZH'", ''],
+	['timestamp', "timestamp_format 'YYYY TZH'", 'timezone'], ['timestamptz', "timestamp_format 'epoch_ms'", ''], ['timestamp', "timestamp_format 'epoch'", ''],
+	['date', "virtual 'path:day'", 'date_order'], ['timestamptz', '', '', ", timestamp_format 'YYYY TZH'"], ['date', '', '', ", date_format 'YYYY'"],
+	['date[]', '', 'date_order', ", date_format 'YYYY'"], ['timestamptz', '', 'date_order', ", timezone 'UTC'"], ['timestamptz', '', 'timezone', ", date_order 'DMY'"])
+{
+	my ($type, $options, $expected, $of_table) = (@$case, '');
+
+	is(query("CREATE FOREIGN TABLE own.c (i integer, c $type" . ($options && " OPTIONS ($options)") . ") SERVER csv OPTIONS (filename '$directory/moments/*.csv'$of_table);
+		SELECT string_agg(option_name, ' ' ORDER BY option_name DESC) FROM csv_gpu_session_forms('own.c') WHERE column_names = '\"c\"'; DROP FOREIGN TABLE own.c"), $expected, "$type $options$of_table");
+}
+
+# ---- a further server ----
+
+# as docs/scale-out.md has it: tables of another SERVER are made beside those in use, and all change at once
+query("CREATE SCHEMA two; CREATE FOREIGN TABLE two.items (id integer, kind integer, color text, price numeric(10,3), day date, share integer OPTIONS (virtual 'share'))
+	SERVER csv OPTIONS (filename '$directory/items/*.csv')");
+$nodes[$_]->safe_psql('postgres', "CREATE SERVER csv2 FOREIGN DATA WRAPPER csv_gpu_fdw OPTIONS (share '$_', shares '2'); CREATE SCHEMA two;
+	CREATE FOREIGN TABLE two.items (id integer, kind integer, color text, price numeric(10,3), day date, share integer OPTIONS (virtual 'share'))
+	SERVER csv2 OPTIONS (filename '$directory/items/*.csv')") for 0, 1;
+query("SELECT csv_gpu_distribute('two.items', 'moving', '{n0,n1}')");
+my $asker = new_session($main);
+for my $to ("'own.items', 'moving', '{n0,n1,n2}'", "'two.items', 'moving', '{n0,n1}'", "'own.items', 'moving', '{n0,n1,n2}'")
+{
+	is($asker->value('SELECT count(*), count(DISTINCT id) FROM moving'), '2102|2102', 'before the change');
+	query("BEGIN; SELECT csv_gpu_undistribute('moving'); SELECT csv_gpu_distribute($to); COMMIT");
+	is($asker->value('SELECT count(*), count(DISTINCT id) FROM moving'), '2102|2102', 'and after it');
+}
+$asker->quit;
+query("SELECT csv_gpu_undistribute('moving')");
+
 # ---- loads ----
 
 query('CREATE TABLE loaded (id integer, kind integer, color text, price numeric, day date, share integer)');
