@@ -139,7 +139,7 @@ LIBRARY_OBJS = $(filter $(addprefix build/obj/src/,reader/% cpu/% query/% wire/%
 SERVICE_OBJS = $(patsubst %.c,build/obj/%.o,$(SERVICE_SOURCES)) $(LIBRARY_OBJS) $(CUDA_OBJS)
 
 PG_CPPFLAGS = -I$(srcdir)/src -Ibuild $(if $(WITH_CUDA),-DCSV_WITH_CUDA) $(COMPRESSION_FLAGS)
-PG_CFLAGS = -std=gnu11 -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
+PG_CFLAGS = -Wall -Wextra $(WERROR) -Wno-declaration-after-statement
 
 # PostgreSQL's own headers do not pass these
 build/obj/%.o: WARNINGS = -Wno-unused-parameter -Wno-sign-compare

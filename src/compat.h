@@ -1,26 +1,31 @@
 /*
  * compat.h
- *		Differences between the server's major versions, 15 to 18.
+ *		Differences between the server's major versions, 15 to 19.
  */
 #ifndef CSV_COMPAT_H
 #define CSV_COMPAT_H
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
+#include "commands/copy.h"
 #include "commands/explain.h"
 #include "commands/vacuum.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
 #include "parser/parse_node.h"
 #include "replication/message.h"
+#include "storage/bufpage.h"
 #include "storage/latch.h"
+#include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -29,6 +34,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/tuplestore.h"
+#include "utils/typcache.h"
 #include "utils/varlena.h"
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 160000
@@ -477,6 +484,38 @@ csv_log_message(const char *prefix, const char *message)
 	return LogLogicalMessage(prefix, message, strlen(message), true);
 #endif
 }
+
+/* the format of a COPY, which has a type of its own from 19 on, where JSON came */
+#if PG_VERSION_NUM >= 190000
+#define csv_copy_is_csv(copy) ((copy)->format == COPY_FORMAT_CSV)
+#define csv_copy_is_text(copy) ((copy)->format == COPY_FORMAT_TEXT)
+#else
+#define csv_copy_is_csv(copy) ((copy)->csv_mode)
+#define csv_copy_is_text(copy) (!(copy)->csv_mode && !(copy)->binary)
+#endif
+
+/* 19 hands EXPLAIN's state to the planner, and so to its hooks */
+#if PG_VERSION_NUM >= 190000
+#define CSV_EXPLAIN_PARAMETER , ExplainState *explain
+#define CSV_EXPLAIN_ARGUMENT , explain
+#define pg_plan_query(query, string, options, params) \
+	pg_plan_query(query, string, options, params, NULL)
+#else
+#define CSV_EXPLAIN_PARAMETER
+#define CSV_EXPLAIN_ARGUMENT
+#endif
+
+/* other functions with further parameters in 19, or other names */
+#if PG_VERSION_NUM >= 190000
+#define create_material_path(rel, path) create_material_path(rel, path, true)
+#define table_beginscan(rel, snapshot, nkeys, keys) \
+	table_beginscan(rel, snapshot, nkeys, keys, SO_NONE)
+#define DomainHasConstraints(type) DomainHasConstraints(type, NULL)
+#define PageSetChecksumInplace(page, block) PageSetChecksum(page, block)
+#else
+#define PG_SIG_DFL SIG_DFL
+#define PG_SIG_IGN SIG_IGN
+#endif
 
 /* from 18 on, the operators of other ordered indexes, too */
 #if PG_VERSION_NUM >= 180000

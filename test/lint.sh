@@ -38,7 +38,7 @@ queue=$(echo '#include <sys/queue.h>' | "${CC:-cc}" -E -M -x c - | grep -o '/[^ 
 	failed "$CPPCHECK"
 
 # shellcheck disable=SC2206
-flags=(-Isrc -Ibuild -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -std=gnu11
+flags=(-Isrc -Ibuild -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE
 	-Wcast-qual ${COMPRESSION_FLAGS-})
 printf '%s\n' src/*.c src/*/*.c |
 	xargs -P"$(nproc)" -n3 bash -c '

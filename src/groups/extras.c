@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
+#include "compat.h"
 #include "groups/results.h"
 #include "query/operate.h"
 

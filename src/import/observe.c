@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "import/findings.h"
 #include "import/sample.h"
 #include "scan/row_run.h"

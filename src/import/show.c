@@ -9,6 +9,7 @@
 #include "funcapi.h"
 #include "utils/builtins.h"
 
+#include "compat.h"
 #include "import/create.h"
 #include "import/import.h"
 #include "import/findings.h"

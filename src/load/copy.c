@@ -368,7 +368,7 @@ make_table(const TakenCopy *taken)
 						 copy->header_line == COPY_HEADER_FALSE ? "false" :
 						 copy->header_line == COPY_HEADER_MATCH ? "match" : "true");
 	options = add_option(options, "delimiter", byte_string(copy->delim));
-	if (copy->csv_mode)
+	if (csv_copy_is_csv(copy))
 	{
 		options = add_option(options, "quoting", "postgres");
 		options = add_option(options, "quote", byte_string(copy->quote));
@@ -611,7 +611,7 @@ find_obstacle_in_options(const TakenCopy *copy)
 		return "there is no conversion from the encoding";
 
 	/* a byte that looks like an escape may be half of a character */
-	if (!copy->options.csv_mode && PG_ENCODING_IS_CLIENT_ONLY(encoding))
+	if (!csv_copy_is_csv(&copy->options) && PG_ENCODING_IS_CLIENT_ONLY(encoding))
 		return "it is text in an encoding that only frontends have";
 	return NULL;
 }

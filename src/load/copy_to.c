@@ -565,8 +565,8 @@ csv_copy_to(const PlannedStmt *pstmt, const char *query_text, bool is_forced,
 	if (obstacle == NULL)
 	{
 		ProcessCopyOptions(copy.pstate, &copy.options, false, copy.stmt->options);
-		if (copy.options.binary)
-			obstacle = "the format is binary";
+		if (!csv_copy_is_csv(&copy.options) && !csv_copy_is_text(&copy.options))
+			obstacle = "the format is neither csv nor text";
 		else if (copy.relation != NULL)
 			csv_check_permissions(copy.pstate);
 		else

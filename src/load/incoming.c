@@ -28,6 +28,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
+#include "compat.h"
 #include "load/incoming.h"
 #include "load/oddity.h"
 #include "table/interrupts.h"
@@ -386,7 +387,7 @@ find_marker(const CsvIncoming *incoming, size_t *line)
 static bool
 knows_marker(const CsvIncoming *incoming)
 {
-	return PG_VERSION_NUM < 180000 || !incoming->copy->csv_mode;
+	return PG_VERSION_NUM < 180000 || !csv_copy_is_csv(incoming->copy);
 }
 
 static bool
@@ -525,7 +526,7 @@ csv_incoming_read(void *arg, uint8_t *buffer, size_t nbytes)
 /* ---- for COPY ---- */
 
 static size_t
-repeat(CsvIncoming *incoming, void *buffer, size_t nbytes)
+repeat_bytes(CsvIncoming *incoming, void *buffer, size_t nbytes)
 {
 	size_t		n;
 
@@ -560,7 +561,7 @@ pass_byte(CsvIncoming *incoming, char byte)
 	switch (end->state)
 	{
 		case DATA_DATA:
-			if (byte == '\\' && (!incoming->copy->csv_mode || end->last == '\n' ||
+			if (byte == '\\' && (!csv_copy_is_csv(incoming->copy) || end->last == '\n' ||
 								 end->last == '\r'))
 				end->state = DATA_ESCAPE;
 			break;
@@ -594,7 +595,7 @@ next_bytes(CsvIncoming *incoming, char *buffer, size_t nbytes)
 	if (nheld == 0)
 	{
 		resetStringInfo(held);
-		return repeat(incoming, buffer, nbytes);
+		return repeat_bytes(incoming, buffer, nbytes);
 	}
 	nbytes = Min(nheld, nbytes);
 	memcpy(buffer, held->data + held->cursor, nbytes);
@@ -645,7 +646,7 @@ skip_rest(CsvIncoming *incoming)
 {
 	char		rest[8192];
 
-	while (repeat(incoming, rest, sizeof(rest)) > 0)
+	while (repeat_bytes(incoming, rest, sizeof(rest)) > 0)
 		;
 }
 
@@ -678,7 +679,7 @@ static bool
 is_marker(const CsvIncoming *incoming)
 {
 	return incoming->state->line_buf.len == 0 ||
-		(PG_VERSION_NUM < 180000 && !incoming->copy->csv_mode);
+		(PG_VERSION_NUM < 180000 && !csv_copy_is_csv(incoming->copy));
 }
 
 /* a copy_data_source_cb; COPY asks for one byte at least */
@@ -698,7 +699,7 @@ repeat_for_copy(void *buffer, int least, int most)
 
 	/* give no more than has come: COPY must see the lines before a failure first */
 	if (incoming->command != NULL || !knows_marker(incoming))
-		return (int) repeat(incoming, buffer, (size_t) most);
+		return (int) repeat_bytes(incoming, buffer, (size_t) most);
 	nbytes = next_bytes(incoming, buffer, (size_t) most);
 	return (int) pass_bytes(incoming, buffer, nbytes);
 }

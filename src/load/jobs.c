@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "compat.h"
 #include "load/load.h"
 #include "reader/reader.h"
 #include "scan/errors.h"

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "storage/fd.h"
 
+#include "compat.h"
 #include "load/oddity.h"
 #include "load/tuple.h"
 #include "reader/dialect.h"
@@ -170,8 +171,8 @@ is_plain_header(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
 		return false;
 	for (const char *at = bytes; at < end; at++)
 	{
-		nquotes += copy->csv_mode && *at == *copy->quote;
-		if (copy->csv_mode ? *at == *copy->escape && *copy->escape != *copy->quote :
+		nquotes += csv_copy_is_csv(copy) && *at == *copy->quote;
+		if (csv_copy_is_csv(copy) ? *at == *copy->escape && *copy->escape != *copy->quote :
 			*at == '\\')
 			return false;
 		if (IS_HIGHBIT_SET(*at) && encoding != GetDatabaseEncoding())
@@ -258,7 +259,7 @@ find_oddity_in_file(int fd, off_t nbytes, const CopyFormatOptions *copy, int enc
 	const char *oddity = find_oddity_at_top(bytes, (size_t) Max(n, 0), copy, encoding);
 
 	pfree(bytes);
-	return oddity != NULL ? oddity : find_oddity_in_lines(fd, nbytes, !copy->csv_mode, nthreads);
+	return oddity != NULL ? oddity : find_oddity_in_lines(fd, nbytes, !csv_copy_is_csv(copy), nthreads);
 }
 
 const char *
@@ -287,7 +288,7 @@ csv_stream_look_create(const CopyFormatOptions *copy, int encoding)
 
 	look->copy = copy;
 	look->encoding = encoding;
-	look->lines.is_text = !copy->csv_mode;
+	look->lines.is_text = !csv_copy_is_csv(copy);
 	return look;
 }
 

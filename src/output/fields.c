@@ -16,6 +16,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "output/fields.h"
 
 #define CSV_OUTPUT_PADDING	16
@@ -192,9 +193,9 @@ void
 csv_output_format_begin(CsvOutputFormat *format, const CopyFormatOptions *options,
 						int nfields)
 {
-	format->is_text = !options->csv_mode;
+	format->is_text = !csv_copy_is_csv(options);
 	format->delimiter = options->delim[0];
-	if (options->csv_mode)
+	if (csv_copy_is_csv(options))
 	{
 		format->quote = options->quote[0];
 		format->escape = options->escape[0];

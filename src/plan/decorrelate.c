@@ -600,14 +600,16 @@ repeats_in_plans(const List *plans)
 }
 
 static PlannedStmt *
-plan_next(Query *query, const char *string, int options, ParamListInfo params)
+plan_next(Query *query, const char *string, int options,
+		  ParamListInfo params CSV_EXPLAIN_PARAMETER)
 {
-	return next_planner != NULL ? next_planner(query, string, options, params) :
-		standard_planner(query, string, options, params);
+	return next_planner != NULL ? next_planner(query, string, options, params CSV_EXPLAIN_ARGUMENT) :
+		standard_planner(query, string, options, params CSV_EXPLAIN_ARGUMENT);
 }
 
 static PlannedStmt *
-plan_with_groups(Query *query, const char *string, int options, ParamListInfo params)
+plan_with_groups(Query *query, const char *string, int options,
+				 ParamListInfo params CSV_EXPLAIN_PARAMETER)
 {
 	Query	   *copy = NULL;
 	Outermost	joined = {NULL, false};
@@ -620,10 +622,10 @@ plan_with_groups(Query *query, const char *string, int options, ParamListInfo pa
 		joined.query = outermost_select(copy);
 		(void) join_in_queries((Node *) copy, &joined);
 	}
-	stmt = plan_next(query, string, options, params);
+	stmt = plan_next(query, string, options, params CSV_EXPLAIN_ARGUMENT);
 	return joined.is_joined &&
 		(repeats_subquery(stmt->planTree) || repeats_in_plans(stmt->subplans)) ?
-		plan_next(copy, string, options, params) : stmt;
+		plan_next(copy, string, options, params CSV_EXPLAIN_ARGUMENT) : stmt;
 }
 
 bool

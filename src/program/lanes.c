@@ -14,6 +14,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "compat.h"
 #include "program/program.h"
 #include "query/operate.h"
 #include "reader/numbers.h"

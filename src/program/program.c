@@ -8,6 +8,7 @@
 #include "nodes/makefuncs.h"
 #include "utils/fmgroids.h"
 
+#include "compat.h"
 #include "program/program.h"
 
 typedef struct Section

@@ -274,7 +274,7 @@ compare_lanes(CsvEvaluator *evaluator, int64_t *bools, int operation,
 																  csv_lanes_decimal(b, i))););
 				break;
 			}
-			/* FALLTHROUGH */
+			__attribute__((fallthrough));
 		case CSV_LANE_INT:
 			{
 				const int64_t *left = a->integers;

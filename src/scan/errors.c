@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "compat.h"
 #include "scan/errors.h"
 #include "scan/scan.h"
 #include "table/text.h"

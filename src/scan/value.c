@@ -194,7 +194,7 @@ call_input(void *arg)
 		};
 
 		if (!InputFunctionCallSafe(&input->function, call->string, input->ioparam,
-								   column->typmod, (fmNodePtr) &escontext,
+								   column->typmod, (Node *) &escontext,
 								   call->value))
 			refuse_value(input, call->error, escontext.error_data->sqlerrcode,
 						 escontext.error_data->message,

@@ -753,11 +753,11 @@ open_program(CsvSource *source, const char *command)
 	 */
 	acquire_descriptor(command);
 	fflush(NULL);
-	pqsignal(SIGPIPE, SIG_DFL);
+	pqsignal(SIGPIPE, PG_SIG_DFL);
 	errno = 0;
 	source->pipe = popen(command, "r");
 	error = errno;
-	pqsignal(SIGPIPE, SIG_IGN);
+	pqsignal(SIGPIPE, PG_SIG_IGN);
 	if (source->pipe == NULL)
 	{
 		ReleaseExternalFD();

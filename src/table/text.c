@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "catalog/namespace.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
