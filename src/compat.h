@@ -513,6 +513,7 @@ csv_log_message(const char *prefix, const char *message)
 #define DomainHasConstraints(type) DomainHasConstraints(type, NULL)
 #define PageSetChecksumInplace(page, block) PageSetChecksum(page, block)
 #else
+#define TupleDescFinalize(tupdesc) ((void) 0)
 #define PG_SIG_DFL SIG_DFL
 #define PG_SIG_IGN SIG_IGN
 #endif

@@ -193,6 +193,7 @@ begin_job(CopyTo *copy)
 						   (AttrNumber) (copy->columns[i].att + 1));
 		force_quote[i] = copy->columns[i].force_quote;
 	}
+	TupleDescFinalize(tupdesc);
 	copy->handle = csv_job_create(&(CsvUnloadPlan) {
 		.copy = &copy->options, .tupdesc = tupdesc, .force_quote = force_quote,
 		.directory = "", .compression = CSV_COMPRESSION_NONE

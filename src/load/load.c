@@ -331,6 +331,7 @@ reject_tupdesc(void)
 	TupleDescInitEntry(tupdesc, ++attnum, "raw", TEXTOID, -1, 0);
 	TupleDescInitEntry(tupdesc, ++attnum, "loaded_at", TIMESTAMPTZOID, -1, 0);
 	TupleDescInitEntry(tupdesc, ++attnum, "source", REGCLASSOID, -1, 0);
+	TupleDescFinalize(tupdesc);
 	return tupdesc;
 }
 
@@ -933,6 +934,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 		TupleDescCopyEntry(from, number, RelationGetDescr(relation), to);
 		map_column(&load->mapping, from, number, relation, to);
 	}
+	TupleDescFinalize(from);
 	csv_insert_give(load->target, load->mapping.to);
 	load->row = MakeSingleTupleTableSlot(from, &TTSOpsVirtual);
 	load->econtext = CreateStandaloneExprContext();

@@ -108,6 +108,7 @@ set_attributes(CsvLookup *lookup, TupleDesc row_desc, const Bitmapset *wanted)
 		TupleDescCopyEntry(lookup->desc, (AttrNumber) (i + 1), row_desc,
 						   (AttrNumber) attnum);
 	}
+	TupleDescFinalize(lookup->desc);
 }
 
 CsvLookup *

@@ -29,6 +29,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat.h"
+
 PG_MODULE_MAGIC;
 
 typedef enum Way
@@ -158,7 +160,8 @@ divert(Query *query, RangeTblEntry *target)
 }
 
 static PlannedStmt *
-plan_query(Query *query, const char *string, int options, ParamListInfo params)
+plan_query(Query *query, const char *string, int options,
+		   ParamListInfo params CSV_EXPLAIN_PARAMETER)
 {
 	RangeTblEntry *entry = NULL;
 	bool		is_ours;
@@ -176,8 +179,8 @@ plan_query(Query *query, const char *string, int options, ParamListInfo params)
 		divert(query, entry);
 	if (is_ours && way == UNREAD)
 		query->jointree->quals = makeBoolConst(false, false);
-	stmt = next_planner != NULL ? next_planner(query, string, options, params) :
-		standard_planner(query, string, options, params);
+	stmt = next_planner != NULL ? next_planner(query, string, options, params CSV_EXPLAIN_ARGUMENT) :
+		standard_planner(query, string, options, params CSV_EXPLAIN_ARGUMENT);
 	if (is_ours && (way == ABOVE || way == UNREAD))
 		stmt->planTree = put_above(stmt->planTree);
 	if (is_ours && way == BELOW)
@@ -217,9 +220,15 @@ _PG_init(void)
 
 /* ---- the access method ---- */
 
+#if PG_VERSION_NUM >= 190000
+typedef uint32 InsertOptions;
+#else
+typedef int InsertOptions;
+#endif
+
 static void
 refuse_multi_insert(Relation relation, TupleTableSlot **slots, int nslots, CommandId cid,
-					int options, struct BulkInsertStateData *bulk)
+					InsertOptions options, struct BulkInsertStateData *bulk)
 {
 	elog(ERROR, "csv_gpu_owner takes rows one by one");
 }
