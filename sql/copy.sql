@@ -61,7 +61,12 @@ COPY t (k, b) FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NULL (d));
 COPY t (k, b) FROM 'regress_csv/t.csv' (FORMAT csv, FORCE_NULL (b, b));
 -- no program is started for options that are wrong
 COPY t (k) FROM PROGRAM 'echo 1 | tee regress_csv/started.csv' (FORMAT csv, FORCE_NULL (b));
-COPY t (k) FROM PROGRAM 'echo 1 | tee regress_csv/started.csv' (FORMAT csv, ENCODING 'MULE_INTERNAL');
+-- 19 does not have this encoding any more
+DO $$BEGIN
+  COPY t (k) FROM PROGRAM 'echo 1 | tee regress_csv/started.csv' (FORMAT csv, ENCODING 'MULE_INTERNAL');
+  RAISE 'it was taken';
+EXCEPTION WHEN undefined_function OR invalid_parameter_value THEN
+END$$;
 COPY t (k) FROM 'regress_csv/started.csv' (FORMAT csv);
 \set VERBOSITY default
 SELECT * FROM t ORDER BY k;
@@ -180,7 +185,12 @@ CREATE TRIGGER tell BEFORE INSERT ON p1 FOR EACH ROW EXECUTE FUNCTION tell();
 COPY p FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY v FROM 'regress_csv/t.csv' (FORMAT csv);
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > random();
-COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE tableoid > 0;
+-- 19 refuses this clause itself
+DO $$BEGIN
+  COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE tableoid > 0;
+  RAISE 'it was taken';
+EXCEPTION WHEN feature_not_supported OR invalid_column_reference THEN
+END$$;
 COPY t (k, b, d) FROM 'regress_csv/t.csv' (FORMAT csv) WHERE l IS NULL;
 COPY with_domain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k > 0;
 COPY plain FROM 'regress_csv/t.csv' (FORMAT csv) WHERE k::odd > 0;

@@ -114,7 +114,7 @@ CREATE FOREIGN TABLE long (k int, b text, c int) SERVER csv OPTIONS (filename 'r
 BEGIN;
 CREATE TABLE v (k int, b text, c int);
 CREATE INDEX ON v (b);
-\set VERBOSITY terse
+\set VERBOSITY sqlstate
 SELECT records_loaded FROM csv_gpu_load('long', 'v');
 \set VERBOSITY default
 ROLLBACK;

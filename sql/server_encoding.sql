@@ -21,6 +21,9 @@ CALL write_file('t.csv', '\x312ce282ac2c0a322c612cff0a332c612cc3a40a342c22c3a4e2
 SELECT * FROM t;
 SELECT id FROM t;
 SELECT record, error, raw FROM csv_gpu_errors('t');
+-- no conversion there
+ALTER FOREIGN TABLE t OPTIONS (SET encoding 'KOI8R');
+SELECT id FROM t;
 -- a file in the server's own encoding: every byte is a character, but for zero
 ALTER FOREIGN TABLE t OPTIONS (SET encoding 'LATIN1');
 CALL write_file('t.csv', '\x312ce4f6fc2cdf0a322cff2c800a332c00e42c0a342ce4e4e4e42ce4e4e4e40a'::bytea);

@@ -19,6 +19,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "parser/parse_node.h"
@@ -504,6 +505,49 @@ csv_log_message(const char *prefix, const char *message)
 #define CSV_EXPLAIN_PARAMETER
 #define CSV_EXPLAIN_ARGUMENT
 #endif
+
+/*
+ * Which paths of a join may be nested loops?  Up to 18, a setting says so when paths are
+ * added; in 19, the relation of the join.
+ */
+static inline bool
+csv_nestloops_allowed(const RelOptInfo *joinrel)
+{
+#if PG_VERSION_NUM >= 190000
+	return (joinrel->pgs_mask & PGS_NESTLOOP_ANY) != 0;
+#else
+	return enable_nestloop;
+#endif
+}
+
+/* returns the value with which csv_allow_nestloops() restores them */
+static inline uint64
+csv_forbid_nestloops(RelOptInfo *joinrel)
+{
+#if PG_VERSION_NUM >= 190000
+	uint64		saved = joinrel->pgs_mask;
+
+	joinrel->pgs_mask &= ~PGS_NESTLOOP_ANY;
+#else
+	uint64		saved = enable_nestloop;
+
+	enable_nestloop = false;
+#endif
+	return saved;
+}
+
+static inline void
+csv_allow_nestloops(RelOptInfo *joinrel, uint64 saved)
+{
+#if PG_VERSION_NUM >= 190000
+	joinrel->pgs_mask = saved;
+#else
+	enable_nestloop = saved != 0;
+#endif
+}
+
+/* from 19 on, states of sums of integers are serialized as integers of 16 bytes */
+#define CSV_SERIALIZES_INT128 (PG_VERSION_NUM >= 190000)
 
 /* other functions with further parameters in 19, or other names */
 #if PG_VERSION_NUM >= 190000

@@ -1,6 +1,6 @@
 #!/bin/bash
-# versions.sh: the build and the SQL tests with the PostgreSQL of Debian 13 and of
-# sid.  Run by "make check-versions"; the last line is
+# versions.sh: the build and the SQL tests with the PostgreSQL of Debian 13, of sid
+# and of experimental.  Run by "make check-versions"; the last line is
 # "check-versions: N passed, N failed".
 #
 # debootstrap makes a root of each, from this machine's mirror and with its
@@ -51,19 +51,39 @@ fetch()
 		in_root timeout 600 test/setup.sh build
 }
 
+# fetch_experimental MAJOR: this PostgreSQL, into the root of sid.  Only its own packages
+# are named: experimental's other packages may not go together.
+fetch_experimental()
+{
+	local package packages=()
+
+	sed 's/ sid / experimental /' "$root/etc/apt/sources.list" \
+		>"$root/etc/apt/sources.list.d/experimental.list" &&
+		in_root apt-get update || return 1
+	for package in postgresql-{,client-,server-dev-}"$1" libpq5 libpq-dev; do
+		packages+=("$package/experimental")
+	done
+	in_root timeout 600 apt-get install -y --no-install-recommends "${packages[@]}"
+}
+
+# check SUITE [MAJOR]: the PostgreSQL that the suite installs, or this one
 check()
 {
-	local sum
+	local sum fetch=fetch
 
 	echo
 	echo "== $1"
-	root=$work/$1
-	if ! fetch "$1" >"$work/log" 2>&1; then
+	case $1 in
+		experimental) fetch=fetch_experimental ;;
+		*) root=$work/$1 ;;
+	esac
+	if ! "$fetch" "${2-$1}" >"$work/log" 2>&1; then
 		tail -5 "$work/log"
 		echo "check-versions: skipped: no root of $1"
 		return
 	fi
-	in_root make --no-print-directory check PARTS='build regress' 2>&1 | tee "$work/log"
+	in_root make --no-print-directory check PARTS='build regress' \
+		${2+PG_CONFIG="/usr/lib/postgresql/$2/bin/pg_config"} 2>&1 | tee "$work/log"
 	sum=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$work/log" | tail -1)
 	if [[ $sum =~ ^([0-9]+)' passed, '([0-9]+)' failed' ]]; then
 		passed=$((passed + BASH_REMATCH[1]))
@@ -71,7 +91,6 @@ check()
 	else
 		failed=$((failed + 1))
 	fi
-	rm -rf "$root"
 }
 
 [ "$(id -u)" = 0 ] || finish 'only root can make roots'
@@ -84,5 +103,7 @@ eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
 
 check trixie
+rm -rf "$root"
 check sid
+check experimental 19
 finish

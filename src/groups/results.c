@@ -21,6 +21,7 @@
 #include "utils/numeric.h"
 #include "utils/syscache.h"
 
+#include "compat.h"
 #include "groups/results.h"
 #include "query/operate.h"
 
@@ -256,6 +257,18 @@ send_numeric(StringInfo buffer, Datum numeric)
 		pq_sendint16(buffer, (uint16) pq_getmsgint(&in, 2));
 }
 
+static void
+send_sum(StringInfo buffer, const Sum *sum, bool is_numeric)
+{
+	if (is_numeric || !CSV_SERIALIZES_INT128)
+	{
+		send_numeric(buffer, sum->numeric);
+		return;
+	}
+	pq_sendint64(buffer, (uint64) (sum->value.wide.low >> 64));
+	pq_sendint64(buffer, (uint64) sum->value.wide.low);
+}
+
 static Datum
 call_as_aggregate(CsvResults *results, FmgrInfo *function, int nargs,
 				  Datum state, bool *isnull)
@@ -279,15 +292,17 @@ call_as_aggregate(CsvResults *results, FmgrInfo *function, int nargs,
 static Datum
 serialized_state(Oid function, const Sum *sum, const Sum *squares)
 {
+	bool		is_numeric = function == F_NUMERIC_SERIALIZE ||
+		function == F_NUMERIC_AVG_SERIALIZE;
 	StringInfoData buffer;
 
 	pq_begintypsend(&buffer);
 	pq_sendint64(&buffer, sum->count - sum->nnans - sum->ninfinities[0] -
 				 sum->ninfinities[1]);
-	send_numeric(&buffer, sum->numeric);
+	send_sum(&buffer, sum, is_numeric);
 	if (squares != NULL)
-		send_numeric(&buffer, squares->numeric);
-	if (function == F_NUMERIC_SERIALIZE || function == F_NUMERIC_AVG_SERIALIZE)
+		send_sum(&buffer, squares, is_numeric);
+	if (is_numeric)
 	{
 		pq_sendint32(&buffer, 0);	/* the greatest scale */
 		pq_sendint64(&buffer, 0);	/* its number of values, for removing values */

@@ -11,11 +11,11 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
-#include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
+#include "compat.h"
 #include "plan/plan_state.h"
 
 static set_join_pathlist_hook_type next_hook = NULL;
@@ -103,10 +103,11 @@ replace_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptI
 			  JoinType jointype, JoinPathExtraData *extra)
 {
 	int			npaths;
+	uint64		saved;
 
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outer, inner, jointype, extra);
-	if (!enable_nestloop || !has_tables(root, joinrel->relids))
+	if (!csv_nestloops_allowed(joinrel) || !has_tables(root, joinrel->relids))
 		return;
 	if (!enable_hashjoin ||
 		!can_hash(joinrel, outer, inner, jointype, extra->restrictlist))
@@ -122,7 +123,7 @@ replace_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptI
 		return;
 
 	/* other paths are no longer there, because they cost more than a nested loop */
-	enable_nestloop = false;
+	saved = csv_forbid_nestloops(joinrel);
 	PG_TRY();
 	{
 		add_paths_to_joinrel(root, joinrel, outer, inner, jointype, extra->sjinfo,
@@ -133,7 +134,7 @@ replace_loops(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptI
 	}
 	PG_FINALLY();
 	{
-		enable_nestloop = true;
+		csv_allow_nestloops(joinrel, saved);
 	}
 	PG_END_TRY();
 }
