@@ -538,3 +538,59 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);
 }
+
+/* does the header's name (and in lower case) equal the column's?  2: yes; 1: without case */
+static int
+fit_name(const char *const names[2], const char *name, const char *folded)
+{
+	return strcmp(names[0], name) == 0 ? 2 : strcmp(names[1], folded) == 0;
+}
+
+bool
+csv_file_layout_names(const CsvFileLayout *layout, CsvReader *reader,
+					  const char *filename)
+{
+	const CsvTable *table = layout->table;
+	CsvDialect	dialect = *csv_reader_dialect(reader);
+	CsvRecord	header = {0};
+	const char *(*names)[2];	/* of each field: as they are, and in lower case */
+	bool		found = false;
+
+	(void) csv_reader_header(reader, &header);
+	if (header.lenient)
+		dialect = csv_lenient_dialect(&dialect);
+	if (header.nfields != layout->layout.nfields)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("header of \"%s\" has %u fields, but records of foreign table \"%s\" have %u",
+						filename, header.nfields, table->name, layout->layout.nfields),
+				 errhint("Set by_name 'true' if the header's names say where columns are, or correct the options \"delimiter\" and \"header\".")));
+	/* names in another encoding are not known */
+	if (pg_encoding_verifymbstr(table->encoding, (const char *) header.bytes,
+								(int) header.length) != (int) header.length)
+		return false;
+	names = palloc0(sizeof(*names) * header.nfields);
+	for (uint32_t i = 0; i < header.nfields; i++)
+	{
+		names[i][0] = header_name(table, &dialect, &header, i);
+		names[i][1] = fold_name(names[i][0]);
+	}
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		const CsvTableColumn *column = layout->columns[i].column;
+		uint32_t	field = layout->columns[i].spec.field;
+		const char *folded = fold_name(column->name);
+		int			fit = column->header_name != NULL ? 2 :
+			fit_name(names[field], column->name, folded);
+
+		for (uint32_t j = 0; j < header.nfields && fit < 2; j++)
+			if (fit_name(names[j], column->name, folded) > fit)
+				ereport(ERROR,
+						(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+						 errmsg("column \"%s\" of foreign table \"%s\" is field %u of \"%s\", but its name is in field %u of the header",
+								column->name, table->name, field + 1, filename, j + 1),
+						 errhint("With by_name 'true', rows go by the header's names.")));
+		found |= fit > 0;
+	}
+	return found;
+}

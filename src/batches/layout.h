@@ -48,6 +48,14 @@ extern CsvFileLayout *csv_file_layout_create(const CsvTable *table,
 extern void csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 								 const char *filename);
 
+/*
+ * After that, for a file with a header, but not with header 'match': is there the name of a
+ * column?  ERROR if records have another number of fields, or if the name of a column that
+ * is found by its number is in another field.
+ */
+extern bool csv_file_layout_names(const CsvFileLayout *layout, CsvReader *reader,
+								  const char *filename);
+
 /* lays out columns whose fields and kinds are known: they are in the specs */
 extern void csv_file_layout_set(CsvFileLayout *layout, uint32_t nfields);
 

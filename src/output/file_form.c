@@ -2,8 +2,8 @@
  * file_form.c
  *		How records are written to a file of a table: where its fields and breaks are.
  *
- * A header tells in which fields columns are, bytes tell UTF-16, and lone CRs tell that
- * they end the records.  The reader that scans use finds all of this out.
+ * A header tells in which fields columns are, bytes tell UTF-16, and the first line break
+ * tells the others.  The reader that scans use finds all of this out.
  */
 #include "postgres.h"
 
@@ -89,11 +89,28 @@ csv_file_form_new(const CsvTable *table)
 	return form;
 }
 
+/* a NOTICE that rows are written by place; one for a table in a session */
+static void
+tell_of_other_names(const CsvTable *table, const char *filename)
+{
+	static List *told = NIL;
+	MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
+
+	if (!list_member_oid(told, table->relid))
+		ereport(NOTICE,
+				(errmsg("header of \"%s\" has no name of a column of foreign table \"%s\"",
+						filename, table->name),
+				 errdetail("Rows are written in the order of the columns.")));
+	told = list_append_unique_oid(told, table->relid);
+	MemoryContextSwitchTo(outer);
+}
+
 /* form->has_bytes stays false if the file has neither records nor a header */
 static void
 read_form(const CsvTable *table, CsvFileForm *form)
 {
 	CsvRecord	header;
+	bool		has_header;
 	uint64_t	nbytes;
 	CsvMemory	memory = csv_context_memory(CurrentMemoryContext);
 	CsvReaderOptions options = table->reader;
@@ -108,10 +125,13 @@ read_form(const CsvTable *table, CsvFileForm *form)
 	if (csv_reader_open(reader, csv_source_read, source) != CSV_OK)
 		elog(ERROR, "could not read the beginning of file \"%s\"", csv_source_name(source));
 	form->utf16 = csv_source_found_utf16(source);
-	if (options.header_rows > 0 && !csv_reader_header(reader, &header))
+	has_header = csv_reader_header(reader, &header);
+	(void) csv_reader_rest(reader, &nbytes);
+	form->is_blank = has_header && header.length == 0 && nbytes == 0 &&
+		csv_reader_place(reader)->lines == 1;
+	if (form->is_blank || (options.header_rows > 0 && !has_header))
 	{
-		(void) csv_reader_rest(reader, &nbytes);
-		if (csv_reader_place(reader)->lines > 0 || nbytes > 0)
+		if (!has_header && (csv_reader_place(reader)->lines > 0 || nbytes > 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 					 errmsg("the header of file \"%s\" is not complete",
@@ -120,10 +140,13 @@ read_form(const CsvTable *table, CsvFileForm *form)
 		return;
 	}
 	csv_file_layout_read(layout, reader, csv_source_name(source));
+	if (has_header && !table->header_match &&
+		!csv_file_layout_names(layout, reader, csv_source_name(source)))
+		tell_of_other_names(table, csv_source_name(source));
 	form->has_bytes = true;
 	form->boundary = csv_reader_dialect(reader)->opt.boundary;
 	if (form->boundary == CSV_BOUNDARY_AUTO)
-		form->boundary = CSV_BOUNDARY_LF;
+		form->boundary = csv_reader_has_crlf(reader) ? CSV_BOUNDARY_CRLF : CSV_BOUNDARY_LF;
 	form->nfields = layout->layout.nfields;
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
@@ -139,7 +162,7 @@ CsvFileForm
 csv_file_form_read(const CsvTable *table)
 {
 	CsvFileForm form = {.utf16 = CSV_UTF16_NO};
-	CsvUtf16	utf16;
+	CsvFileForm found;
 	MemoryContext context;
 	MemoryContext outer;
 	struct stat st;
@@ -160,17 +183,18 @@ csv_file_form_read(const CsvTable *table)
 	MemoryContextDelete(context);
 	if (form.has_bytes)
 		return form;
-	utf16 = form.utf16;
+	found = form;
 	form = csv_file_form_new(table);
-	if (utf16 != CSV_UTF16_NO)
-		form.utf16 = utf16;
+	form.is_blank = found.is_blank;
+	if (found.utf16 != CSV_UTF16_NO)
+		form.utf16 = found.utf16;
 	return form;
 }
 
 bool
 csv_file_forms_equal(const CsvTable *table, const CsvFileForm *a, const CsvFileForm *b)
 {
-	return a->boundary == b->boundary && a->utf16 == b->utf16 &&
+	return csv_break_byte(a->boundary) == csv_break_byte(b->boundary) && a->utf16 == b->utf16 &&
 		a->nfields == b->nfields &&
 		memcmp(a->fields, b->fields, sizeof(int32) * (size_t) table->natts) == 0;
 }
@@ -274,8 +298,9 @@ csv_file_lacks_break(const CsvTable *table, const CsvFileForm *form)
 		refuse_to_append(table, "Its last line marks the end of the data.");
 	if (nbytes == nmark)
 		return false;
-	lacks_break = nbytes < nbreak ||
-		memcmp(line + nbytes - nbreak, line_break, nbreak) != 0;
+	lacks_break = options.boundary == CSV_BOUNDARY_AUTO ?
+		line[nbytes - 1] != csv_break_byte(form->boundary) :
+		nbytes < nbreak || memcmp(line + nbytes - nbreak, line_break, nbreak) != 0;
 	if (lacks_break && line[nbytes - 1] == '\r' && options.boundary == CSV_BOUNDARY_AUTO)
 		refuse_to_append(table, "Its last line has no line break, and ends in a carriage return, which would become a part of the line break.");
 	if (!lacks_break && !(is_text && n > 0 && line[n - 1] == '\\'))

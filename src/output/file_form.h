@@ -12,6 +12,7 @@
 typedef struct CsvFileForm
 {
 	bool		has_bytes;		/* the file is there, and is not empty */
+	bool		is_blank;		/* it has an empty line only, which counts as empty */
 	uint8_t		boundary;		/* CsvBoundary, not AUTO */
 	CsvUtf16	utf16;			/* NO, LITTLE or BIG */
 	uint32_t	nfields;

@@ -171,9 +171,9 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 	writer->context = CurrentMemoryContext;
 	writer->row_context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw row",
 												ALLOCSET_DEFAULT_SIZES);
-	/* AUTO drops CRs before a LF */
-	if (dialect.boundary != CSV_BOUNDARY_AUTO || form->boundary != CSV_BOUNDARY_LF)
-		dialect.boundary = form->boundary;
+	/* otherwise it is the table's; AUTO drops CRs before a LF */
+	if (form->boundary == CSV_BOUNDARY_CR)
+		dialect.boundary = CSV_BOUNDARY_CR;
 	dialect.blank_is_record = form->nfields == 1;
 	csv_dialect_compile(&writer->dialect, &dialect);
 	begin_format(writer);

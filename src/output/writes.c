@@ -23,15 +23,21 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
 #include "executor/executor.h"
+#include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "storage/fd.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
@@ -108,6 +114,7 @@ typedef struct Write
 	CsvSink		sink;
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
+	char		real_name[PATH_MAX];	/* ... without symbolic links */
 } Write;
 
 /* of a statement and a table: ri_FdwState */
@@ -679,8 +686,10 @@ append_to_file(Write *write)
 	CsvFileForm form;
 	bool		is_new;
 	bool		lacks_break;
+	off_t		size;
 
 	write->is_made = stat(write->filename, &write->before) != 0;
+	size = write->before.st_size;
 	if (!write->is_made)
 		check_is_regular(write);
 	if (rows_form(write) == NULL)
@@ -696,16 +705,19 @@ append_to_file(Write *write)
 	is_new = !form.has_bytes;
 	lacks_break = !is_new && csv_file_lacks_break(rows->table, &form);
 	csv_sink_open(&write->sink, write->filename, NULL, O_CREAT | O_APPEND | O_NONBLOCK);
-	write->is_open = true;
+	write->is_open = realpath(write->filename, write->real_name) != NULL;
 	if (fstat(write->sink.fd, &write->before) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not stat file \"%s\": %m", write->filename)));
 	check_is_regular(write);
+	/* the header takes the place of an empty line */
+	if (form.is_blank && write->before.st_size == size && ftruncate(write->sink.fd, 0) == 0)
+		write->before.st_size = write->sink.nbytes = 0;
 	put_rows(write, &write->sink, is_new, lacks_break);
 	csv_sink_close(&write->sink, true);
 	if (write->is_made)
-		(void) fsync_fname_ext(csv_directory_of(write->filename), true, true, WARNING);
+		(void) fsync_fname_ext(csv_directory_of(write->real_name), true, true, WARNING);
 }
 
 static int
@@ -839,7 +851,7 @@ finish(const Write *write)
 static void
 take_off(const Write *write)
 {
-	int			fd = open(write->filename, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	int			fd = open(write->real_name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0)
@@ -853,8 +865,9 @@ take_off(const Write *write)
 				 errdetail("Another program has written to the file in the meantime.")));
 	else if (ftruncate(fd, write->before.st_size) != 0)
 		csv_warn_at_end("could not truncate file \"%s\": %m", write->filename);
-	if (write->is_made && fd >= 0 && fstat(fd, &st) == 0 && st.st_size == 0)
-		(void) unlink(write->filename);
+	if (write->is_made && fd >= 0 && fstat(fd, &st) == 0 && is_same_file(write, &st) &&
+		st.st_size == 0)
+		(void) unlink(write->real_name);
 	if (fd >= 0)
 		close(fd);
 }

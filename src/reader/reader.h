@@ -572,6 +572,9 @@ extern void csv_reader_set_growing(CsvReader *reader, bool growing);
  */
 extern bool csv_reader_waits(const CsvReader *reader);
 
+/* with boundary 'auto': does a CR stand before the first LF that ends a line? */
+extern bool csv_reader_has_crlf(const CsvReader *reader);
+
 /*
  * Start where another reader has come to (csv_reader_place, csv_reader_dialect).  The
  * callback returns the bytes from there on, and the batches are those that would

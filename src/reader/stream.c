@@ -71,6 +71,7 @@ struct CsvReader
 	uint8_t    *header_bytes;
 	bool		has_header;
 	bool		waits;			/* the top of a file that grows is not complete */
+	bool		has_crlf;		/* for csv_reader_has_crlf() */
 };
 
 /* ---- the bytes ---- */
@@ -187,6 +188,7 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		if (found || has_rest(reader) || look.pos == CSV_BOUNDARY_BYTES)
 		{
 			*lone_cr = look.lone_cr;
+			reader->has_crlf = found && look.pos > 0 && bytes[look.pos - 1] == '\r';
 			reader->waits = reader->choices.growing && !found && available < most;
 			return CSV_OK;
 		}
@@ -608,6 +610,12 @@ csv_reader_header(CsvReader *reader, CsvRecord *header)
 	header->separators = reader->header.separators;
 	header->lenient = reader->header.lenient;
 	return true;
+}
+
+bool
+csv_reader_has_crlf(const CsvReader *reader)
+{
+	return reader->has_crlf;
 }
 
 const CsvFilePlace *
