@@ -582,8 +582,6 @@ check_without_field(const CsvRowWriter *writer, const TupleTableSlot *slot)
 		refuse_value(writer, column,
 			   column->virtual_kind != CSV_VIRTUAL_NONE ?
 			   "A virtual column is not written, and must be NULL." :
-			   column->generated ?
-			   "A generated column is not written, and would be read as NULL." :
 			   "The file has no such field, and the value would be read as NULL.");
 	}
 }

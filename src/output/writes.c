@@ -409,6 +409,11 @@ begin(Oid relid, bool truncates)
 int
 csv_is_updatable(Relation relation)
 {
+	const TupleConstr *constraints = relation->rd_att->constr;
+
+	/* nothing would compute the column for rows that are read */
+	if (constraints != NULL && constraints->has_generated_stored)
+		return 0;
 	return csv_table_is_writable(RelationGetRelid(relation)) ? 1 << CMD_INSERT : 0;
 }
 
