@@ -281,6 +281,15 @@ ROWS 10;
 COMMENT ON FUNCTION csv_gpu_leftovers(text, boolean)
 IS 'files in a directory that ended transactions have left under temporary names, and, with remove, settles them';
 
+-- For all users, likewise.
+CREATE FUNCTION csv_gpu_take_over(target regclass)
+RETURNS void
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION csv_gpu_take_over(regclass)
+IS 'to the end of the transaction, TRUNCATE of a writable foreign table also deletes files that a copy of this server may have written';
+
 -- Not strict: most arguments may be NULL.
 CREATE FUNCTION csv_gpu_unload(
 	query text,

@@ -107,6 +107,16 @@ COPY readonly FROM stdin;
 \.
 TRUNCATE readonly;
 
+-- a generated column: nothing would compute it for the file's rows
+CREATE FOREIGN TABLE generated (a int, b int GENERATED ALWAYS AS (a + 1) STORED) SERVER csv
+  OPTIONS (filename 'regress_csv/generated.csv', writable 'true');
+INSERT INTO generated SELECT 1 WHERE false;
+COPY generated (a) FROM stdin;
+1
+\.
+SELECT content('generated');
+DROP FOREIGN TABLE generated;
+
 -- ---- options ----
 
 \set make 'CREATE FOREIGN TABLE x (a int) SERVER csv OPTIONS (writable ''true'', '
@@ -294,6 +304,122 @@ CALL write_file('begun.csv', '\xfeff'::bytea);
 INSERT INTO x VALUES ('x');
 SELECT pg_read_binary_file('regress_csv/begun.csv');
 DROP FOREIGN TABLE x;
+-- CRLFs end records, if a CRLF ends the first line
+\set show 'SELECT convert_to(content(''^begun''), ''UTF8'');'
+CALL write_file('begun.csv', E'a,b\r\n');
+:make, header 'true');
+INSERT INTO x VALUES (1, E'one\ntwo'), (2, E'cr\r');
+:show
+CREATE TABLE copied (a int, b text);
+COPY copied FROM 'regress_csv/begun.csv' (FORMAT csv, HEADER);
+SELECT count(*) FROM (TABLE copied EXCEPT TABLE x) t;
+DROP TABLE copied;
+CALL write_file('begun.csv', E'a,b\r\n1,"one\ntwo"');
+INSERT INTO x VALUES (3, 'c');
+:show
+CALL write_file('begun.csv', E'"a\nc",b\r\n1,x\n');
+INSERT INTO x VALUES (3, 'c');
+:show
+CALL write_file('begun.csv', E'a,b\n1,x\r\n');
+INSERT INTO x VALUES (3, 'c');
+:show
+DROP FOREIGN TABLE x;
+CALL write_file('begun.csv', E'1,a\r\n');
+:make, quote '');
+INSERT INTO x VALUES (3, E'c\nd');
+\set VERBOSITY terse
+INSERT INTO x VALUES (3, E'c\r');
+\set VERBOSITY default
+INSERT INTO x VALUES (3, 'c');
+:show
+DROP FOREIGN TABLE x;
+CALL write_file('begun.csv', E'1\ta\r\n');
+:make, format 'text');
+INSERT INTO x VALUES (3, E'c\nd\r');
+:show
+SELECT count(*) FROM x WHERE b = E'c\nd\r';
+DROP FOREIGN TABLE x;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'printf "a,b\r\n1,x\r\n" | gzip >regress_csv/begun.csv.gz';
+CREATE FOREIGN TABLE x (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/begun.csv.gz', header 'true', writable 'true');
+INSERT INTO x VALUES (3, 'c');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'gunzip <regress_csv/begun.csv.gz >regress_csv/begun.csv; rm regress_csv/begun.csv.gz';
+:show
+DROP FOREIGN TABLE x;
+CALL write_file('begun.csv', '\xfffe61000d000a00'::bytea);
+CREATE FOREIGN TABLE x (a text) SERVER csv OPTIONS (filename 'regress_csv/begun.csv', header 'true', writable 'true');
+INSERT INTO x VALUES ('b');
+SELECT pg_read_binary_file('regress_csv/begun.csv');
+DROP FOREIGN TABLE x;
+-- an empty line is no header
+CREATE FOREIGN TABLE x (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/begun.csv', header 'true', writable 'true');
+CALL write_file('begun.csv', E'\n');
+INSERT INTO x VALUES (1, 'x');
+INSERT INTO x VALUES (2, 'y');
+:show
+CALL write_file('begun.csv', E'\r\n');
+BEGIN;
+INSERT INTO x VALUES (1, 'x');
+ROLLBACK;
+:show
+INSERT INTO x VALUES (1, 'x');
+:show
+CALL write_file('begun.csv', E'\r');
+INSERT INTO x VALUES (1, 'x');
+:show
+CALL write_file('begun.csv', E'\n\r\n');
+INSERT INTO x VALUES (1, 'x');
+:show
+CALL write_file('begun.csv', E'\n1,x\n');
+INSERT INTO x VALUES (1, 'x');
+:show
+DROP FOREIGN TABLE x;
+-- two rows, which are NULL, below a header of one field
+CREATE FOREIGN TABLE x (a int) SERVER csv OPTIONS (filename 'regress_csv/begun.csv', header 'true', writable 'true');
+CALL write_file('begun.csv', E'\n\n\n');
+INSERT INTO x VALUES (1);
+TABLE x;
+DROP FOREIGN TABLE x;
+-- a header, by place
+CALL write_file('begun.csv', E'name,city\nAnn,Rome\n');
+CREATE FOREIGN TABLE x (city text, name text) SERVER csv OPTIONS (filename 'regress_csv/begun.csv', header 'true', writable 'true');
+INSERT INTO x VALUES ('Oslo', 'Bob');
+CALL write_file('begun.csv', E'Name,zip\nAnn,Rome\n');
+INSERT INTO x VALUES ('Oslo', 'Bob');
+CALL write_file('begun.csv', E'name;city\nAnn;Rome\n');
+INSERT INTO x VALUES ('Oslo', 'Bob');
+CALL write_file('begun.csv', E'city,name,zip\nRome,Ann,1\n');
+INSERT INTO x VALUES ('Oslo', 'Bob');
+COPY x FROM stdin (FORMAT csv);
+Oslo,Bob
+\.
+:show
+TRUNCATE x;
+INSERT INTO x VALUES ('Oslo', 'Bob');
+:show
+CALL write_file('begun.csv', E'Ann,Rome\n');
+INSERT INTO x VALUES ('Oslo', 'Bob');
+INSERT INTO x VALUES ('Oslo', 'Bob');
+:show
+CREATE FOREIGN TABLE other_encoding (city text, name text) SERVER csv OPTIONS (filename 'regress_csv/begun.csv', header 'true', writable 'true');
+CALL write_file('begun.csv', '\xe42ce40a'::bytea);
+INSERT INTO other_encoding VALUES ('Oslo', 'Bob');
+DROP FOREIGN TABLE other_encoding;
+-- and by name
+ALTER FOREIGN TABLE x OPTIONS (ADD by_name 'true');
+CALL write_file('begun.csv', E'name,city\nAnn,Rome\n');
+INSERT INTO x VALUES ('Oslo', 'Bob');
+:show
+ALTER FOREIGN TABLE x OPTIONS (DROP by_name);
+ALTER FOREIGN TABLE x ALTER city OPTIONS (ADD header_name 'name'), ALTER name OPTIONS (ADD header_name 'city');
+INSERT INTO x VALUES ('Oslo', 'Bob');
+:show
+DROP FOREIGN TABLE x;
+-- names that only a number tells apart
+CALL write_file('begun.csv', E'a,a\n1,2\n');
+CREATE FOREIGN TABLE x (a text, a_2 text) SERVER csv OPTIONS (filename 'regress_csv/begun.csv', header 'true', writable 'true');
+INSERT INTO x VALUES ('3', '4');
+:show
+DROP FOREIGN TABLE x;
 COPY (SELECT 1 WHERE false) TO PROGRAM 'rm -f regress_csv/begun.csv regress_csv/marked.csv regress_csv/times.csv regress_csv/sjis.csv regress_csv/latin.csv regress_csv/archive.csv';
 
 -- ---- patterns ----
@@ -342,6 +468,31 @@ TRUNCATE many;
 ROLLBACK TO s;
 COMMIT;
 SELECT a, b FROM many;
+-- files of other timelines, and of numbers that this server has not given, or has given to others
+\set VERBOSITY sqlstate
+INSERT INTO many VALUES (1, 'own');
+CALL write_file('many-' || tag(:'committed', 1234) || '.csv.gz', '');
+TRUNCATE many;
+CALL write_file('many-' || tag('123456789012') || '.csv.gz', '');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/many-*-1234-*';
+BEGIN;
+INSERT INTO many VALUES (2, 'kept');
+SAVEPOINT s;
+TRUNCATE many;
+ROLLBACK TO s;
+COMMIT;
+CALL write_file('many-' || tag(:'aborted') || '.csv.gz', '');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/many-*-123456789012-*';
+TRUNCATE many;
+\set VERBOSITY default
+SELECT csv_gpu_take_over('files');
+SELECT csv_gpu_take_over('readonly');
+BEGIN;
+SELECT csv_gpu_take_over('many');
+TRUNCATE many;
+SELECT count(*) FROM files WHERE name ~ 'many';
+COMMIT;
+SELECT * FROM files WHERE name ~ 'many';
 -- TRUNCATE of a plain file
 TRUNCATE plain;
 SELECT * FROM plain;

@@ -4,9 +4,6 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "access/table.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -45,19 +42,6 @@ typedef struct Statement
 	int			nvalues;
 	Oid			owner;
 } Statement;
-
-int64
-csv_time_of_birth(const char *filename)
-{
-#ifdef STATX_BTIME
-	struct statx st;
-
-	if (statx(AT_FDCWD, filename, 0, STATX_BTIME, &st) == 0 &&
-		(st.stx_mask & STATX_BTIME) != 0)
-		return st.stx_btime.tv_sec * INT64CONST(1000000000) + st.stx_btime.tv_nsec;
-#endif
-	return 0;
-}
 
 void
 csv_positions_lock(Oid source, Oid target)

@@ -30,9 +30,6 @@ typedef struct CsvPosition
 	TimestampTz loaded_at;
 } CsvPosition;
 
-/* when the file was made, in nanoseconds; 0: not known */
-extern int64 csv_time_of_birth(const char *filename);
-
 /* a source and a target whose new records this process loads */
 typedef struct CsvLoadedPair
 {

@@ -4,7 +4,8 @@
  *
  * Only a transaction number on this server's timeline says anything: another server,
  * and a server that was restored to an earlier time, have given the same numbers to
- * other transactions.
+ * other transactions.  A copy of a stopped server has the same timeline, but a younger
+ * data directory.
  */
 #include "postgres.h"
 
@@ -31,6 +32,7 @@
 
 #include "compat.h"
 #include "output/hidden.h"
+#include "table/fingerprint.h"
 #include "table/text.h"
 
 #define CSV_TAG			"csvgpu-"
@@ -127,15 +129,6 @@ read_tag(const char *text, Owner *owner)
 	return strncmp(text, tag, strlen(tag)) == 0 ? strlen(tag) : 0;
 }
 
-size_t
-csv_hidden_own_tag(const char *text)
-{
-	Owner		owner;
-	size_t		length = read_tag(text, &owner);
-
-	return length > 0 && owner.system == GetSystemIdentifier() ? length : 0;
-}
-
 char *
 csv_hidden_path(const char *path)
 {
@@ -175,18 +168,32 @@ find_owner(const char *shown, Owner *owner)
 	return tag != NULL && owner->system == GetSystemIdentifier();
 }
 
+/*
+ * Has the transaction a number that this server has given, on its timeline, and is the
+ * file (st, or NULL) not older than the data directory?
+ */
+static bool
+may_be_own(const Owner *owner, const struct stat *st)
+{
+	FullTransactionId xid = FullTransactionIdFromU64(owner->xid);
+
+	return owner->timeline == GetWALInsertionTimeLine() &&
+		FullTransactionIdPrecedes(xid, ReadNextFullTransactionId()) &&
+		FullTransactionIdIsNormal(xid) &&
+		(st == NULL ||
+		 st->st_mtime >= csv_time_of_birth("PG_VERSION") / INT64CONST(1000000000));
+}
+
 /* the state of a leftover, or "in progress" */
 static const char *
-find_state(const Owner *owner)
+find_state(const Owner *owner, const struct stat *st)
 {
 	LOCAL_FCINFO(fcinfo, 1);
 	FullTransactionId xid = FullTransactionIdFromU64(owner->xid);
 	Datum		datum;
 
 	/* pg_xact_status() raises an ERROR for numbers that are still to come */
-	if (owner->timeline != GetWALInsertionTimeLine() ||
-		!FullTransactionIdPrecedes(xid, ReadNextFullTransactionId()) ||
-		!FullTransactionIdIsNormal(xid))
+	if (!may_be_own(owner, st))
 		return "unknown";
 	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
 	fcinfo->args[0].value = FullTransactionIdGetDatum(xid);
@@ -198,7 +205,24 @@ find_state(const Owner *owner)
 static bool
 is_running(const Owner *owner)
 {
-	return strcmp(find_state(owner), "in progress") == 0;
+	return strcmp(find_state(owner, NULL), "in progress") == 0;
+}
+
+size_t
+csv_hidden_tag_at(const char *path, size_t at, bool *is_own)
+{
+	Owner		owner;
+	struct stat st;
+	size_t		length = read_tag(path + at, &owner);
+	const char *state;
+
+	if (length == 0 || owner.system != GetSystemIdentifier())
+		return 0;
+	state = find_state(&owner, NULL);
+	/* it committed, or is too old for its state to be known */
+	*is_own = lstat(path, &st) == 0 && S_ISREG(st.st_mode) && may_be_own(&owner, &st) &&
+		strcmp(state, "aborted") != 0 && strcmp(state, "in progress") != 0;
+	return length;
 }
 
 /*
@@ -527,7 +551,7 @@ examine(int at, const char *name, Leftover *leftover)
 	leftover->fd = open_hidden(at, name, &st);
 	if (leftover->fd < 0)
 		return false;
-	leftover->state = find_state(&owner);
+	leftover->state = find_state(&owner, &st);
 	leftover->is_directory = S_ISDIR(st.st_mode);
 	if (!leftover->is_directory)
 		leftover->nbytes = st.st_size;

@@ -45,8 +45,12 @@
  */
 extern char *csv_hidden_tag(Oid oid);
 
-/* the length of a tag of this server at the start of a text; 0: there is none */
-extern size_t csv_hidden_own_tag(const char *text);
+/*
+ * The length of a tag with this server's identifier in a path, from `at` on; 0: there is
+ * none.  is_own: this server has written the file, as far as it can know; false if a copy
+ * may have done so.
+ */
+extern size_t csv_hidden_tag_at(const char *path, size_t at, bool *is_own);
 
 /* is it a hidden name, of any server? */
 extern bool csv_is_hidden_name(const char *name);

@@ -99,6 +99,7 @@ typedef struct Write
 	int			row_level;
 
 	List	   *parts;
+	bool		takes_over;		/* TRUNCATE deletes files of copies of this server, too */
 
 	/* records that wait, each behind its length */
 	BufFile    *file;			/* the first nflushed bytes; NULL: none */
@@ -319,6 +320,7 @@ is_form_of(const Form *form, const CsvTable *table)
 		form->table->file_encoding == table->file_encoding;
 }
 
+static List *list_doomed(const Write *write);
 static void end_transaction(XactEvent event, void *arg);
 static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
 							   SubTransactionId outer_subid, void *arg);
@@ -382,6 +384,8 @@ begin(Oid relid, bool truncates)
 	check_idle(write);
 	if (truncates)
 	{
+		if (write->is_pattern)
+			list_free_deep(list_doomed(write));
 		(void) find_part(write, NULL);
 		write->form = NULL;
 	}
@@ -498,6 +502,34 @@ csv_exec_truncate(List *relations, DropBehavior behavior, bool restart_sequences
 							RelationGetRelationName(relation))));
 		(void) begin(RelationGetRelid(relation), true);
 	}
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_take_over);
+
+/*
+ * csv_gpu_take_over(target regclass): to the end of the transaction, TRUNCATE of the
+ * foreign table also deletes the files that a copy of this server may have written.
+ */
+Datum
+csv_gpu_take_over(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for function %s", "csv_gpu_take_over"),
+				 errdetail("Only roles with privileges of the \"%s\" role may call this function.",
+						   "pg_write_server_files")));
+	PreventCommandDuringRecovery("csv_gpu_take_over()");
+	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE || !csv_is_csv_table(relid) ||
+		!csv_table_is_writable(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a writable foreign table of csv_gpu_fdw",
+						get_rel_name(relid))));
+	find_write(csv_table_get(relid))->takes_over = true;
+	PG_RETURN_VOID();
 }
 
 /* ---- before the commit ---- */
@@ -618,10 +650,14 @@ settle_directory(const char *directory)
 	MemoryContextSwitchTo(outer);
 }
 
-/* list the files of a pattern that this server has written */
-static void
-list_doomed(Write *write)
+/*
+ * The files of a pattern that this server has written.  ERROR for files that a copy of
+ * this server may have written, unless the user has taken them over.
+ */
+static List *
+list_doomed(const Write *write)
 {
+	List	   *doomed = NIL;
 	size_t		nprefix = (size_t) (strchr(write->filename, '*') - write->filename);
 	const char *suffix = write->filename + nprefix + 1;
 	/* ROLLBACK TO may have left no form */
@@ -630,14 +666,24 @@ list_doomed(Write *write)
 	int			nfiles;
 
 	if (!csv_expand_pattern(&table, false, &files, &nfiles))
-		return;
+		return NIL;
 	for (int i = 0; i < nfiles; i++)
 	{
-		size_t		ntag = csv_hidden_own_tag(files[i] + nprefix);
+		bool		is_own;
+		size_t		ntag = csv_hidden_tag_at(files[i], nprefix, &is_own);
 
-		if (ntag > 0 && strcmp(files[i] + nprefix + ntag, suffix) == 0)
-			write->doomed = lappend(write->doomed, files[i]);
+		if (ntag == 0 || strcmp(files[i] + nprefix + ntag, suffix) != 0)
+			continue;
+		if (!is_own && !write->takes_over)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("another server may have written file \"%s\"",
+							csv_shown_filename(files[i])),
+					 errdetail("Its name has this server's system identifier, but no transaction of this timeline and data directory is known to have written it."),
+					 errhint("If no other server uses the table's files, call csv_gpu_take_over() in the transaction of TRUNCATE.")));
+		doomed = lappend(doomed, files[i]);
 	}
+	return doomed;
 }
 
 /* write a new file of a pattern, under its hidden name */
@@ -652,7 +698,7 @@ write_new_file(Write *write)
 
 	settle_directory(directory);
 	if (find_truncate(write) != NULL)
-		list_doomed(write);
+		write->doomed = list_doomed(write);
 	if (rows_form(write) == NULL)
 		return;
 	path = psprintf("%.*s%s%s", (int) (star - write->filename), write->filename,

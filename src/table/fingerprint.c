@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/cryptohash.h"
@@ -149,4 +151,17 @@ csv_fingerprint_is_prefix(int file, const char *name, uint64 nbytes,
 	}
 	pfree(bytes);
 	return is_same;
+}
+
+int64
+csv_time_of_birth(const char *filename)
+{
+#ifdef STATX_BTIME
+	struct statx st;
+
+	if (statx(AT_FDCWD, filename, 0, STATX_BTIME, &st) == 0 &&
+		(st.stx_mask & STATX_BTIME) != 0)
+		return st.stx_btime.tv_sec * INT64CONST(1000000000) + st.stx_btime.tv_nsec;
+#endif
+	return 0;
 }

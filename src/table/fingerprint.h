@@ -47,4 +47,7 @@ extern bool csv_fingerprint_fits(int file, const char *name,
 extern bool csv_fingerprint_is_prefix(int file, const char *name, uint64 nbytes,
 									  int other, const char *other_name);
 
+/* when the file was made, in nanoseconds; 0: not known */
+extern int64 csv_time_of_birth(const char *filename);
+
 #endif							/* CSV_FINGERPRINT_H */

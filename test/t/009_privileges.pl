@@ -53,6 +53,7 @@ for (
 	[ "CREATE FOREIGN TABLE mine (n int) SERVER csv OPTIONS (writable 'true', filename '/tmp/x')", $write_denied ],
 	[ "ALTER FOREIGN TABLE owned OPTIONS (ADD writable 'true')", qr/^ERROR:  permission denied to set the "(?:filename|writable)" option/ ],
 	[ "SELECT * FROM csv_gpu_leftovers('/tmp')", qr/^ERROR:  permission denied for function csv_gpu_leftovers/ ],
+	[ "SELECT csv_gpu_take_over('pg_class')", qr/^ERROR:  permission denied for function csv_gpu_take_over/ ],
 	[ "SELECT * FROM csv_gpu_files('data')", qr/^ERROR:  permission denied for foreign table data/ ],
 	[ "ALTER FOREIGN TABLE data OPTIONS (SET filename '/etc/passwd')", qr/^ERROR:  must be owner of foreign table data/ ],
 	[ 'SELECT * FROM data', qr/^ERROR:  permission denied for foreign table data/ ],

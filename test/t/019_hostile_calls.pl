@@ -61,6 +61,7 @@ my %functions = (
 	csv_gpu_server_errors => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_session_forms => {},
 	csv_gpu_sniff => { nobody => qr/permission denied for function csv_gpu_sniff/ },
+	csv_gpu_take_over => { nobody => qr/permission denied for function csv_gpu_take_over/ },
 	csv_gpu_undistribute => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_unload => {
 		nobody => qr/permission denied for function csv_gpu_unload/,

@@ -129,7 +129,7 @@ sub options_sql
 	return join ', ', map { "$_ " . literal($options{$_}) } sort keys %options;
 }
 
-my ($nrows, $nrefused, $ntables, $nfiles) = (0, 0, 0, 0);
+my ($nrows, $nrefused, $ntables, $nfiles, $ncrlf) = (0, 0, 0, 0, 0);
 my (%refusals, %readings);
 
 # ---- other readers ----
@@ -259,6 +259,18 @@ sub try_table
 	is($err, '', "made: $what") or return;
 	my $names = join ', ', map { qq("$_") } @names;
 
+	# a file whose lines end in CRLF, if nothing refuses the row
+	if (!$is_pattern && !$options{record_boundary} && chance(0.5))
+	{
+		my $nulls = join ', ', ('NULL') x @columns;
+
+		$session->query("ALTER FOREIGN TABLE f OPTIONS (ADD record_boundary 'crlf')");
+		($out, $err) = $session->query("INSERT INTO f VALUES ($nulls)");
+		$session->value("INSERT INTO written VALUES ($nulls)") if $err eq '';
+		$session->value("ALTER FOREIGN TABLE f OPTIONS (DROP record_boundary)");
+		$ncrlf++ if $err eq '';
+	}
+
 	# several statements and subtransactions, and what is written by others before
 	for my $part (0 .. pick(0, 0, 1, 2))
 	{
@@ -329,7 +341,7 @@ for (my ($number, $end) = (0, time + $seconds); time < $end; $number++)
 	try_table($sessions{$database}, $database, $number);
 	unlink glob("$directory/$database-*");
 }
-note("$ntables tables, $nfiles files, $nrows rows, $nrefused refused; by other readers ", join ', ', map { "$_ $readings{$_}" } sort keys %readings);
+note("$ntables tables, $nfiles files, $ncrlf begun with CRLF, $nrows rows, $nrefused refused; by other readers ", join ', ', map { "$_ $readings{$_}" } sort keys %readings);
 note("$refusals{$_} $_") foreach sort { $refusals{$b} <=> $refusals{$a} } keys %refusals;
 ok($nrows > 0, 'rows were written');
 $_->value("SET client_min_messages = warning; DROP FOREIGN TABLE IF EXISTS f") foreach values %sessions;
@@ -465,10 +477,12 @@ $one->value('COMMIT');
 is(join('', (lines('plain.csv'))[ -2, -1 ]), "9,no break at all\n10,\n", 'a line that another program has not ended is ended');
 $one->value('BEGIN; INSERT INTO plain VALUES (11)');
 write_file("$directory/plain.csv", "t;i\nx;1\n");
+fails($one, 'COMMIT', qr/^ERROR:  header of ".*plain.csv" has 1 fields, but records of foreign table "plain" have 2/, 'a header of another delimiter');
+is(slurp_file("$directory/plain.csv"), "t;i\nx;1\n", 'nothing was written below it');
 $one->value("CREATE FOREIGN TABLE named (i int OPTIONS (header_name 'i'), t text OPTIONS (header_name 't')) SERVER csv
 	OPTIONS (filename '$directory/named.csv', header 'true', writable 'true')");
 $one->value("INSERT INTO named VALUES (1, 'x')");
-$one->value("COMMIT; BEGIN; INSERT INTO named VALUES (2, 'y')");
+$one->value("BEGIN; INSERT INTO named VALUES (2, 'y')");
 write_file("$directory/named.csv", "t,i\nx,1\n");
 fails($one, 'COMMIT', qr/^ERROR:  file ".*named.csv" was replaced in the meantime/, 'another header');
 $one->value("INSERT INTO named VALUES (3, 'z')");
@@ -483,6 +497,108 @@ $one->value("INSERT INTO cr VALUES (3, 'c')");
 is(slurp_file("$directory/cr.csv"), "1,a\r2,b\r3,c\r", 'lone CRs end records');
 fails($one, "INSERT INTO ended VALUES (3, 'c')", qr/^ERROR:  cannot append to file ".*end.txt"\nDETAIL:  Its last line marks the end of the data/m, 'behind \\.');
 is(slurp_file("$directory/end.txt"), "1\ta\n\\.\n", 'nothing was written');
+
+# files that others have begun: below a header, rows go by names, or by place if the header
+# has no name in another place; their line breaks are those of the file
+sub begun_file
+{
+	my ($number) = @_;
+	my @columns = splice @{ [ sort { rand() <=> rand() } 'id', 'name', 'home city', 'Zip', 'a_b', 'x1' ] }, 0, pick(1, 2, 3, 4);
+	my $how = pick('place', 'place', 'place', 'by_name', 'header_name');
+	my $break = pick("\n", "\r\n", "\r\n", "\r");
+	my $delimiter = pick(',', ',', ';');
+	my @header = @columns;
+	my $name = "$directory/begun-$number.csv";
+
+	# what each change makes of the header
+	for (pick('same', 'same', 'order', 'order', 'case', 'other', 'one more', 'one less', 'one other', 'delimiter', 'none', 'empty'))
+	{
+		@header = sort { rand() <=> rand() } @header if /order|case/;
+		@header = map { chance(0.5) ? uc : lc } @header if /case/;
+		@header = map { "other$_" } 1 .. @header if /^other/;
+		splice @header, rand(@header + 1), 0, 'more' if /one more/;
+		splice @header, rand(@header), 1 if /one less/;
+		$header[ rand @header ] = 'other' if /one other/;
+		$delimiter = ($delimiter eq ',' ? ';' : ',') if /delimiter/;
+		@header = map { 100 + $_ } 1 .. @header if /none/;
+		@header = () if /empty/;
+	}
+	my $is_empty = !@header;
+	my @first = map { chance(0.3) && $break ne "\r" ? qq("a\nb$_") : "v$_" } 1 .. @header;
+	my $bytes = $is_empty ? pick('', $break) : join($delimiter, map { chance(0.2) ? qq("$_") : $_ } @header) . $break;
+	my $ends = 1;
+
+	if (!$is_empty && chance(0.6))
+	{
+		$ends = chance(0.7);
+		$bytes .= join($delimiter, @first) . ($ends ? $break : '');
+	}
+	$bytes = "\xef\xbb\xbf$bytes" if !$is_empty && chance(0.1);
+	write_file($name, $bytes);
+	my $table_delimiter = chance(0.9) ? $delimiter : ',';
+	my $definition = join ', ', map { qq("$_" text) . ($how eq 'header_name' ? qq( OPTIONS (header_name '$_')) : '') } @columns;
+
+	return ($name, $bytes, $ends, $break, $how, $delimiter, $table_delimiter, \@columns, \@header, "CREATE FOREIGN TABLE begun_$number ($definition) SERVER csv
+		OPTIONS (filename '$name', header 'true', delimiter '$table_delimiter', writable 'true'" . ($how eq 'by_name' ? ", by_name 'true')" : ')'));
+}
+
+# what must come of a row "value of COLUMN" for each column: the bytes that are appended,
+# or undef for an ERROR; and whether there is a NOTICE
+sub begun_row
+{
+	my ($break, $how, $delimiter, $table_delimiter, $columns, $header) = @_;
+	my @header = $table_delimiter eq $delimiter || @$header < 2 ? @$header : (join $delimiter, @$header);
+	my %value = map { $_ => "value of $_" } @$columns;
+
+	return (join($table_delimiter, @$columns) . "\n" . join($table_delimiter, map { $value{$_} } @$columns) . "\n", 0) if !@header;
+	if ($how ne 'place')
+	{
+		my @row = ('') x @header;
+
+		for my $column (@$columns)
+		{
+			my ($field) = grep { $header[$_] eq $column } 0 .. $#header;
+
+			($field) = grep { lc $header[$_] eq lc $column } 0 .. $#header if !defined $field && $how eq 'by_name';
+			return (undef, 0) if !defined $field;
+			$row[$field] = $value{$column};
+		}
+		@row = ('""') if @row == 1 && $row[0] eq '';
+		return (join($table_delimiter, @row) . $break, 0);
+	}
+	return (undef, 0) if @header != @$columns;
+	my $nfound = 0;
+
+	for my $i (0 .. $#header)
+	{
+		my $same = sub { $header[ $_[0] ] eq $columns->[$i] ? 2 : lc $header[ $_[0] ] eq lc $columns->[$i] ? 1 : 0 };
+
+		return (undef, 0) if grep { $_ != $i && $same->($_) > $same->($i) } 0 .. $#header;
+		$nfound++ if $same->($i);
+	}
+	return (join($table_delimiter, map { $value{$_} } @$columns) . $break, !$nfound);
+}
+
+{
+	my %outcomes;
+
+	for my $number (1 .. 300)
+	{
+		my ($name, $bytes, $ends, $break, $how, $delimiter, $table_delimiter, $columns, $header, $definition) = begun_file($number);
+		my ($row, $is_told) = begun_row($break, $how, $delimiter, $table_delimiter, $columns, $header);
+		my ($out, $err) = $one->query("$definition;\nINSERT INTO begun_$number VALUES (" . join(', ', map { "'value of $_'" } @$columns) . ')');
+		my $expected = !defined $row ? $bytes : @$header ? $bytes . ($ends ? '' : $break) . $row : $row;
+		my $outcome = !defined $row ? 'ERROR' : $is_told ? 'NOTICE' : 'written';
+		my $found = $err =~ /^ERROR:  (?:header of|column "|cannot write column)/m ? 'ERROR' : $err =~ /^NOTICE:  header of/m ? 'NOTICE' : $err eq '' ? 'written' : $err;
+
+		$outcomes{"$how: $outcome"}++;
+		next if $found eq $outcome && slurp_file($name) eq $expected;
+		fail("a file that others have begun: $definition: $outcome");
+		note("$found: $err\n", map { s/\r/<CR>/gr } "before: $bytes\nexpected: $expected\nfound: " . slurp_file($name));
+	}
+	note(join ', ', map { "$_ $outcomes{$_}" } sort keys %outcomes);
+	is(scalar(grep { $outcomes{"place: $_"} } 'ERROR', 'NOTICE', 'written'), 3, 'files that others have begun');
+}
 
 # files that have no header yet, or not all of it
 write_file("$directory/named.csv", "\n");
@@ -519,6 +635,24 @@ for my $before (undef, "7\n")
 	is(join(' ', glob("$directory/{later,.later}*")), '', 'the new file is gone');
 }
 is(($one->query('INSERT INTO late VALUES (1)'))[1], '', 'the next transaction writes');
+
+# only the file that the transaction has made goes, by its own name
+mkdir "$directory/elsewhere" or die;
+for my $made (1, 0)
+{
+	unlink map { "$directory/$_" } 'linked.csv', 'link', 'elsewhere/file';
+	symlink('link', "$directory/linked.csv") && symlink('elsewhere/file', "$directory/link") or die;
+	write_file("$directory/elsewhere/file", "7\n") if !$made;
+	$one->value("CREATE FOREIGN TABLE IF NOT EXISTS linked (i int) SERVER csv OPTIONS (filename '$directory/linked.csv', writable 'true')");
+	$_->value('BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM skew; INSERT INTO skew VALUES (1)') foreach $one, $two;
+	$one->value('INSERT INTO linked VALUES (1)');
+	$two->value('COMMIT');
+	fails($one, 'COMMIT', qr/^ERROR:  could not serialize/, 'a failure when the transaction commits');
+	is(readlink("$directory/linked.csv") . ' ' . readlink("$directory/link"), 'link elsewhere/file', 'links stay');
+	is(-e "$directory/elsewhere/file" ? slurp_file("$directory/elsewhere/file") : undef, $made ? undef : "7\n", 'their file is as it was before');
+	$one->value('INSERT INTO linked VALUES (2)');
+	is(slurp_file("$directory/elsewhere/file"), $made ? "2\n" : "7\n2\n", 'rows go through links');
+}
 fails($one, 'BEGIN; TRUNCATE late; INSERT INTO late_too VALUES (1); COMMIT', qr/^ERROR:  cannot truncate file ".*" and write to it by another table/, 'TRUNCATE by one of two tables');
 is(slurp_file("$directory/late.csv"), "7\n1\n", 'nothing has changed');
 mkdir "$directory/closed" or die;
@@ -590,7 +724,8 @@ $one->value('ROLLBACK PREPARED \'x\'');
 		"a-xcsvgpu-$system-1-$aborted-5.csv", "a-csvgpu-$system-1-$aborted.csv", "b-csvgpu-$system-1-$aborted-5.csv", "a-csvgpu-$system-1-$aborted-5.csv.bak",
 		".a-csvgpu-$other-1-$aborted-5.csv.csvgpu", ".a-csvgpu-$system-2-$aborted-5.csv.csvgpu", ".a-csvgpu-$system-1-$aborted-5.csv", ".theirs.csvgpu",
 		".csvgpu-$other-1-$aborted-0.csvgpu/new/x.csv", ".csvgpu-$system-2-$aborted-0.csvgpu/old/x.csv");
-	my @ours = ("a-csvgpu-$system-1-$aborted-5.csv", ".a-csvgpu-$system-1-$aborted-6.csv.csvgpu", ".csvgpu-$system-1-$aborted-0.csvgpu/new/x.csv");
+	my $committed = $one->value('SELECT pg_current_xact_id()');
+	my @ours = ("a-csvgpu-$system-1-$committed-5.csv", ".a-csvgpu-$system-1-$aborted-6.csv.csvgpu", ".csvgpu-$system-1-$aborted-0.csvgpu/new/x.csv");
 
 	for (@theirs, @ours)
 	{
@@ -643,6 +778,77 @@ SKIP:
 	is(slurp_file("$directory/cr.csv"), $plain, 'the file is as it was before');
 	is(join(' ', map { s{.*/}{}r =~ s/csvgpu-[-\d]+/tag/r } glob("$directory/closed/{*,.*csvgpu}")), 'tag.csv tag.csv', 'no file is left');
 	system('prlimit', '--pid=' . $one->pid, '--fsize=unlimited:unlimited') == 0 or die;
+}
+
+# ---- copies of the server ----
+
+# TRUNCATE and csv_gpu_leftovers() take nothing that a copy, or the copied server, has written
+{
+	mkdir "$directory/copied" or die;
+	$one->value("CREATE FOREIGN TABLE copied (i int) SERVER csv OPTIONS (filename '$directory/copied/*.csv', writable 'true')");
+	$one->value("INSERT INTO copied VALUES ($_)") foreach 1 .. 3;
+	my ($hidden) = glob("$directory/copied/*-1-*.csv");
+	my $aborted = $one->value('BEGIN; SELECT pg_current_xact_id(); ROLLBACK');
+	my $long_ago = time - 7200;
+
+	# one file that a crash has left, and one whose transaction the copy has not seen
+	$hidden =~ s{/(csvgpu-\d+-\d+)-\d+-(\d+\.csv)$}{/.$1-$aborted-$2.csvgpu} or die;
+	write_file($hidden, "4\n");
+	utime($long_ago, $long_ago, $hidden, glob("$directory/copied/*.csv"));
+	my @all = sort(glob("$directory/copied/*.csv"), $hidden);
+	my $files = sub { join ' ', sort grep { -e } @all };
+	my $refused = qr/^ERROR:  another server may have written file ".*\nDETAIL:.*\nHINT:  .* csv_gpu_take_over\(\)/m;
+
+	$_->quit foreach $one, $two, $reader, values %sessions;
+	$node->stop;
+	for my $kind ('cold', 'promoted')
+	{
+		my $copy = PostgreSQL::Test::Cluster->new("copy_$kind");
+
+		system('cp', '-a', $node->data_dir, $copy->data_dir) == 0 or die;
+		$copy->append_conf('postgresql.conf', 'port = ' . $copy->port . "\nunix_socket_directories = '" . $copy->host . "'\n");
+		unlink $copy->data_dir . '/postmaster.pid';
+		write_file($copy->data_dir . '/standby.signal', '') if $kind eq 'promoted';
+		$copy->start;
+		$copy->promote if $kind eq 'promoted';
+		my $session = new_session($copy);
+
+		# the numbers of transactions are given on the copy, too
+		$session->value('SELECT pg_current_xact_id()') foreach 1 .. 20;
+		is($session->value('SELECT count(*) FROM copied'), 3, "$kind: the copy sees the rows");
+		fails($session, $_, $refused, "$kind: $_") foreach 'TRUNCATE copied', 'BEGIN; TRUNCATE copied', 'ROLLBACK; BEGIN; INSERT INTO copied VALUES (5); TRUNCATE copied; COMMIT';
+		is($session->value('SELECT count(*) FROM copied'), 3, "$kind: its rows are rolled back");
+		like($session->value("SELECT state FROM csv_gpu_leftovers('$directory/copied', true)"), qr/^unknown$/, "$kind: a hidden file of the copied server");
+		is($files->(), "@all", "$kind: all files stay");
+		$session->value('INSERT INTO copied VALUES (6)');
+		is($session->value('SELECT count(*) FROM copied'), 4, "$kind: the copy can write");
+		fails($session, 'TRUNCATE copied', $refused, "$kind: TRUNCATE deletes all or nothing");
+		is($session->value('SELECT count(*) FROM copied'), 4, "$kind: its own file is there, too");
+		fails($session, 'SELECT csv_gpu_take_over($$skew$$)', qr/^ERROR:  "skew" is not a writable foreign table/, "$kind: another table");
+		$session->value('BEGIN; SELECT csv_gpu_take_over($$copied$$); ROLLBACK');
+		fails($session, 'TRUNCATE copied', $refused, "$kind: a call holds for its transaction");
+		if ($kind eq 'promoted')
+		{
+			$session->value('BEGIN; SELECT csv_gpu_take_over($$copied$$); TRUNCATE copied; SAVEPOINT s; TRUNCATE copied; ROLLBACK TO s; ROLLBACK');
+			is($session->value('SELECT count(*) FROM copied'), 4, 'a ROLLBACK deletes nothing');
+			$session->value('BEGIN; SELECT csv_gpu_take_over($$copied$$); SAVEPOINT s; TRUNCATE copied; ROLLBACK TO s; COMMIT');
+			is($session->value('SELECT count(*) FROM copied'), 4, 'nor does ROLLBACK TO');
+			$session->value('BEGIN; SELECT csv_gpu_take_over($$copied$$); TRUNCATE copied; INSERT INTO copied VALUES (7); COMMIT');
+			is($session->value('TABLE copied'), 7, 'files that were taken over are deleted');
+			is(($session->query('TRUNCATE copied'))[1], '', 'what remains is its own');
+			is($files->(), $hidden, 'hidden files are not taken over');
+		}
+		$session->quit;
+		$copy->stop;
+		unlink glob("$directory/copied/{*,.*csvgpu}");
+		write_file($_, "1\n") && utime($long_ago, $long_ago, $_) foreach @all;
+	}
+	$node->start;
+	($one, $two) = map { new_session($node) } 1 .. 2;
+	utime(undef, undef, @all);
+	is($one->value("SELECT state FROM csv_gpu_leftovers('$directory/copied', true)"), 'aborted', 'the copied server knows its hidden files');
+	is(($one->query('TRUNCATE copied'))[1], '', 'and the others');
+	is(join(' ', glob("$directory/copied/{*,.*csv*}")), '', 'they are gone');
 }
 
 # ---- crashes ----
