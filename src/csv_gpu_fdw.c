@@ -16,6 +16,7 @@
 #include "output/record_scan.h"
 #include "output/writes.h"
 #include "settings.h"
+#include "table/release.h"
 
 PG_MODULE_MAGIC;
 
@@ -41,6 +42,7 @@ csv_gpu_fdw_handler(PG_FUNCTION_ARGS)
 {
 	FdwRoutine *routine = makeNode(FdwRoutine);
 
+	csv_begin_function(fcinfo, "strict -> fdw_handler");
 	routine->GetForeignRelSize = csv_get_rel_size;
 	routine->GetForeignPaths = csv_get_paths;
 	routine->GetForeignPlan = csv_get_plan;

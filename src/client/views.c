@@ -9,7 +9,6 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "nodes/value.h"
@@ -26,6 +25,7 @@
 #include "compat.h"
 #include "settings.h"
 #include "table/counts.h"
+#include "table/release.h"
 #include "wire/store.h"
 
 /* from 1970 to 2000 */
@@ -224,7 +224,8 @@ csv_gpu_resident(PG_FUNCTION_ARGS)
 	Listed	   *listed;
 	int			n;
 
-	InitMaterializedSRF(fcinfo, 0);
+	csv_begin_function(fcinfo, "strict -> setof text regclass text[] bigint bigint text "
+					   "timestamp with time zone text[]");
 	listed = list_sets(&n);
 	for (int i = 0; i < n; i++)
 	{
@@ -270,6 +271,7 @@ csv_gpu_forget(PG_FUNCTION_ARGS)
 	Listed	   *listed;
 	int			n;
 
+	csv_begin_function(fcinfo, "strict -> integer");
 	if (superuser())
 		PG_RETURN_INT32(csv_service_connect(false) ? forget(NULL, true) : 0);
 	listed = list_sets(&n);
@@ -296,7 +298,7 @@ csv_gpu_devices(PG_FUNCTION_ARGS)
 	char	   *at;
 	char	   *end;
 
-	InitMaterializedSRF(fcinfo, 0);
+	csv_begin_function(fcinfo, "strict -> setof integer text text bigint bigint boolean text");
 	if (!csv_service_connect(csv_gpu_state(CSV_ANY_DEVICE, NULL) !=
 							 CSV_DEVICE_NONE) ||
 		!csv_service_has_cuda())
@@ -421,10 +423,13 @@ csv_gpu_stat(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	uint32		message = CSV_MESSAGE_STATISTICS;
 	CsvMessage	answer;
-	bool		runs = csv_service_connect(false) &&
-		csv_service_ask(&message, sizeof(message), NULL, &answer, NULL);
+	bool		runs;
 
-	InitMaterializedSRF(fcinfo, 0);
+	csv_begin_function(fcinfo, "strict -> setof integer text integer timestamp with time zone "
+					   "integer bigint bigint bigint bigint bigint bigint jsonb bigint "
+					   "bigint bigint bigint");
+	runs = csv_service_connect(false) &&
+		csv_service_ask(&message, sizeof(message), NULL, &answer, NULL);
 	if (!runs)
 	{
 		CsvStatistics *host = &answer.statistics.of[0];

@@ -15,6 +15,7 @@
 #include "import/findings.h"
 #include "import/tell.h"
 #include "table/option_list.h"
+#include "table/release.h"
 
 #define CSV_SNIFF_COLUMNS	25
 
@@ -119,8 +120,10 @@ csv_gpu_sniff(PG_FUNCTION_ARGS)
 	List	   *keys;
 	ListCell   *cell;
 
+	csv_begin_function(fcinfo, "strict text -> setof integer text text text bigint integer "
+					   "integer text text text text integer text text bigint bigint text text "
+					   "text text text integer boolean text text");
 	csv_check_may_read_files("function csv_gpu_sniff");
-	InitMaterializedSRF(fcinfo, 0);
 	input = TupleDescGetAttInMetadata(result->setDesc);
 	csv_import_options(NIL, &import);
 	findings = csv_sniff(text_to_cstring(PG_GETARG_TEXT_PP(0)), NIL, &import);

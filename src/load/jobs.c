@@ -18,7 +18,6 @@
 #include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -35,6 +34,7 @@
 #include "table/interrupts.h"
 #include "table/listing.h"
 #include "table/memory.h"
+#include "table/release.h"
 #include "table/source.h"
 #include "table/text.h"
 
@@ -198,7 +198,7 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 	char	  **names;
 	int			nnames;
 
-	InitMaterializedSRF(fcinfo, 0);
+	csv_begin_function(fcinfo, "strict regclass -> setof text text boolean boolean");
 	table = get_source(PG_GETARG_OID(0));
 	csv_prefer_pattern(table, WARNING);
 	csv_source_files(table, &names, &nnames);
@@ -277,7 +277,8 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	CsvLoadResult result;
 	Datum		values[CSV_LOAD_COLUMNS];
 	bool		nulls[CSV_LOAD_COLUMNS] = {false};
-	TupleDesc	tupdesc;
+	TupleDesc	tupdesc = csv_begin_function(fcinfo, "regclass regclass text text "
+											 "-> bigint bigint bigint text");
 	CsvTable   *table;
 	char	   *identity = NULL;
 
@@ -291,8 +292,6 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
 				 errmsg("file name is longer than %d bytes", MAXPGPATH - 1)));
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "csv_gpu_load_file: return type must be a row type");
 	memset(&request, 0, sizeof(request));
 	request.source = PG_GETARG_OID(0);
 	request.target = PG_GETARG_OID(1);
@@ -321,6 +320,5 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	nulls[3] = identity == NULL;
 	if (identity != NULL)
 		values[3] = CStringGetTextDatum(identity);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
-													  values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }

@@ -22,7 +22,6 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
@@ -47,6 +46,7 @@
 #include "scan/scan.h"
 #include "table/listing.h"
 #include "table/messages.h"
+#include "table/release.h"
 #include "table/source.h"
 
 /* the columns of csv_gpu_errors(), then loaded_at and source */
@@ -956,16 +956,15 @@ csv_gpu_load(PG_FUNCTION_ARGS)
 {
 	CsvLoadRequest request;
 	CsvLoadResult result;
-	TupleDesc	tupdesc;
 	Datum		values[4];
 	bool		isnull[4] = {false};
+	TupleDesc	tupdesc = csv_begin_function(fcinfo, "regclass regclass text[] regclass boolean "
+											 "text text -> bigint bigint bigint interval");
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("source and target of csv_gpu_load() must not be null")));
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "csv_gpu_load: return type must be a row type");
 
 	memset(&request, 0, sizeof(request));
 	request.source = PG_GETARG_OID(0);
@@ -987,6 +986,5 @@ csv_gpu_load(PG_FUNCTION_ARGS)
 	values[3] = DirectFunctionCall2(timestamp_mi,
 									TimestampGetDatum(GetCurrentTimestamp()),
 									TimestampGetDatum(result.started));
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values,
-											 isnull));
+	return HeapTupleGetDatum(heap_form_tuple(tupdesc, values, isnull));
 }

@@ -16,11 +16,12 @@
 
 #include "load/owner.h"
 #include "load/positions.h"
+#include "table/release.h"
 
 /* class of the advisory locks of loads; functions that users call have 1 and 2 */
 #define LOCK_CLASS	41
 
-/* the columns in the order of row_values() */
+/* the columns in the order of add_row_values() and of the script */
 #define COLUMNS \
 	"source, target, filename, bytes_read, records_read, lines_read, place, alone_until, " \
 	"skip_line, inode, size, changed, born, first_hash, last_hash, crc, loaded_at"
@@ -64,8 +65,15 @@ static void
 begin_statement(Statement *statement, Oid schema, const char *format)
 {
 	Oid			relid = get_relname_relid("csv_gpu_position", schema);
-	Relation	relation = table_open(relid, AccessShareLock);
+	Relation	relation;
 
+	if (!OidIsValid(relid))
+		csv_fail_as_older();
+	relation = table_open(relid, AccessShareLock);
+	for (int i = 0; i < NCOLUMNS; i++)
+		if (RelationGetNumberOfAttributes(relation) <= i ||
+			TupleDescAttr(RelationGetDescr(relation), i)->atttypid != column_types[i])
+			csv_fail_as_older();
 	initStringInfo(&statement->sql);
 	appendStringInfo(&statement->sql, format, csv_quote_relation(relation));
 	statement->owner = relation->rd_rel->relowner;

@@ -13,7 +13,6 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/acl.h"
@@ -23,6 +22,7 @@
 
 #include "compat.h"
 #include "load/positions.h"
+#include "table/release.h"
 
 #define POSITION_COLUMNS	8
 
@@ -69,7 +69,8 @@ csv_gpu_positions(PG_FUNCTION_ARGS)
 	CsvPosition *positions;
 	int			npositions;
 
-	InitMaterializedSRF(fcinfo, 0);
+	csv_begin_function(fcinfo, "strict -> setof regclass regclass text bigint bigint bigint "
+					   "timestamp with time zone text");
 	positions = csv_positions_read(get_func_namespace(fcinfo->flinfo->fn_oid), InvalidOid,
 								   InvalidOid, &npositions);
 	for (int i = 0; i < npositions; i++)
@@ -108,6 +109,7 @@ csv_gpu_forget_positions(PG_FUNCTION_ARGS)
 	Oid			source;
 	Oid			target;
 
+	csv_begin_function(fcinfo, "regclass regclass text -> bigint");
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

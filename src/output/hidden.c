@@ -20,7 +20,6 @@
 #include "access/xlog.h"
 #include "catalog/pg_authid.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "common/string.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -33,6 +32,7 @@
 #include "compat.h"
 #include "output/hidden.h"
 #include "table/fingerprint.h"
+#include "table/release.h"
 #include "table/text.h"
 
 #define CSV_TAG			"csvgpu-"
@@ -639,8 +639,10 @@ PG_FUNCTION_INFO_V1(csv_gpu_leftovers);
 Datum
 csv_gpu_leftovers(PG_FUNCTION_ARGS)
 {
-	char	   *directory = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *directory;
 
+	csv_begin_function(fcinfo, "strict text boolean -> setof text bigint text");
+	directory = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -650,7 +652,6 @@ csv_gpu_leftovers(PG_FUNCTION_ARGS)
 	/* a standby does not know which transactions run */
 	PreventCommandDuringRecovery("csv_gpu_leftovers()");
 	canonicalize_path(directory);
-	InitMaterializedSRF(fcinfo, 0);
 	find_leftovers(AllocateDir(directory), directory, PG_GETARG_BOOL(1),
 				   (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;

@@ -14,7 +14,6 @@
 #include "commands/progress.h"
 #include "executor/executor.h"
 #include "foreign/foreign.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "parser/parser.h"
@@ -38,6 +37,7 @@
 #include "table/listing.h"
 #include "table/option_value.h"
 #include "table/path.h"
+#include "table/release.h"
 #include "table/text.h"
 
 #define CSV_RESULT_COLUMNS	3
@@ -529,10 +529,11 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 	};
 	ErrorContextCallback context = {.callback = show_query, .previous = error_context_stack};
 
+	csv_begin_function(fcinfo, "text text text text text text text boolean text text text[] "
+					   "text boolean boolean -> setof text bigint bigint");
 	PreventCommandIfParallelMode("csv_gpu_unload()");
 	check_privileges();
 	get_arguments(&unload, fcinfo);
-	InitMaterializedSRF(fcinfo, 0);
 
 	context.arg = unconstify(char *, unload.text);
 	error_context_stack = &context;

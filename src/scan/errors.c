@@ -11,7 +11,6 @@
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -22,6 +21,7 @@
 #include "compat.h"
 #include "scan/errors.h"
 #include "scan/scan.h"
+#include "table/release.h"
 #include "table/text.h"
 
 #define CSV_RAW_BYTES	65536
@@ -123,7 +123,8 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	Datum	   *values;
 	bool	   *isnull;
 
-	InitMaterializedSRF(fcinfo, 0);
+	csv_begin_function(fcinfo, "regclass bigint "
+					   "-> setof text bigint bigint bigint integer text text text text");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	relid = PG_GETARG_OID(0);

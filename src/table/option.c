@@ -40,6 +40,7 @@
 #include "reader/footer.h"
 #include "table/option.h"
 #include "table/option_list.h"
+#include "table/release.h"
 #include "table/threads.h"
 
 #define DEFAULT_MAX_RECORD_BYTES	(16 * 1024 * 1024)
@@ -711,12 +712,15 @@ PG_FUNCTION_INFO_V1(csv_gpu_fdw_validator);
 Datum
 csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 {
-	List	   *options = untransformRelOptions(PG_GETARG_DATUM(0));
-	Oid			catalog = PG_GETARG_OID(1);
+	List	   *options;
+	Oid			catalog;
 	CsvTableOptions table_options;
 	CsvTableColumn column;
 	ListCell   *cell;
 
+	csv_begin_function(fcinfo, "strict text[] oid -> void");
+	options = untransformRelOptions(PG_GETARG_DATUM(0));
+	catalog = PG_GETARG_OID(1);
 	init_table_options(&table_options);
 	init_column_options(&column);
 
