@@ -251,7 +251,12 @@ endif
 
 build/obj/%.o: %.c build/c-flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(WARNINGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(WARNINGS) $(CPPFLAGS) $(DEFINES) -MMD -MP -c -o $@ $<
+
+# The library and the program know by this that they are of one build.
+build/obj/src/wire/message.o: $(wildcard $(addprefix $(srcdir)/,src/*.[ch] src/*/*.[ch] cuda/*))
+build/obj/src/wire/message.o: DEFINES = -DCSV_BUILD=\"$$(cd $(srcdir) && \
+	cat src/*.[ch] src/*/*.[ch] cuda/* $(CURDIR)/build/c-flags | sha256sum | cut -c1-16)\"
 
 say-engines:
 ifdef WITH_CUDA

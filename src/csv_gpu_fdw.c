@@ -25,6 +25,7 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	(void) csv_library_is_replaced(false);
 	csv_settings_define();
 	csv_copy_init();
 	csv_joins_init();

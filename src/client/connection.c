@@ -22,6 +22,7 @@
 #include "compat.h"
 #include "table/interrupts.h"
 #include "table/messages.h"
+#include "table/release.h"
 
 /* the longest wait for a start; the pause between looks */
 #define CSV_START_MILLISECONDS	10000
@@ -154,15 +155,15 @@ say_hello(void)
 	memset(&hello, 0, sizeof(hello));
 	hello.kind = CSV_MESSAGE_HELLO;
 	hello.version = CSV_WIRE_VERSION;
-	hello.sizes = csv_wire_sizes();
+	hello.build = csv_wire_build();
 	hello.pid = MyProcPid;
 	if (!csv_service_ask(&hello, sizeof(hello), NULL, &answer, NULL))
 		return false;
 	has_cuda = answer.hello.has_cuda != 0;
 	if (answer.hello.version == hello.version &&
-		answer.hello.sizes == hello.sizes)
+		answer.hello.build == hello.build)
 		return true;
-	is_outdated = answer.hello.version > hello.version;
+	is_outdated = csv_library_is_replaced(false);
 	if (!is_outdated)
 		csv_service_tell(&retire, sizeof(retire));
 	disconnect();

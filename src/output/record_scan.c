@@ -51,6 +51,7 @@
 #include "compat.h"
 #include "output/record_scan.h"
 #include "output/writer.h"
+#include "table/release.h"
 
 /*
  * Bytes of a parcel, bytes that complete a piece, and blocks of a run at most.  Shared
@@ -79,10 +80,10 @@ typedef enum RecordMode
 	MODE_SORTED					/* a record each */
 } RecordMode;
 
-/* the elements of custom_private: integers */
+/* the elements of custom_private: integers, csv_build() first */
 enum
 {
-	PRIVATE_JOB,				/* its handle */
+	PRIVATE_JOB = 2,				/* its handle */
 	PRIVATE_MODE,
 	PRIVATE_KEYS				/* attribute numbers of the columns to merge by */
 };
@@ -226,7 +227,7 @@ csv_record_scan_plan(const Query *query, const char *text, CsvRowOrder order)
 	bool		is_merged;
 	bool		has_runs;
 
-	if (!is_safe(query))
+	if (csv_library_is_replaced(true) || !is_safe(query))
 		return plan_query(query, text, false, parallel_tuple_cost);
 
 	/* rows do not travel one by one */
@@ -284,7 +285,7 @@ make_scan(Plan *child, RecordMode mode, List *columns, List *keys)
 	plan->allParam = bms_copy(child->allParam);
 	scan->methods = &scan_methods;
 	scan->custom_plans = list_make1(child);
-	scan->custom_private = list_concat(list_make2_int(0, (int) mode), keys);
+	scan->custom_private = list_concat(csv_build(), lcons_int(0, lcons_int((int) mode, keys)));
 	for (int i = 0; i < list_length(columns); i++)
 	{
 		const Var  *var = (const Var *) list_nth_node(TargetEntry, columns, i)->expr;
@@ -416,6 +417,7 @@ create_state(CustomScan *scan)
 {
 	RecordScan *state = palloc0(sizeof(RecordScan));
 
+	csv_check_build(scan->custom_private);
 	NodeSetTag(state, T_CustomScanState);
 	state->css.methods = &exec_methods;
 	state->mode = (RecordMode) list_nth_int(scan->custom_private, PRIVATE_MODE);

@@ -29,6 +29,7 @@
 #include "plan/plan_state.h"
 #include "scan/execute.h"
 #include "scan/value.h"
+#include "table/release.h"
 #include "table/source.h"
 
 /*
@@ -152,7 +153,7 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	/* this process itself needs the scan's rows and bad records */
 	if (csv_awaited_scan != NULL && csv_awaited_scan->table->relid == rte->relid)
 		return false;
-	if (table->program != NULL ||
+	if (csv_library_is_replaced(true) || table->program != NULL ||
 		table->verbosity == CSV_VERBOSITY_VERBOSE ||
 		table->reject_count > MOST_MESSAGES ||
 		table->notice_limit > MOST_MESSAGES ||

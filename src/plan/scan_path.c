@@ -30,6 +30,7 @@
 #include "plan/shippable.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
+#include "table/release.h"
 
 /*
  * Costs in units of cpu_operator_cost: of finding the records in a page of the file,
@@ -603,6 +604,6 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 									 equalities));
 	private = lappend(private, list_make1_int((int) ceil(state->rows_out * 100)));
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
-							constants, private, state->scan_tlist, recheck,
+							constants, lcons(csv_build(), private), state->scan_tlist, recheck,
 							outer_plan);
 }

@@ -18,6 +18,7 @@
 
 #include "query/best.h"
 #include "scan/execute.h"
+#include "table/release.h"
 #include "table/source.h"
 
 CsvAwaitedScan *csv_awaited_scan = NULL;
@@ -293,6 +294,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 	/* the leader tells a worker about the table and its files */
 	bool		is_told = plan->scan.plan.parallel_aware && IsParallelWorker();
 
+	csv_check_build(list_nth(plan->fdw_private, CSV_PLAN_BUILD));
 	node->fdw_state = state;
 	if (!is_told)
 	{

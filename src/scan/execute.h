@@ -17,6 +17,7 @@
 /* the items of ForeignScan.fdw_private */
 typedef enum CsvPlanItem
 {
+	CSV_PLAN_BUILD,				/* csv_build() */
 	CSV_PLAN_WANTED,			/* integer list of attribute numbers */
 	CSV_PLAN_RELATION,			/* list of the table's OID */
 	CSV_PLAN_FIRST_RELID,		/* as in CsvPlanState */

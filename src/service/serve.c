@@ -185,12 +185,12 @@ handle_hello(const Call *call)
 	CsvHelloMessage *answer = &call->reply->message.hello;
 
 	answer->version = CSV_WIRE_VERSION;
-	answer->sizes = csv_wire_sizes();
+	answer->build = csv_wire_build();
 	answer->pid = getpid();
 	answer->has_cuda = csv_gpus != NULL;
 	call->reply->nbytes = sizeof(*answer);
 	call->client->is_known = hello->version == answer->version &&
-		hello->sizes == answer->sizes;
+		hello->build == answer->build;
 	return true;
 }
 

@@ -13,6 +13,7 @@
 #include "storage/shmem.h"
 
 #include "table/counts.h"
+#include "wire/message.h"
 
 static CsvHostCounts *host_counts = NULL;
 static bool is_attached = false;
@@ -31,8 +32,9 @@ attach(void)
 	{
 		bool		found;
 
-		host_counts = ShmemInitStruct("csv_gpu_fdw", sizeof(CsvHostCounts),
-									  &found);
+		/* a session that keeps another build in use keeps its own counts */
+		host_counts = ShmemInitStruct(psprintf("csv_gpu_fdw " UINT64_FORMAT, csv_wire_build()),
+									  sizeof(CsvHostCounts), &found);
 		if (!found)
 		{
 			memset(host_counts, 0, sizeof(CsvHostCounts));

@@ -22,7 +22,7 @@
 #include "reader/place.h"
 
 /* of messages, and of everything in shared memory; newer versions are greater */
-#define CSV_WIRE_VERSION		2
+#define CSV_WIRE_VERSION		3
 
 #define CSV_WIRE_BYTES		16384	/* the longest message, except batches */
 #define CSV_WIRE_DESCRIPTORS	3	/* the most descriptors of a message */
@@ -125,8 +125,7 @@ typedef struct CsvHelloMessage
 {
 	uint32_t	kind;
 	uint32_t	version;
-	uint64_t	sizes;			/* a hash of struct sizes in this build:
-								 * csv_wire_sizes() */
+	uint64_t	build;			/* csv_wire_build() */
 	int32_t		pid;
 	uint32_t	has_cuda;		/* answer: the program was built with CUDA */
 } CsvHelloMessage;
@@ -551,8 +550,11 @@ typedef union CsvMessage
 #define CSV_WANTED_BYTES(type, ncolumns) \
 	(offsetof(type, wanted.columns) + sizeof(CsvKeyColumn) * (ncolumns))
 
-/* a hash of the sizes of shared structs: it differs between builds */
-extern uint64_t csv_wire_sizes(void);
+/*
+ * A hash of all sources and flags.  What goes from process to process is understood by
+ * the same build only.
+ */
+extern uint64_t csv_wire_build(void);
 
 /* ---- sending ---- */
 

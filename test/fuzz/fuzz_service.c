@@ -204,7 +204,7 @@ make_message(World *world, CsvMessage *message, CsvDescriptors *descriptors)
 	{
 		case CSV_MESSAGE_HELLO:
 			message->hello.version = CSV_WIRE_VERSION;
-			message->hello.sizes = csv_wire_sizes();
+			message->hello.build = csv_wire_build();
 			return sizeof(CsvHelloMessage);
 		case CSV_MESSAGE_FIND:
 		case CSV_MESSAGE_KEEP:
@@ -278,7 +278,7 @@ make_client(World *world)
 {
 	CsvClient  *client = csv_client_create();
 	CsvMessage	message = {.hello = {.kind = CSV_MESSAGE_HELLO,
-	.version = CSV_WIRE_VERSION,.sizes = csv_wire_sizes()}};
+	.version = CSV_WIRE_VERSION,.build = csv_wire_build()}};
 	CsvDescriptors none = {0};
 	CsvServiceReply reply;
 

@@ -89,9 +89,9 @@ tell(CsvClient *client, const void *message, size_t nbytes,
 }
 
 static bool
-say_hello(CsvClient *client, uint32_t version, uint64_t sizes)
+say_hello(CsvClient *client, uint32_t version, uint64_t build)
 {
-	CsvHelloMessage hello = {.kind = CSV_MESSAGE_HELLO,.version = version,.sizes = sizes};
+	CsvHelloMessage hello = {.kind = CSV_MESSAGE_HELLO,.version = version,.build = build};
 
 	return tell(client, &hello, sizeof(hello), NULL);
 }
@@ -102,7 +102,7 @@ new_client(void)
 	CsvClient  *client = csv_client_create();
 
 	assert_non_null(client);
-	assert_true(say_hello(client, CSV_WIRE_VERSION, csv_wire_sizes()));
+	assert_true(say_hello(client, CSV_WIRE_VERSION, csv_wire_build()));
 	return client;
 }
 
@@ -332,12 +332,12 @@ hello_comes_first(void **state)
 
 	(void) state;
 	assert_false(tell(client, &message, sizeof(message.kind), NULL));
-	assert_true(say_hello(client, CSV_WIRE_VERSION + 1, csv_wire_sizes()));
+	assert_true(say_hello(client, CSV_WIRE_VERSION + 1, csv_wire_build()));
 	assert_int_equal(reply.message.hello.version, CSV_WIRE_VERSION);
 	assert_false(tell(client, &message, sizeof(message.kind), NULL));
-	assert_true(say_hello(client, CSV_WIRE_VERSION, csv_wire_sizes() + 1));
+	assert_true(say_hello(client, CSV_WIRE_VERSION, csv_wire_build() + 1));
 	assert_false(tell(client, &message, sizeof(message.kind), NULL));
-	assert_true(say_hello(client, CSV_WIRE_VERSION, csv_wire_sizes()));
+	assert_true(say_hello(client, CSV_WIRE_VERSION, csv_wire_build()));
 	assert_true(tell(client, &message, sizeof(message.kind), NULL));
 	csv_client_free(client);
 
