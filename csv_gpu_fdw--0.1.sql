@@ -141,8 +141,8 @@ COST 1000;
 COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean, text, text)
 IS 'loads the records of a foreign table into a table';
 
--- How far files were loaded by csv_gpu_load(..., mode => 'new_records').  Users have no
--- rights here: the functions check theirs, and then work as the owner of this table.
+-- How far files were loaded by csv_gpu_load(..., mode => 'new_records').  Users may only
+-- read: the functions check their rights, and then work as the owner of this table.
 -- A file is known by its first bytes (first_hash, last_hash, crc), up to bytes_read;
 -- the other columns about it only save reading it.
 CREATE TABLE csv_gpu_position (
@@ -165,7 +165,12 @@ CREATE TABLE csv_gpu_position (
 	loaded_at timestamptz NOT NULL
 );
 
+-- A dump has the positions of a target's rows.  Only users who may read the source may
+-- see the names and hashes of its files.
 ALTER TABLE csv_gpu_position ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON csv_gpu_position FOR SELECT
+	USING (pg_catalog.has_table_privilege(source, 'SELECT') AND pg_catalog.has_table_privilege(target, 'SELECT'));
+GRANT SELECT ON csv_gpu_position TO PUBLIC;
 CREATE INDEX csv_gpu_position_tables ON csv_gpu_position (source, target);
 
 COMMENT ON TABLE csv_gpu_position
@@ -519,6 +524,32 @@ END $$;
 COMMENT ON FUNCTION csv_gpu_cron_fields(text)
 IS 'internal: the five fields of cron for an expression of Quartz, or NULL';
 
+-- A crash, or the end of a session, would take rows that a job will not load again.
+CREATE FUNCTION csv_gpu_check_logged(target regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	place record;
+BEGIN
+	SELECT c.oid::regclass AS name, CASE c.relpersistence WHEN 't' THEN 'temporary' ELSE 'unlogged' END AS kind
+		INTO place FROM pg_class c
+		WHERE (c.oid = target OR c.oid IN (SELECT p.relid FROM pg_partition_tree(target) p))
+			AND (c.relpersistence = 't' OR c.relpersistence = 'u' AND c.relkind <> 'p')
+		LIMIT 1;
+	IF FOUND THEN
+		RAISE feature_not_supported USING
+			MESSAGE = format('a job that loads only new files or records cannot load into %s table %s', place.kind, place.name),
+			DETAIL = 'The list of what was loaded would outlive its rows.',
+			HINT = CASE place.kind WHEN 'unlogged' THEN 'Run ALTER TABLE ... SET LOGGED. If a crash has emptied the table, call csv_gpu_forget_files() or csv_gpu_forget_positions(), too.'
+				ELSE 'Load into a table that outlives the session.' END;
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_check_logged(regclass)
+IS 'internal: ERROR if a table, or a partition of it, is unlogged or temporary';
+
 CREATE FUNCTION csv_gpu_schedule(
 	job text,
 	schedule text,
@@ -570,6 +601,7 @@ BEGIN
 	-- what would fail in every run, or load files twice, is told here
 	IF mode IN ('new_files', 'new_records') THEN
 		PERFORM @extschema@.csv_gpu_files(source);
+		PERFORM @extschema@.csv_gpu_check_logged(target);
 		-- of equal options, the first counts: the table's
 		IF 1 < (
 			SELECT o.option_value::integer
@@ -797,6 +829,7 @@ BEGIN
 				USING MESSAGE = format('the %s table has been dropped since the job was scheduled', dropped);
 		END IF;
 		IF this.mode = 'new_files' THEN
+			PERFORM @extschema@.csv_gpu_check_logged(this.target);
 			-- a file that the server cannot look at (settled is NULL) is to fail, by itself
 			SELECT coalesce(array_agg(f.filename ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE), '{}'),
 					array_agg(f.identity ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE),

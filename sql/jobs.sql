@@ -56,6 +56,23 @@ SELECT csv_gpu_unschedule('j');
 \echo :SQLSTATE
 SELECT csv_gpu_run_job('j');
 
+-- a crash would empty the target, but not the list of loaded files
+CREATE UNLOGGED TABLE lost (LIKE t);
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 'lost', 'new_files');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 'lost', 'new_records');
+CREATE TABLE parts (LIKE t) PARTITION BY RANGE (a);
+ALTER TABLE parts ATTACH PARTITION lost DEFAULT;
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 'parts', 'new_files');
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode) SELECT 'lost ' || mode, '* * * * *', 'f', 'parts', mode
+    FROM unnest('{new_files,new_records,append}'::text[]) mode;
+SELECT r.job, r.records_loaded, r.error FROM csv_gpu_job j, csv_gpu_run_job(j.job) r;
+DELETE FROM csv_gpu_job;
+DELETE FROM csv_gpu_job_run;
+DROP TABLE parts;
+CREATE TEMPORARY TABLE lost (a int);
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 'lost', 'new_files');
+DROP TABLE lost;
+
 -- runs of jobs, each as one
 CREATE VIEW runs AS SELECT job, filename, records_loaded, records_skipped, bytes_read, error FROM csv_gpu_job_run ORDER BY run;
 INSERT INTO csv_gpu_job (job, schedule, source, target, mode)

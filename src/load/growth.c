@@ -24,6 +24,7 @@
 
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/lsyscache.h"
@@ -594,18 +595,33 @@ CsvGrowth *
 csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrite)
 {
 	CsvGrowth  *growth = palloc0(sizeof(CsvGrowth));
+	List	   *relids = list_make1_oid(target);
+	ListCell   *cell;
 
 	if (table->reader.dialect.footer_rows > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("new records of foreign table \"%s\" cannot be loaded, because it has the option \"footer_rows\"",
 						table->name)));
-	if (get_rel_persistence(target) == RELPERSISTENCE_TEMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("new records cannot be loaded into temporary table \"%s\"",
-						get_rel_name(target)),
-				 errdetail("The positions up to which files were loaded would outlive the table.")));
+	/* rows go to partitions, but not to tables that only inherit */
+	if (get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE)
+		relids = find_all_inheritors(target, NoLock, NULL);
+	foreach(cell, relids)
+	{
+		char		persistence = get_rel_persistence(lfirst_oid(cell));
+
+		if (persistence == RELPERSISTENCE_TEMP ||
+			(persistence == RELPERSISTENCE_UNLOGGED &&
+			 get_rel_relkind(lfirst_oid(cell)) != RELKIND_PARTITIONED_TABLE))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("new records cannot be loaded into %s table \"%s\"",
+							persistence == RELPERSISTENCE_TEMP ? "temporary" : "unlogged",
+							get_rel_name(lfirst_oid(cell))),
+					 errdetail("The positions up to which files were loaded would outlive its rows."),
+					 persistence == RELPERSISTENCE_TEMP ? 0 :
+					 errhint("Run ALTER TABLE ... SET LOGGED. If a crash has emptied the table, call csv_gpu_forget_positions(), too.")));
+	}
 	growth->table = table;
 	growth->schema = schema;
 	growth->target = target;

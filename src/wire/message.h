@@ -550,10 +550,7 @@ typedef union CsvMessage
 #define CSV_WANTED_BYTES(type, ncolumns) \
 	(offsetof(type, wanted.columns) + sizeof(CsvKeyColumn) * (ncolumns))
 
-/*
- * A hash of all sources and flags.  What goes from process to process is understood by
- * the same build only.
- */
+/* a hash of all sources and flags: only processes with the same one understand each other */
 extern uint64_t csv_wire_build(void);
 
 /* ---- sending ---- */

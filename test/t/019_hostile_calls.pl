@@ -22,6 +22,7 @@ my ($out, $err);
 
 # What a user without rights is told, if anything; and arguments that have no name.
 my %functions = (
+	csv_gpu_check_logged => {},
 	csv_gpu_cron_fields => {},
 	csv_gpu_delete => { nobody => qr/permission denied for function csv_gpu_delete/ },
 	csv_gpu_devices => {},
@@ -101,7 +102,7 @@ my %relations = (
 	csv_gpu_job_run => 'INSERT of all but owner, run, SELECT',
 	csv_gpu_job_run_run_seq => 'SELECT',
 	csv_gpu_job_file => 'INSERT, SELECT',
-	csv_gpu_position => '',
+	csv_gpu_position => 'SELECT',
 	csv_gpu_positions => 'SELECT',
 	csv_gpu_stat => 'SELECT');
 

@@ -1,4 +1,5 @@
-# 063_updates.pl: a new library is moved into place while sessions use the old one.
+# 063_updates.pl: a new library is moved into place while sessions use the old one; and
+# dumps by the owner of a database who is no superuser.
 #
 # The other build is a copy whose identity was edited.  The library lies in a directory of
 # this test, because other tests use the installed one at the same time.
@@ -154,5 +155,60 @@ is($old->value($pid), '', 'there is none');
 $old->quit;
 
 is(() = slurp_file($node->logfile) =~ /terminated by signal|PANIC/g, 0, 'no process has crashed');
+# ---- dumps ----
+
+my $dump = "$dir/dump.sql";
+
+$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+$node->restart;
+
+$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE other LOGIN; CREATE DATABASE owned OWNER owner;
+	GRANT pg_read_server_files TO owner, other; CREATE DATABASE copied');
+$node->safe_psql('owned', 'CREATE EXTENSION csv_gpu_fdw; GRANT USAGE ON FOREIGN DATA WRAPPER csv_gpu_fdw TO owner;
+	CREATE SCHEMA theirs AUTHORIZATION other');
+write_file("$dir/log", "1\n2\n");
+$node->safe_psql('owned', "SET SESSION AUTHORIZATION owner;
+	CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
+	GRANT USAGE ON FOREIGN SERVER csv TO other");
+foreach my $role ('owner', 'other')
+{
+	my $schema = $role eq 'owner' ? 'public' : 'theirs';
+
+	$node->safe_psql('owned', "SET SESSION AUTHORIZATION $role;
+		CREATE FOREIGN TABLE $schema.log (a int) SERVER csv OPTIONS (filename '$dir/log');
+		CREATE TABLE $schema.loaded (a int);
+		SELECT csv_gpu_load('$schema.log', '$schema.loaded', mode => 'new_records');
+		INSERT INTO csv_gpu_job (job, schedule, source, target, mode)
+			VALUES ('new', '* * * * *', '$schema.log', '$schema.loaded', 'new_files');
+		SELECT csv_gpu_run_job('new')");
+}
+
+# each table of the extension, as a dump reads it
+my @tables = split /\n/, $node->safe_psql('owned', q{SELECT c.oid::regclass FROM pg_extension e, unnest(e.extconfig) t, pg_class c
+	WHERE e.extname = 'csv_gpu_fdw' AND c.oid = t AND c.relkind = 'r' ORDER BY 1});
+
+is("@tables", 'csv_gpu_position csv_gpu_job csv_gpu_job_run csv_gpu_job_file', 'tables that are dumped');
+foreach my $table (@tables)
+{
+	my @rows = split /\n/, $node->safe_psql('owned', "SET SESSION AUTHORIZATION owner; COPY (SELECT * FROM $table) TO STDOUT");
+
+	is($node->safe_psql('owned', "SELECT count(*) FROM $table"), 2, "$table has rows of two roles");
+	is(@rows, 1, "$table: the owner of the database sees one of them");
+}
+is($node->safe_psql('owned', 'SELECT count(*) FROM theirs.loaded'), 4, 'the other role has rows');
+command_ok(
+	[ 'pg_dump', '--enable-row-security', '--exclude-schema=theirs', '-U', 'owner', '-f', $dump, '-d', $node->connstr('owned') ],
+	'the owner of the database dumps it');
+$node->command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('copied') ], 'restored');
+is($node->safe_psql('copied', "SELECT count(*) FROM $_"), 1, "$_ is there") foreach @tables;
+is($node->safe_psql('copied', "SELECT records_loaded FROM csv_gpu_load('log', 'loaded', mode => 'new_records')"), 0,
+	'and nothing is loaded again');
+
+# who may read source and target of another role dumps their positions, too
+is($node->safe_psql('owned', "GRANT SELECT ON theirs.loaded TO owner; SET SESSION AUTHORIZATION owner; SELECT count(*) FROM csv_gpu_position"),
+	1, 'not of a source that may not be read');
+is($node->safe_psql('owned', "GRANT SELECT ON theirs.log TO owner; SET SESSION AUTHORIZATION owner; SELECT count(*) FROM csv_gpu_position"),
+	2, 'of tables that may be read');
+
 $node->stop;
 done_testing();
