@@ -542,8 +542,7 @@ BEGIN
 		RAISE feature_not_supported USING
 			MESSAGE = format('a job that loads only new files or records cannot load into %s table %s', place.kind, place.name),
 			DETAIL = 'The list of what was loaded would outlive its rows.',
-			HINT = CASE place.kind WHEN 'unlogged' THEN 'Run ALTER TABLE ... SET LOGGED. If a crash has emptied the table, call csv_gpu_forget_files() or csv_gpu_forget_positions(), too.'
-				ELSE 'Load into a table that outlives the session.' END;
+			HINT = 'Load into a logged table. If a crash emptied the table before ALTER TABLE ... SET LOGGED, call csv_gpu_forget_files() or csv_gpu_forget_positions().';
 	END IF;
 END $$;
 

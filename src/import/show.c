@@ -107,9 +107,7 @@ put_key(ReturnSetInfo *result, AttInMetadata *input, const CsvFindings *findings
 
 PG_FUNCTION_INFO_V1(csv_gpu_sniff);
 
-/*
- * csv_gpu_sniff(filename text): a row per field, and per key in the path
- */
+/* csv_gpu_sniff(filename): a row per field, and per key in the path */
 Datum
 csv_gpu_sniff(PG_FUNCTION_ARGS)
 {

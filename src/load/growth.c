@@ -595,7 +595,6 @@ CsvGrowth *
 csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrite)
 {
 	CsvGrowth  *growth = palloc0(sizeof(CsvGrowth));
-	List	   *relids = list_make1_oid(target);
 	ListCell   *cell;
 
 	if (table->reader.dialect.footer_rows > 0)
@@ -604,23 +603,20 @@ csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrit
 				 errmsg("new records of foreign table \"%s\" cannot be loaded, because it has the option \"footer_rows\"",
 						table->name)));
 	/* rows go to partitions, but not to tables that only inherit */
-	if (get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE)
-		relids = find_all_inheritors(target, NoLock, NULL);
-	foreach(cell, relids)
+	foreach(cell, get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE ?
+			find_all_inheritors(target, NoLock, NULL) : list_make1_oid(target))
 	{
 		char		persistence = get_rel_persistence(lfirst_oid(cell));
 
-		if (persistence == RELPERSISTENCE_TEMP ||
-			(persistence == RELPERSISTENCE_UNLOGGED &&
-			 get_rel_relkind(lfirst_oid(cell)) != RELKIND_PARTITIONED_TABLE))
+		if (persistence != RELPERSISTENCE_PERMANENT &&
+			get_rel_relkind(lfirst_oid(cell)) != RELKIND_PARTITIONED_TABLE)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("new records cannot be loaded into %s table \"%s\"",
 							persistence == RELPERSISTENCE_TEMP ? "temporary" : "unlogged",
 							get_rel_name(lfirst_oid(cell))),
 					 errdetail("The positions up to which files were loaded would outlive its rows."),
-					 persistence == RELPERSISTENCE_TEMP ? 0 :
-					 errhint("Run ALTER TABLE ... SET LOGGED. If a crash has emptied the table, call csv_gpu_forget_positions(), too.")));
+					 errhint("Load into a logged table. If a crash emptied the table before ALTER TABLE ... SET LOGGED, call csv_gpu_forget_positions().")));
 	}
 	growth->table = table;
 	growth->schema = schema;

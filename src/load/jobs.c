@@ -263,9 +263,7 @@ check_whole(Oid source)
 PG_FUNCTION_INFO_V1(csv_gpu_load_file);
 
 /*
- * csv_gpu_load_file(source regclass, target regclass, filename text,
- *					 mode text DEFAULT 'all')
- * loads one of the source's files, and returns the identity by which a job remembers it.
+ * csv_gpu_load_file(source, target, filename, mode) loads one of the source's files, and returns the identity by which a job remembers it.
  * ERROR if the file changed meanwhile.  Without a file name, it loads all files, or their
  * new records, as a job does.
  */
@@ -277,11 +275,12 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	CsvLoadResult result;
 	Datum		values[CSV_LOAD_COLUMNS];
 	bool		nulls[CSV_LOAD_COLUMNS] = {false};
-	TupleDesc	tupdesc = csv_begin_function(fcinfo, "regclass regclass text text "
-											 "-> bigint bigint bigint text");
+	TupleDesc	tupdesc;
 	CsvTable   *table;
 	char	   *identity = NULL;
 
+	csv_begin_function(fcinfo, "regclass regclass text text -> bigint bigint bigint text");
+	(void) get_call_result_type(fcinfo, NULL, &tupdesc);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(2))
@@ -320,5 +319,5 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	nulls[3] = identity == NULL;
 	if (identity != NULL)
 		values[3] = CStringGetTextDatum(identity);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls));
 }

@@ -946,11 +946,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 
 PG_FUNCTION_INFO_V1(csv_gpu_load);
 
-/*
- * csv_gpu_load(source regclass, target regclass, columns text[] DEFAULT NULL,
- *				rejects regclass DEFAULT NULL, freeze boolean DEFAULT false,
- *				mode text DEFAULT 'all', on_rewrite text DEFAULT 'error')
- */
+/* csv_gpu_load(source, target, columns, rejects, freeze, mode, on_rewrite) */
 Datum
 csv_gpu_load(PG_FUNCTION_ARGS)
 {
@@ -958,9 +954,11 @@ csv_gpu_load(PG_FUNCTION_ARGS)
 	CsvLoadResult result;
 	Datum		values[4];
 	bool		isnull[4] = {false};
-	TupleDesc	tupdesc = csv_begin_function(fcinfo, "regclass regclass text[] regclass boolean "
-											 "text text -> bigint bigint bigint interval");
+	TupleDesc	tupdesc;
 
+	csv_begin_function(fcinfo, "regclass regclass text[] regclass boolean text text "
+					   "-> bigint bigint bigint interval");
+	(void) get_call_result_type(fcinfo, NULL, &tupdesc);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -986,5 +984,5 @@ csv_gpu_load(PG_FUNCTION_ARGS)
 	values[3] = DirectFunctionCall2(timestamp_mi,
 									TimestampGetDatum(GetCurrentTimestamp()),
 									TimestampGetDatum(result.started));
-	return HeapTupleGetDatum(heap_form_tuple(tupdesc, values, isnull));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, isnull));
 }

@@ -109,9 +109,7 @@ csv_check_whole_select(Relation source)
 
 PG_FUNCTION_INFO_V1(csv_gpu_errors);
 
-/*
- * csv_gpu_errors(source regclass, max_records bigint DEFAULT NULL)
- */
+/* csv_gpu_errors(source, max_records) */
 Datum
 csv_gpu_errors(PG_FUNCTION_ARGS)
 {

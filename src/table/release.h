@@ -12,10 +12,9 @@
 /*
  * Every SQL function begins with this: ERROR if the database has another declaration of
  * it.  declared: "strict", if it is; types of arguments; "->"; "setof", if it is; types of
- * the result's columns, or of the result.  A setof function gets its tuplestore; for
- * another function that returns rows, returns their type.
+ * the result's columns, or of the result.  A setof function gets its tuplestore.
  */
-extern TupleDesc csv_begin_function(FunctionCallInfo fcinfo, const char *declared);
+extern void csv_begin_function(FunctionCallInfo fcinfo, const char *declared);
 
 /* ERROR: an object of the extension is of an older release */
 extern void csv_fail_as_older(void) pg_attribute_noreturn();
