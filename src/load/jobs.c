@@ -263,9 +263,9 @@ check_whole(Oid source)
 PG_FUNCTION_INFO_V1(csv_gpu_load_file);
 
 /*
- * csv_gpu_load_file(source, target, filename, mode) loads one of the source's files, and returns the identity by which a job remembers it.
- * ERROR if the file changed meanwhile.  Without a file name, it loads all files, or their
- * new records, as a job does.
+ * csv_gpu_load_file(source, target, filename, mode) loads one of the source's files, and
+ * returns the identity by which a job remembers it.  ERROR if the file changed meanwhile.
+ * Without a file name, it loads all files, or their new records, as a job does.
  */
 Datum
 csv_gpu_load_file(PG_FUNCTION_ARGS)

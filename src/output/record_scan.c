@@ -83,7 +83,7 @@ typedef enum RecordMode
 /* the elements of custom_private: integers, csv_build() first */
 enum
 {
-	PRIVATE_JOB = 2,				/* its handle */
+	PRIVATE_JOB = 2,			/* its handle */
 	PRIVATE_MODE,
 	PRIVATE_KEYS				/* attribute numbers of the columns to merge by */
 };

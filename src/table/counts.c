@@ -32,7 +32,7 @@ attach(void)
 	{
 		bool		found;
 
-		/* a session that keeps another build in use keeps its own counts */
+		/* other builds may have another struct, and so have counts of their own */
 		host_counts = ShmemInitStruct(psprintf("csv_gpu_fdw " UINT64_FORMAT, csv_wire_build()),
 									  sizeof(CsvHostCounts), &found);
 		if (!found)

@@ -17,7 +17,7 @@
 extern void csv_begin_function(FunctionCallInfo fcinfo, const char *declared);
 
 /* ERROR: an object of the extension is of an older release */
-extern void csv_fail_as_older(void) pg_attribute_noreturn();
+extern void csv_fail_as_older(void) __attribute__((noreturn));
 
 /*
  * Has the library's file been replaced since the first call?  for_workers: and do other
