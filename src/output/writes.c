@@ -54,6 +54,7 @@
 #include "table/listing.h"
 #include "table/option.h"
 #include "table/path.h"
+#include "table/release.h"
 #include "table/text.h"
 
 /* bytes that are written at a time, unless they are compressed; so many wait in memory */
@@ -513,8 +514,10 @@ PG_FUNCTION_INFO_V1(csv_gpu_take_over);
 Datum
 csv_gpu_take_over(PG_FUNCTION_ARGS)
 {
-	Oid			relid = PG_GETARG_OID(0);
+	Oid			relid;
 
+	csv_begin_function(fcinfo, "strict regclass -> void");
+	relid = PG_GETARG_OID(0);
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
