@@ -41,6 +41,7 @@ typedef struct FileEnd
 	uint32		first;			/* record of data among them */
 	uint32		last;			/* record that is surely of the table */
 	bool		prosaic;		/* the table has prose, too */
+	uint32		ntexts;			/* texts of a record of it that has nothing else; 0: there is none */
 } FileEnd;
 
 /* a record's cells next to the columns' types */
@@ -101,9 +102,8 @@ is_sum(const char *text, bool *is_mean)
 	return *is_mean || begins_with_word(text, sums, lengthof(sums));
 }
 
-/* a cell's number; false if it is not one */
-static bool
-number_of(const CsvCell *cell, char point, double *number)
+bool
+csv_cell_number(const CsvCell *cell, char point, double *number)
 {
 	char		plain[NUMBER_BYTES + 1];
 	char	   *rest;
@@ -117,7 +117,7 @@ number_of(const CsvCell *cell, char point, double *number)
 			return false;
 		if (c == point)
 			plain[n++] = '.';
-		else if (strchr(" .,'", c) == NULL)
+		else if (strchr(" .,'%", c) == NULL)
 			plain[n++] = c;
 	}
 	plain[n] = '\0';
@@ -138,13 +138,13 @@ is_sum_of_column(const FileEnd *end, uint32 number, uint32 column, char point, b
 		const CsvGridRecord *record = &end->grid->records[i];
 
 		if (!csv_is_row(record, end->rows->ncolumns) ||
-			!number_of(&record->cells[column], point, &cell))
+			!csv_cell_number(&record->cells[column], point, &cell))
 			continue;
 		sum += cell;
 		n++;
 	}
 	return n >= 2 && column < end->grid->records[number].ncells &&
-		number_of(&end->grid->records[number].cells[column], point, &cell) &&
+		csv_cell_number(&end->grid->records[number].cells[column], point, &cell) &&
 		fabs(cell * (is_mean ? n : 1) - sum) <= fabs(sum) * MOST_ROUNDING;
 }
 
@@ -213,15 +213,23 @@ is_sure(const FileEnd *end, uint32 number)
 		!is_sum(cells.text, &is_mean);
 }
 
-/* do the table's own records begin with prose? */
-static bool
-begins_with_prose(const FileEnd *end)
+/* do the table's own records begin with prose, or have text that does not fit alone? */
+static void
+look_above(FileEnd *end)
 {
 	for (uint32 i = end->last + 1; i > end->first && i + PROSE_RECORDS > end->last; i--)
-		if (csv_is_row(&end->grid->records[i - 1], end->rows->ncolumns) &&
-			is_prose(look_at(end, i - 1).text))
-			return true;
-	return false;
+	{
+		const CsvGridRecord *record = &end->grid->records[i - 1];
+		EndCells	cells;
+
+		if (!csv_is_row(record, end->rows->ncolumns))
+			continue;
+		cells = look_at(end, i - 1);
+		end->prosaic |= is_prose(cells.text);
+		if (cells.fit.nfit == 0 &&
+			(cells.fit.nunfit > 0 || is_note(cells.text) || is_prose(cells.text)))
+			end->ntexts = record->nfilled;
+	}
 }
 
 /* has a record that is not surely of the table a sign of a footer? */
@@ -236,6 +244,9 @@ is_footer(const FileEnd *end, uint32 number, bool after_blank)
 	if (record->bad)
 		return after_blank;
 	cells = look_at(end, number);
+	if (!after_blank && cells.fit.nfit == 0 && record->nfilled == end->ntexts &&
+		record->nfields == end->rows->ncolumns)
+		return false;
 	if (is_sum(cells.text, &is_mean) &&
 		(cells.first_unfit || after_blank || has_sum(end, number, is_mean)))
 		return true;
@@ -262,7 +273,7 @@ count_footer(FileEnd *end, char **line)
 	if (end->last == end->first)
 		return 0;
 	end->last--;
-	end->prosaic = begins_with_prose(end);
+	look_above(end);
 	for (uint32 i = end->last + 1; i < nrecords; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -55,6 +55,9 @@ extern CsvHeader csv_find_header(const CsvGrid *grid);
  */
 extern uint32 csv_find_footer(const CsvGrid *grid, uint32 first, char **line);
 
+/* a cell's number, with this decimal separator, or of percents; false if it is not one */
+extern bool csv_cell_number(const CsvCell *cell, char point, double *number);
+
 /*
  * A record as names: its own cells, whose texts are the grid's, without a comment's mark.
  * NULL if the record is NULL or damaged, or has more fields than a table can have columns.  In the
@@ -64,30 +67,37 @@ extern CsvGridRecord *csv_names_of(const CsvGrid *grid, const CsvGridRecord *rec
 
 /* ---- rows above the data (header_rows.c) ---- */
 
-/*
- * The forms that the cells of a column have: their length, the kinds of their characters
- * in their order, and the kinds that each cell has, or that any has.  All zero at first.
- */
-typedef struct CsvForms
+/* what cells below a cell tell of it */
+typedef struct CsvBelow
 {
-	uint32		n;				/* cells */
-	uint32		nbytes;			/* of all; 0: they differ */
-	char		shape[32];		/* of all; "": they differ */
-	char		first;			/* of all; 0: they differ */
-	uint32		all;			/* a bit for each kind: letters, digits, punctuation */
-	uint32		any;
-} CsvForms;
+	uint8		kind;			/* that all cells have; CSV_CELL_TEXT: no kind but text */
+	bool		recurs;			/* a cell is equal to it */
+	bool		unlike;			/* the cells have a form in common that it does not have */
+	bool		any_year;
+	bool		any_quoted;
+	uint32		nvalues;
+} CsvBelow;
 
-extern void csv_forms_add(CsvForms *forms, const CsvCell *cell);
-
-/* do the cells have a form in common that the text does not have? */
-extern bool csv_is_unlike(const CsvForms *forms, const char *text, uint32 nbytes);
+/* by the rows among the records [from, to) */
+extern CsvBelow csv_look_below(const CsvGrid *grid, uint32 from, uint32 to, uint32 column,
+							   const CsvCell *cell);
 
 /* what a row says of where data begins: more than 0 that it is of it */
 #define ROW_OF_DATA		1
 #define ROW_UNKNOWN		0
 #define ROW_OF_HEADER	(-1)
 #define ROW_SURELY_OF_HEADER	(-2)
+
+/* may a row's numbers, above numbers, be names of columns? */
+typedef enum CsvNumberNames
+{
+	NUMBERS_ARE_VALUES,			/* or there are none */
+	NUMBERS_MAY_BE_NAMES,
+	NUMBERS_ARE_ASSUMED,		/* to be names */
+	NUMBERS_ARE_NAMES
+} CsvNumberNames;
+
+extern CsvNumberNames csv_number_names(const CsvGridRows *rows, uint32 row);
 
 /* has a row nothing but numbers of the columns, or lines below names? */
 extern bool csv_numbers_columns(const CsvGridRows *rows, uint32 row);
@@ -98,9 +108,11 @@ extern int	csv_judge_row(const CsvGridRows *rows, uint32 row);
 /*
  * The row where data begins, if rows from `typed` (> 0) on fit the types: 0, or below a
  * row of names and other rows that look like a header.  *sure: the rows above it do not
- * look like text that the data has, too.
+ * look like text that the data has, too.  *labels: the last of them
+ * has labels of the columns, below their names.
  */
-extern uint32 csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure);
+extern uint32 csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure,
+								 bool *labels);
 
 /* ---- all of it ---- */
 

@@ -191,15 +191,16 @@ find_candidate(const CsvGridRows *rows)
 	Candidate	header = {0};
 	uint32		row = rows->typed > 0 ? find_data(rows) : 0;
 	bool		sure = true;
+	bool		labels = false;
 
 	if (row > 0 && continues_above(rows))
 		row = 0;
 	if (row > 0)
-		row = csv_find_first_row(rows, row, &sure);
+		row = csv_find_first_row(rows, row, &sure, &labels);
 	if (row > 0)
 	{
 		header.first = row < rows->nrows ? rows->records[row] : grid->to;
-		header.last = find_header_above(rows, row, header.first);
+		header.last = find_header_above(rows, row - labels, header.first);
 		if (is_below_empty_row(grid, header.last))
 		{
 			header.first = header.last - 1;
@@ -256,43 +257,6 @@ look_at_text(const char *text, uint32 nbytes)
 	return like | any;
 }
 
-/* what the rows below a header tell of a column */
-typedef struct Below
-{
-	uint8		kind;			/* that all cells have; CSV_CELL_TEXT: no kind but text */
-	bool		recurs;			/* a cell is equal to the name */
-	bool		unlike;			/* the cells have a form in common that the name does not have */
-	uint32		nvalues;
-} Below;
-
-static Below
-look_below(const CsvGrid *grid, uint32 from, uint32 column, const char *name, uint32 nbytes)
-{
-	Below		below = {.kind = CSV_CELL_EMPTY};
-	CsvForms	forms = {0};
-
-	for (uint32 i = from; i < grid->nrecords; i++)
-	{
-		const CsvGridRecord *record = &grid->records[i];
-		const CsvCell *cell;
-
-		if (!csv_is_row(record, grid->nfields))
-			continue;
-		cell = &record->cells[column];
-		if (cell->kind == CSV_CELL_EMPTY)
-			continue;
-		below.kind = below.kind == CSV_CELL_EMPTY || below.kind == cell->kind ?
-			cell->kind : CSV_CELL_TEXT;
-		below.recurs |= cell->nbytes == nbytes && memcmp(cell->text, name, nbytes) == 0;
-		csv_forms_add(&forms, cell);
-	}
-	if (below.kind == CSV_CELL_CODE)
-		below.kind = CSV_CELL_TEXT;
-	below.unlike = csv_is_unlike(&forms, name, nbytes);
-	below.nvalues = forms.n;
-	return below;
-}
-
 /*
  * Are cells, above the records from `from` on, a header's?  *assumed: they only look like
  * names.
@@ -307,7 +271,7 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 	uint32		ntyped = 0;		/* columns that are not text ... */
 	uint32		nstrange = 0;	/* ... and whose name is not a value of the type */
 	bool		any_name = false;
-	bool		any_odd = false;	/* a name that is like a code */
+	bool		any_odd = false;	/* a name that is like a code, or a word for NULL */
 	bool		recurs = false;
 	uint32		nunlike = 0;
 
@@ -319,7 +283,7 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 		uint32		nbytes = names->cells[i].nbytes;
 		uint32		like = look_at_text(name, nbytes);
 		CsvCellKind kind;
-		Below		below;
+		CsvBelow	below;
 
 		CHECK_FOR_INTERRUPTS();
 		nempty += nbytes == 0;
@@ -328,7 +292,7 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 			nnames += (like & LIKE_NAME) != 0;
 			continue;
 		}
-		below = look_below(grid, from, i, name, nbytes);
+		below = csv_look_below(grid, from, grid->nrecords, i, &names->cells[i]);
 		kind = csv_cell_kind(name, nbytes);
 		any_name |= (like & ANY_LETTER) != 0;
 		nnames += (like & LIKE_NAME) != 0 ||
@@ -340,7 +304,7 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 		if (below.kind == CSV_CELL_EMPTY || below.kind == CSV_CELL_TEXT)
 			continue;
 		ntyped++;
-		any_odd |= kind == CSV_CELL_CODE && (like & LIKE_NAME) == 0;
+		any_odd |= kind == CSV_CELL_EMPTY || (kind == CSV_CELL_CODE && (like & LIKE_NAME) == 0);
 		nstrange += kind != below.kind;
 	}
 	*assumed = any_odd || (ntyped == 0 && nunlike * 2 < names->ncells);
@@ -636,14 +600,27 @@ names_typed(const CsvGridRows *rows, const CsvGridRecord *record)
 	return false;
 }
 
+/* ... numbers that may be names above columns of numbers? */
+static CsvNumberNames
+look_for_numbers(const CsvGridRows *rows, uint32 number)
+{
+	for (uint32 row = 0; row < rows->nrows; row++)
+		if (rows->records[row] == number)
+			return csv_number_names(rows, row);
+	return NUMBERS_ARE_VALUES;
+}
+
 /* is the candidate's record a header? */
 static bool
 decide(const CsvGridRows *rows, Candidate *candidate, CsvHeader *header)
 {
 	const CsvGrid *grid = rows->grid;
 	bool		found = candidate->last != candidate->first;
+	CsvNumberNames numbers = look_for_numbers(rows, candidate->last);
 
-	if (found && !candidate->undecided && !names_typed(rows, &grid->records[candidate->last]))
+	if (found && !candidate->undecided && numbers >= NUMBERS_ARE_ASSUMED)
+		header->assumed = numbers == NUMBERS_ARE_ASSUMED;
+	else if (found && !candidate->undecided && !names_typed(rows, &grid->records[candidate->last]))
 		(void) are_names(grid, csv_names_of(grid, &grid->records[candidate->last]),
 						 candidate->first, &header->assumed);
 	while (candidate->undecided)
@@ -675,11 +652,12 @@ look_at_first(const CsvGridRows *rows, CsvHeader *header)
 		first--;
 	if (first == 0)
 		header->first = 0;
+	header->none_assumed = look_for_numbers(rows, header->first) >= NUMBERS_MAY_BE_NAMES;
 	for (uint32 i = 0; i < rows->ncolumns; i++)
 		if (rows->types[i] > CSV_CELL_CODE)
 			return;
 	names = csv_names_of(grid, &grid->records[header->first]);
-	header->none_assumed = names != NULL && names->ncells == grid->nfields &&
+	header->none_assumed |= names != NULL && names->ncells == grid->nfields &&
 		are_names(grid, names, header->first + 1, &assumed);
 }
 

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include <ctype.h>
+#include <math.h>
 
 #include "import/guess.h"
 
@@ -33,6 +34,9 @@
 #define LEAST_ALIKE	2
 #define SURELY_ALIKE	5		/* ... in their length alone, if the name's is not far from that */
 #define MOST_ALIKE	50
+
+/* bytes of a shape (make_shape()), with a zero byte */
+#define SHAPE_BYTES	32
 
 /* the kinds of characters that are letters */
 #define LETTERS	3
@@ -62,13 +66,20 @@ static const char *const unknowns[] = {
 
 /* ---- forms ---- */
 
+static bool
+is_year(const CsvCell *cell)
+{
+	return cell->nbytes == 4 && strspn(cell->text, "0123456789") == 4 &&
+		atoi(cell->text) >= FIRST_YEAR && atoi(cell->text) <= LAST_YEAR;
+}
+
 /* one letter for each run of characters of a kind; no more than fit */
 static void
 make_shape(const char *text, uint32 nbytes, char *shape)
 {
 	uint32		n = 0;
 
-	for (uint32 i = 0; i < nbytes && n + 1 < sizeof(((CsvForms *) NULL)->shape); i++)
+	for (uint32 i = 0; i < nbytes && n + 1 < SHAPE_BYTES; i++)
 	{
 		unsigned char c = (unsigned char) text[i];
 		char		kind = isdigit(c) ? '0' : isupper(c) ? 'A' :
@@ -98,62 +109,76 @@ kinds_in(const char *text, uint32 nbytes)
 	return kinds;
 }
 
-void
-csv_forms_add(CsvForms *forms, const CsvCell *cell)
+CsvBelow
+csv_look_below(const CsvGrid *grid, uint32 from, uint32 to, uint32 column, const CsvCell *cell)
 {
-	char		shape[sizeof(forms->shape)];
+	CsvBelow	below = {.kind = CSV_CELL_EMPTY};
+	char		shape[SHAPE_BYTES];
+	char		first_shape[SHAPE_BYTES] = "";
+	uint32		first_nbytes = 0;
 	uint32		kinds = kinds_in(cell->text, cell->nbytes);
+	uint32		any_kinds = 0;	/* that cells have ... */
+	uint32		all_kinds = ~UINT32_C(0);	/* ... and that each of them has */
+	bool		one_length = true;	/* all cells have the first one's ... */
+	bool		one_begin = true;	/* ... kind of character at the beginning */
+	bool		one_shape = true;
 
-	make_shape(cell->text, cell->nbytes, shape);
-	forms->any |= kinds;
-	forms->all = forms->n == 0 ? kinds : forms->all & kinds;
-	if (forms->n++ == 0)
+	for (uint32 i = from; i < to; i++)
 	{
-		forms->nbytes = cell->nbytes;
-		forms->first = shape[0];
-		strlcpy(forms->shape, shape, sizeof(forms->shape));
-		return;
+		const CsvGridRecord *record = &grid->records[i];
+		const CsvCell *other;
+
+		if (!csv_is_row(record, grid->nfields) ||
+			record->cells[column].kind == CSV_CELL_EMPTY)
+			continue;
+		other = &record->cells[column];
+		below.kind = below.kind == CSV_CELL_EMPTY || below.kind == other->kind ?
+			other->kind : CSV_CELL_TEXT;
+		below.any_year |= is_year(other);
+		below.any_quoted |= other->quoted;
+		below.recurs |= other->nbytes == cell->nbytes &&
+			memcmp(other->text, cell->text, cell->nbytes) == 0;
+		make_shape(other->text, other->nbytes, shape);
+		if (below.nvalues++ == 0)
+		{
+			first_nbytes = other->nbytes;
+			strlcpy(first_shape, shape, sizeof(first_shape));
+		}
+		any_kinds |= kinds_in(other->text, other->nbytes);
+		all_kinds &= kinds_in(other->text, other->nbytes);
+		one_length &= other->nbytes == first_nbytes;
+		one_begin &= shape[0] == first_shape[0];
+		one_shape &= strcmp(shape, first_shape) == 0;
 	}
-	if (forms->nbytes != cell->nbytes)
-		forms->nbytes = 0;
-	if (forms->first != shape[0])
-		forms->first = 0;
-	if (strcmp(forms->shape, shape) != 0)
-		forms->shape[0] = '\0';
+	if (below.kind == CSV_CELL_CODE)
+		below.kind = CSV_CELL_TEXT;
+	make_shape(cell->text, cell->nbytes, shape);
+	below.unlike = below.nvalues >= LEAST_ALIKE &&
+		((below.nvalues > LEAST_ALIKE &&
+		  ((kinds & ~any_kinds & LETTERS) != 0 || (all_kinds & ~kinds) != 0)) ||
+		 (one_length && first_nbytes != cell->nbytes &&
+		  (below.nvalues >= SURELY_ALIKE || first_nbytes >= 2 * cell->nbytes ||
+		   cell->nbytes >= 2 * first_nbytes)) ||
+		 (one_begin && first_shape[0] != shape[0]) ||
+		 (one_shape && strcmp(first_shape, shape) != 0));
+	return below;
 }
 
-bool
-csv_is_unlike(const CsvForms *forms, const char *text, uint32 nbytes)
+static CsvBelow
+look_below(const CsvGridRows *rows, uint32 row, uint32 column)
 {
-	char		shape[sizeof(forms->shape)];
-	uint32		kinds = kinds_in(text, nbytes);
+	uint32		last = Min(rows->nrows, row + MOST_ALIKE) - 1;
 
-	if (forms->n < LEAST_ALIKE)
-		return false;
-	if (forms->n > LEAST_ALIKE &&
-		((kinds & ~forms->any & LETTERS) != 0 || (forms->all & ~kinds) != 0))
-		return true;
-	make_shape(text, nbytes, shape);
-	return (forms->nbytes > 0 && forms->nbytes != nbytes &&
-			(forms->n >= SURELY_ALIKE || forms->nbytes >= 2 * nbytes ||
-			 nbytes >= 2 * forms->nbytes)) ||
-		(forms->first != 0 && forms->first != shape[0]) ||
-		(forms->shape[0] != '\0' && strcmp(forms->shape, shape) != 0);
+	return csv_look_below(rows->grid, rows->records[row] + 1, rows->records[last] + 1,
+						  column, csv_row_cell(rows, row, column));
 }
 
 /* is a cell unlike the cells below it, and like a name? */
 static bool
 is_unlike(const CsvGridRows *rows, uint32 row, uint32 column)
 {
-	const CsvCell *cell = csv_row_cell(rows, row, column);
-	CsvForms	forms = {0};
-
-	if (!isalpha((unsigned char) cell->text[0]))
-		return false;
-	for (uint32 i = row + 1; i < Min(rows->nrows, row + MOST_ALIKE); i++)
-		if (csv_row_cell(rows, i, column)->kind != CSV_CELL_EMPTY)
-			csv_forms_add(&forms, csv_row_cell(rows, i, column));
-	return csv_is_unlike(&forms, cell->text, cell->nbytes);
+	return isalpha((unsigned char) csv_row_cell(rows, row, column)->text[0]) &&
+		look_below(rows, row, column).unlike;
 }
 
 /* ---- what a row says by its types ---- */
@@ -170,56 +195,40 @@ kind_of(const CsvGridRows *rows, uint32 row, uint32 column)
 	return csv_row_cell(rows, row, column)->kind;
 }
 
-/* a number of up to four digits, with blanks around it; otherwise 0 */
-static uint32
-small_number(const CsvCell *cell)
+/* the row's cell has text in a column of another type */
+static bool
+is_strange(const CsvGridRows *rows, uint32 row, uint32 column)
 {
-	const char *digits = cell->text + strspn(cell->text, " ");
-	size_t		ndigits = strspn(digits, "0123456789");
+	uint8		type = rows->types[column];
+	uint8		kind = kind_of(rows, row, column);
 
-	return ndigits > 0 && ndigits <= 4 &&
-		digits[ndigits + strspn(digits + ndigits, " ")] == '\0' ?
-		(uint32) atoi(digits) : 0;
+	return type != CSV_CELL_TEXT && is_text(kind) && !csv_kind_fits(type, kind);
 }
 
-/* are the numbers of a row years, one after the other, unlike in the rows below? */
 static bool
-has_years(const CsvGridRows *rows, uint32 row, bool below)
+is_unknown(const char *text)
 {
-	uint32		nyears = 0;
-	int			direction = 0;
-	uint32		last = 0;
+	for (size_t i = 0; i < lengthof(unknowns); i++)
+		if (pg_strcasecmp(text, unknowns[i]) == 0)
+			return true;
+	return false;
+}
 
-	for (uint32 column = 0; column < rows->ncolumns; column++)
-	{
-		uint32		year = small_number(csv_row_cell(rows, row, column));
-		int			step;
+/* ---- numbers that are names ---- */
 
-		if (rows->types[column] == CSV_CELL_TIME && kind_of(rows, row, column) == CSV_CELL_TIME)
-			return false;
-		if (rows->types[column] != CSV_CELL_NUMBER ||
-			kind_of(rows, row, column) != CSV_CELL_NUMBER)
-			continue;
-		if (year < FIRST_YEAR || year > LAST_YEAR)
-			return false;
-		step = last == 0 ? 0 : year > last ? 1 : year < last ? -1 : 2;
-		if (step == 2 || (direction != 0 && step != direction))
-			return false;
-		direction = step;
-		last = year;
-		nyears++;
-	}
-	if (nyears < 2 || (!below && row + 1 == rows->nrows))
-		return false;
-	for (uint32 next = row + 1; !below && next < Min(row + 4, rows->nrows); next++)
-		if (has_years(rows, next, true))
-			return false;
-	return true;
+/* a number with either decimal separator; NAN for another cell */
+static double
+number_of(const CsvCell *cell)
+{
+	double		number;
+
+	return csv_cell_number(cell, strchr(cell->text, ',') != NULL ? ',' : '.', &number) ? number : NAN;
 }
 
 /*
  * Does a row count the columns, with numbers where other rows have text, or with a corner
- * that only this row leaves blank?  Then it is not data.
+ * that only this row leaves blank?  Then it is not data, except below a header if it begins
+ * as data does, and the next row counts on or too few rows tell that these columns have text.
  */
 static bool
 has_ordinals(const CsvGridRows *rows, uint32 row)
@@ -229,16 +238,114 @@ has_ordinals(const CsvGridRows *rows, uint32 row)
 
 	if (rows->ncolumns < 3 ||
 		(has_corner && row + 1 < rows->nrows &&
-		 kind_of(rows, row + 1, 0) == CSV_CELL_EMPTY))
+		 kind_of(rows, row + 1, 0) == CSV_CELL_EMPTY) ||
+		(row > 0 && rows->types[0] == CSV_CELL_NUMBER &&
+		 (rows->ncolumns == 3 || row + 3 >= rows->nrows ||
+		  number_of(csv_row_cell(rows, row + 1, 0)) == 2)))
 		return false;
 	for (uint32 column = has_corner; column < rows->ncolumns; column++)
 	{
 		if (kind_of(rows, row, column) != CSV_CELL_NUMBER ||
-			small_number(csv_row_cell(rows, row, column)) != column + !has_corner)
+			number_of(csv_row_cell(rows, row, column)) != column + !has_corner)
 			return false;
 		among_text |= rows->types[column] != CSV_CELL_NUMBER;
 	}
 	return among_text;
+}
+
+/* how much do the steps between the numbers of a row tell that these are names? */
+#define STEPS_UP	2			/* at least three, upwards */
+#define STEPS_EVEN	3			/* at least two, all equal; or the first from 0 or 1 */
+#define STEPS_OF_YEARS	4
+
+static uint32
+steps_of(const CsvGridRows *rows, uint32 row)
+{
+	bool		ordered = true;
+	bool		even = true;
+	bool		years = true;
+	double		step = 0;
+	double		last = 0;
+	uint32		n = 0;
+
+	for (uint32 column = 0; column < rows->ncolumns; column++)
+	{
+		const CsvCell *cell = csv_row_cell(rows, row, column);
+		double		number;
+
+		if (cell->kind != CSV_CELL_NUMBER)
+			continue;
+		number = number_of(cell);
+		if (n++ == 1)
+			step = number - last;
+		years &= is_year(cell);
+		ordered &= n == 1 || (number - last) * step > 0;
+		even &= n == 1 || fabs(number - last - step) < fabs(step) / 1000;
+		last = number;
+	}
+	return !ordered || n < 2 ? 0 : years ? STEPS_OF_YEARS :
+		even && (n >= 3 || (step == 1 && last <= 2)) ? STEPS_EVEN :
+		step > 0 && n >= 4 ? STEPS_UP : 0;
+}
+
+CsvNumberNames
+csv_number_names(const CsvGridRows *rows, uint32 row)
+{
+	uint32		steps;
+	uint32		end = Min(row + 4, rows->nrows);
+	uint32		nlike = 0;
+	bool		differs = false;	/* a word, or a corner, from the rows below */
+	bool		any_word = false;
+	uint32		n = 0;			/* numbers, up to MOST_COMPARED ... */
+	uint32		nodd = 0;		/* ... that differ from all of the column below */
+
+	/* names do not stand right below another row, except a title */
+	if (row > 0 && rows->records[row] == rows->records[row - 1] + 1 &&
+		!csv_row_is_sparse(rows, row - 1))
+		return NUMBERS_ARE_VALUES;
+	for (uint32 column = 0; column < rows->ncolumns; column++)
+	{
+		const CsvCell *cell = csv_row_cell(rows, row, column);
+		bool		is_number = cell->kind == CSV_CELL_NUMBER;
+		CsvBelow	below;
+
+		if (is_number && n == MOST_COMPARED)
+			continue;
+		below = look_below(rows, row, column);
+		n += is_number;
+		if (is_number)
+			nodd += below.unlike || (below.nvalues > 0 &&
+									 ((is_year(cell) && !below.any_year) ||
+									  (cell->quoted && !below.any_quoted) ||
+									  (below.kind == CSV_CELL_TEXT && is_text(rows->types[column]))));
+		else if (cell->kind == CSV_CELL_EMPTY)
+			differs |= column == 0 && cell->nbytes == 0 && below.nvalues > 0 &&
+				kind_of(rows, row + 1, 0) != CSV_CELL_EMPTY &&
+				csv_row(rows, row)->nfilled + 1 == rows->ncolumns;
+		else if (is_text(cell->kind) ? below.recurs || is_unknown(cell->text) :
+				 rows->types[column] == cell->kind)
+			return NUMBERS_ARE_VALUES;
+		else
+		{
+			any_word = true;
+			differs |= is_strange(rows, row, column) || (column == 0 && below.unlike);
+		}
+	}
+	steps = steps_of(rows, row);
+	if (n == 0 || (any_word && kind_of(rows, row, 0) == CSV_CELL_NUMBER && steps < STEPS_OF_YEARS))
+		return NUMBERS_ARE_VALUES;
+	for (uint32 i = row + 1; i < end && steps > 0; i++)
+		nlike += steps_of(rows, i) >= steps;
+	if (steps == STEPS_OF_YEARS ? nlike > 0 : nlike > (any_word ? 1 : 0) && nlike == end - row - 1)
+		steps = 0;
+	if ((steps == STEPS_OF_YEARS && end > row + 1) ||
+		(differs && steps + (nodd * 2 > n) >= STEPS_EVEN))
+		return NUMBERS_ARE_NAMES;
+	if (steps >= STEPS_EVEN ? (any_word ? n >= 4 || nodd > 0 : nodd == n) :
+		differs && (steps > 0 || nodd * 2 > n))
+		return NUMBERS_ARE_ASSUMED;
+	return differs || (steps + nodd > 0 && (nodd == n || steps > 0) && (any_word || n > 2)) ?
+		NUMBERS_MAY_BE_NAMES : NUMBERS_ARE_VALUES;
 }
 
 int
@@ -251,6 +358,8 @@ csv_judge_row(const CsvGridRows *rows, uint32 row)
 	uint32		nunfit_codes = 0;
 	bool		any_word = false;
 
+	if (csv_number_names(rows, row) >= NUMBERS_ARE_ASSUMED)
+		return ROW_SURELY_OF_HEADER;
 	for (uint32 column = 0; column < rows->ncolumns; column++)
 	{
 		uint8		type = rows->types[column];
@@ -275,7 +384,7 @@ csv_judge_row(const CsvGridRows *rows, uint32 row)
 	}
 	if (nfit + nunfit == 0)
 		return is_sparse ? ROW_OF_HEADER : ROW_UNKNOWN;
-	if (has_years(rows, row, false) || has_ordinals(rows, row))
+	if (has_ordinals(rows, row))
 		return ROW_SURELY_OF_HEADER;
 	if (nunfit == 0)
 		return is_sparse ? ROW_UNKNOWN : ROW_OF_DATA;
@@ -288,17 +397,6 @@ csv_judge_row(const CsvGridRows *rows, uint32 row)
 }
 
 /* ---- what there is of a header in a row ---- */
-
-/* the row's cell has text in a column of another type */
-static bool
-is_strange(const CsvGridRows *rows, uint32 row, uint32 column)
-{
-	uint8		type = rows->types[column];
-	uint8		kind = kind_of(rows, row, column);
-
-	return type != CSV_CELL_TEXT && (kind == CSV_CELL_TEXT || kind == CSV_CELL_CODE) &&
-		!csv_kind_fits(type, kind);
-}
 
 static bool
 is_empty(const CsvGridRows *rows, uint32 row, uint32 column)
@@ -414,15 +512,6 @@ is_in_words(const char *text, uint32 nbytes)
 		(blank != NULL && isalpha((unsigned char) text[0]) && strchr(blank + 1, ' ') != NULL);
 }
 
-static bool
-is_unknown(const char *text)
-{
-	for (size_t i = 0; i < lengthof(unknowns); i++)
-		if (pg_strcasecmp(text, unknowns[i]) == 0)
-			return true;
-	return false;
-}
-
 /*
  * How many words that are strange to their columns are different from all others?  None
  * if some stand for values.
@@ -437,7 +526,7 @@ count_strange(const CsvGridRows *rows, uint32 row)
 		const CsvCell *cell = csv_row_cell(rows, row, i);
 		bool		known = !is_strange(rows, row, i);
 
-		if (is_unknown(cell->text))
+		if (is_unknown(cell->text) || (!known && look_below(rows, row, i).recurs))
 			return 0;
 		for (uint32 j = 0; j < Min(i, MOST_COMPARED) && !known; j++)
 			known = strcmp(cell->text, csv_row_cell(rows, row, j)->text) == 0;
@@ -461,6 +550,24 @@ has_text(const CsvGridRows *rows, uint32 row)
 		if (is_text(rows->types[column]) && !is_empty(rows, row, column))
 			return true;
 	return false;
+}
+
+/*
+ * Has a row labels of the columns: texts, some in several words, that differ from all
+ * cells below, some by their types?
+ */
+static bool
+has_labels(const CsvGridRows *rows, uint32 row)
+{
+	bool		any_words = false;
+
+	for (uint32 i = 0; i < rows->ncolumns; i++)
+	{
+		if (!is_strange(rows, row, i) && !is_unlike(rows, row, i))
+			return false;
+		any_words |= strchr(csv_row_cell(rows, row, i)->text, ' ') != NULL;
+	}
+	return any_words && rows->ncolumns >= LEAST_NAMES && count_strange(rows, row) > 0;
 }
 
 /* what a row above the data looks like */
@@ -561,7 +668,7 @@ is_below_keys(const CsvGridRows *rows, uint32 names)
 }
 
 uint32
-csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure)
+csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure, bool *labels)
 {
 	uint32		from = typed - 1;
 	uint32		nabove = 0;
@@ -580,6 +687,8 @@ csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure)
 	/* else the blank line is among the data */
 	if (nabove > 0 && (first < typed || ndata < nabove))
 		first = pass_header(rows, 0, typed);
-	*sure = ndata + first >= typed || (first > 0 && has_years(rows, first - 1, false));
-	return first;
+	*sure = ndata + first >= typed ||
+		(first > 0 && csv_number_names(rows, first - 1) >= NUMBERS_ARE_ASSUMED);
+	*labels = first > 0 && first < typed && has_labels(rows, first);
+	return first + *labels;
 }
