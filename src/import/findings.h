@@ -42,7 +42,6 @@ typedef struct CsvFindings
 	char	   *thousands_separator;
 	bool		by_mark;		/* files' encodings differ, by their marks */
 	bool		header_varies;	/* files' headers differ */
-	char	   *left_out;		/* a message about lines that are not data; NULL: none */
 	int64		nskipped;		/* bad, whatever the types ... */
 	int64		ninvalid;		/* ... for bytes that the encoding does not have, ... */
 	int64		nzero;			/* ... zero bytes, ... */

@@ -158,8 +158,6 @@ import_table(Import *import, char *path, const char *name, size_t nfixed, bool a
 												   import->server->servername,
 												   &import->options, keys);
 
-		if (findings->left_out != NULL)
-			ereport(NOTICE, (errmsg_internal("%s", findings->left_out)));
 		if (findings->nskipped > 0)
 			csv_found_errors(findings,
 							 psprintf(": foreign table \"%s\" skips them", name), true);

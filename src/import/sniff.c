@@ -303,7 +303,7 @@ tell_format(const Sniffing *sniffing, CsvFindings *findings)
 		csv_tell_comment_row(findings, csv_look_for_comment_row(findings->table,
 																findings->boundary,
 																findings->ncolumns));
-	findings->left_out = csv_left_out(findings, &sniffing->guess);
+	csv_tell_left_out(findings, &sniffing->guess);
 }
 
 CsvFindings *

@@ -277,8 +277,8 @@ csv_tell_comment_row(const CsvFindings *findings, const char *line)
 				 errhint("If it is a record, add OPTIONS (comment '') to IMPORT FOREIGN SCHEMA.")));
 }
 
-char *
-csv_left_out(const CsvFindings *findings, const CsvGuess *guess)
+void
+csv_tell_left_out(const CsvFindings *findings, const CsvGuess *guess)
 {
 	const CsvTable *table = findings->table;
 	StringInfoData parts;
@@ -295,8 +295,10 @@ csv_left_out(const CsvFindings *findings, const CsvGuess *guess)
 	if (guess->first_comment != NULL)
 		add_part(&parts, table, psprintf("lines that begin with \"%s\"", table->comment),
 				 guess->first_comment);
-	return parts.len == 0 ? NULL :
-		psprintf("left out of \"%s\": %s", table->filename, parts.data);
+	if (parts.len > 0)
+		ereport(NOTICE,
+				(errmsg("left out of \"%s\": %s", table->filename, parts.data),
+				 errhint("If they are data, set the options \"header_rows\", \"footer_rows\" or \"comment\".")));
 }
 
 /* a hint if most bad records have the same error; NULL: there is none */

@@ -20,11 +20,8 @@ extern void csv_tell_header(const CsvFindings *findings, const CsvGuess *guess);
 /* a line that is left out as a comment, but may be a record; NULL: there is none */
 extern void csv_tell_comment_row(const CsvFindings *findings, const char *line);
 
-/*
- * A message about lines that are not data, and that no option leaves out; NULL: there are
- * none.  In the current memory context.
- */
-extern char *csv_left_out(const CsvFindings *findings, const CsvGuess *guess);
+/* lines that are not data, and that no option leaves out */
+extern void csv_tell_left_out(const CsvFindings *findings, const CsvGuess *guess);
 
 /*
  * NOTICE of the records that are skipped, and of what follows from it; where a cause is
