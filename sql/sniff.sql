@@ -135,6 +135,15 @@ SELECT header_name, column_name, type FROM sniff(E'red,blue\nblue,red\nred,green
 SELECT header_name, column_name, type FROM sniff(E'name,city');
 SELECT header_name, column_name, type FROM sniff(E'5,6');
 SELECT header_name, column_name, type FROM sniff(E'\n\nname,n\nx,1\n');
+SELECT dialect_of(E'id,2010\n1,5\n2,6\n3,7\n');
+SELECT header_name, type FROM sniff(E'station,1,2,3\nSA,11.2,8.1,-0.2\nSB,19.6,10.8,20.4\n');
+SELECT header_name, type FROM sniff(E',0,1\n0,5,6\n1,3,2\n');
+SELECT header_name, type FROM sniff(E'state,2018\nAlabama,R+27\nAlaska,R+9\n');
+SELECT header_name, type FROM sniff(E'A,1,2,3\nB,2,4,6\nC,5,6,7\n');
+SELECT header_name, type FROM sniff(E'A,1,2,3\nB,7,4,6\nC,8,8,7\n');
+SELECT dialect_of(E'foo,bar,baz\n1,2,3\n4,5,six\n');
+SELECT header_name, type FROM sniff(E'code,name,B01_001\nid,Name of area,Estimate of total\nx1,North 1,77\nx2,North 2,78\nx3,North 3,90\n');
+SELECT dialect_of(E'n,a,b\n1,x,5\nNote: one,,\n2,y,6\nNote: two,,\nNote: three,,\n');
 SELECT * FROM sniff('');
 SELECT * FROM sniff(E'\n\n');
 
