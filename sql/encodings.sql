@@ -137,6 +137,59 @@ SELECT count(v) FROM t;
 SET client_encoding = 'LATIN1';
 SELECT id, length(v), octet_length(v), w = U&'\00f6' AS w FROM t;
 SET client_encoding = 'UTF8';
+--
+-- a byte-order mark of UTF-8 counts more than the encoding: files of a pattern, in any form
+--
+CREATE FOREIGN TABLE m (id int, v text) SERVER csv OPTIONS (filename 'regress_csv/m?.csv', header 'true', encoding 'WIN1252');
+CREATE FOREIGN TABLE z (id int, v text) SERVER csv OPTIONS (filename 'regress_csv/m2.csv.gz', header 'true', encoding 'WIN1252');
+CREATE FOREIGN TABLE p (id int, v text) SERVER csv OPTIONS (program 'cat regress_csv/m2.csv', header 'true', encoding 'WIN1252');
+CALL write_file('m1.csv', convert_to(E'id,v\n1,Zoë\n2,10 €\n', 'WIN1252'));
+CALL write_file('m2.csv', convert_to(E'\uFEFFid,v\n3,Zoë\n4,10 €\n', 'UTF8'));
+COPY (SELECT 1 WHERE false) TO PROGRAM 'gzip <regress_csv/m2.csv >regress_csv/m2.csv.gz';
+SELECT *, octet_length(v) FROM m ORDER BY id;
+SELECT * FROM z;
+SELECT * FROM p;
+CREATE TABLE loaded (id int, v text);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('m', 'loaded');
+SELECT * FROM loaded ORDER BY id;
+ALTER FOREIGN TABLE m OPTIONS (ADD by_name 'true', SET encoding 'SJIS');
+CALL write_file('m1.csv', E'v,id\n\\203\\174,1\n'::bytea);
+SELECT * FROM m ORDER BY id;
+-- also more than the client's
+ALTER FOREIGN TABLE m OPTIONS (DROP encoding);
+CALL write_file('m1.csv', convert_to(E'id,v\n1,Zoë\n', 'LATIN1'));
+CALL write_file('m2.csv', convert_to(E'\uFEFFid,v\n3,Zoë\n', 'UTF8'));
+SET client_encoding = 'LATIN1';
+SELECT id, v = U&'Zo\00eb' AS right FROM m ORDER BY id;
+SET client_encoding = 'UTF8';
+-- characters that the encoding does not have
+CALL write_file('m2.csv', convert_to(E'\uFEFFid,v\n3,東京\n', 'UTF8'));
+ALTER FOREIGN TABLE m OPTIONS (ADD encoding 'LATIN1', DROP by_name);
+SELECT * FROM m;
+CALL write_file('m2.csv', '\xefbbbf69642c760a332cff0a'::bytea);
+SELECT * FROM m;
+ALTER FOREIGN TABLE m OPTIONS (SET filename 'regress_csv/m2.csv', SET encoding 'UTF8');
+SELECT * FROM m;
+-- UTF-16 contradicts, and rows are not written into such a file
+CALL write_file('m2.csv', convert_to(E'\uFEFFid,v\n3,Zoë\n', 'UTF8'));
+ALTER FOREIGN TABLE m OPTIONS (SET encoding 'UTF16LE');
+SELECT * FROM m;
+ALTER FOREIGN TABLE m OPTIONS (SET encoding 'LATIN1', ADD writable 'true');
+INSERT INTO m VALUES (5, 'Zoë');
+ALTER FOREIGN TABLE m OPTIONS (SET encoding 'UTF8');
+INSERT INTO m VALUES (5, 'Zoë');
+SELECT * FROM m;
+-- kept columns: of files that are not converted
+\set memory 64MB
+\i :set_memory
+CALL write_file('m1.csv', convert_to(E'id,v\n1,Zoë\n', 'LATIN1'));
+CALL settle();
+ALTER FOREIGN TABLE m OPTIONS (SET filename 'regress_csv/m?.csv', SET encoding 'LATIN1', DROP writable);
+SELECT * FROM m ORDER BY id;
+SELECT * FROM m ORDER BY id;
+\set memory off
+\i :set_memory
+
 -- SQL_ASCII: taken for the server's encoding
 ALTER FOREIGN TABLE t OPTIONS (ADD encoding 'SQL_ASCII');
 CALL write_file('t.csv', E'1,ä,\\303\\266\n2,\\344,a\n'::bytea);

@@ -104,6 +104,8 @@ ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/p?.csv', DROP encoding)
 SELECT * FROM t;
 ALTER FOREIGN TABLE t OPTIONS (ADD encoding 'UTF16');
 SELECT count(*) FROM t;
+ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/p[123].csv');
+SELECT count(*) FROM t;
 ALTER FOREIGN TABLE t OPTIONS (DROP encoding, DROP filename, ADD program 'cat regress_csv/p3.csv');
 SELECT * FROM t;
 ALTER FOREIGN TABLE t OPTIONS (DROP program, ADD filename 'regress_csv/p3.csv', ADD encoding 'UTF16');

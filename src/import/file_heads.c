@@ -415,7 +415,7 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given, bo
 			any_first = csv_source_read(source, buffer, sizeof(buffer)) > 0;
 			if (!any_first)
 				continue;
-			is_marked = by_mark && csv_is_marked_utf16(names[i]);
+			is_marked = by_mark && csv_file_marked_utf16(names[i]) >= CSV_UTF16_ANY;
 			begin_files(files, table, pstrdup(csv_source_name(source)), &first);
 			continue;
 		}
@@ -425,7 +425,7 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given, bo
 		if (look_at_file(files, *table, *given, any_tail, source, &head))
 			add_file(files, name, &head);
 		if (by_mark && files->marked == NULL &&
-			csv_is_marked_utf16(names[i]) != is_marked)
+			(csv_file_marked_utf16(names[i]) >= CSV_UTF16_ANY) != is_marked)
 			files->marked = name;
 		MemoryContextSwitchTo(outer);
 	}

@@ -373,10 +373,26 @@ csv_look_for_high_bytes(const CsvTable *table)
 {
 	TableLines	lines = begin_lines(table, CSV_BOUNDARY_AUTO);
 	CsvHighBytes counts = {0};
-	CsvSample	line;
+	CsvHighBytes before = {0};	/* the file that is read */
+	const char *name = NULL;	/* of that file; NULL: it has a mark */
+	int			nfiles = 0;
+	CsvSample	line = {0};
 
-	while (next_line(&lines, &line))
-		csv_count_high_bytes(&line, &counts);
+	for (bool any = true; any;)
+	{
+		any = next_line(&lines, &line);
+		if (!any || lines.nfiles > nfiles)
+		{
+			if (counts.utf8_file == NULL && counts.nvalid > before.nvalid &&
+				counts.ninvalid == before.ninvalid)
+				counts.utf8_file = name;
+			before = counts;
+			nfiles = lines.nfiles;
+			name = csv_sample_pass_mark(&line) ? NULL : csv_source_name(lines.source);
+		}
+		if (any)
+			csv_count_high_bytes(&line, &counts);
+	}
 	end_lines(&lines);
 	return counts;
 }

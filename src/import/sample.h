@@ -84,6 +84,8 @@ typedef struct CsvHighBytes
 	uint64		nvalid;			/* characters of UTF-8 */
 	uint64		ninvalid;		/* bytes of none */
 	bool		not_win1252;	/* there are bytes that WIN1252 does not have */
+	const char *utf8_file;		/* the first file with characters of UTF-8, no such bytes, and no
+								 * mark; NULL: there is none */
 } CsvHighBytes;
 
 /* Add the bytes of a sample.  The last may be half of a character, unless it is at_end. */

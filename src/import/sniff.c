@@ -77,7 +77,7 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 		csv_sample_read(table, source, capacity, sample);
 	}
 	csv_source_close(source);
-	sample->is_utf16 = csv_source_found_utf16(source);
+	sample->is_utf16 = csv_source_found_utf16(source) >= CSV_UTF16_ANY;
 }
 
 /* the end of the first file that has one */
@@ -275,8 +275,8 @@ make_columns(const Sniffing *sniffing, CsvFindings *findings)
 				(errcode(ERRCODE_TOO_MANY_COLUMNS),
 				 errmsg("\"%s\" has %u fields, and a table can have at most %d columns",
 						sniffing->filename, findings->ncolumns, MaxHeapAttributeNumber)));
-	if (sniffing->guessed != NULL)
-		csv_tell_encoding(sniffing->filename, sniffing->guessed);
+	if (!csv_is_given(sniffing->options, "encoding"))
+		csv_tell_encoding(table, csv_encoding_name(table), sniffing->guessed != NULL);
 
 	/* names are made here, and may differ from the header */
 	table->header_match = false;
@@ -347,7 +347,7 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 
 		if (sniffing.may_guess && encoding != NULL)
 		{
-			csv_tell_encoding(filename, encoding);
+			csv_tell_encoding(findings->table, encoding, true);
 			return sniff_again(&sniffing, import, "encoding", encoding);
 		}
 		findings->mostly_valid = counts.nvalid > counts.ninvalid;

@@ -15,12 +15,21 @@
 /* ---- the format ---- */
 
 void
-csv_tell_encoding(const char *filename, const char *encoding)
+csv_tell_encoding(const CsvTable *table, const char *encoding, bool is_guess)
 {
-	ereport(NOTICE,
-			(errmsg("\"%s\" is not in encoding \"%s\": that it is in \"%s\" is a guess",
-					filename, pg_get_client_encoding_name(), encoding),
-			 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
+	const int	number = pg_char_to_encoding(encoding); /* -1: UTF-16 */
+	const char *name = number > PG_SQL_ASCII && pg_encoding_max_length(number) == 1 ?
+		csv_look_for_high_bytes(table).utf8_file : NULL;
+
+	if (is_guess || name != NULL)
+		ereport(NOTICE,
+				(is_guess ?
+				 errmsg("\"%s\" is not in encoding \"%s\": that it is in \"%s\" is a guess",
+						table->filename, pg_get_client_encoding_name(), encoding) :
+				 errmsg("assuming that \"%s\" is in the client's encoding \"%s\"",
+						table->filename, encoding),
+				 name != NULL ? errdetail("\"%s\" is valid in encoding \"UTF8\", too.", name) : 0,
+				 errhint("If it is wrong, add OPTIONS (encoding '...') to IMPORT FOREIGN SCHEMA.")));
 }
 
 /* ---- the dialect ---- */

@@ -8,8 +8,8 @@
 #include "import/guess.h"
 #include "import/findings.h"
 
-/* an encoding that no option gives */
-extern void csv_tell_encoding(const char *filename, const char *encoding);
+/* an encoding that no option gives: it is a guess, or a file of the table seems to be in UTF-8 */
+extern void csv_tell_encoding(const CsvTable *table, const char *encoding, bool is_guess);
 
 /* line breaks, a delimiter, quotes that may be wrong */
 extern void csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess);

@@ -28,6 +28,7 @@ StaticAssertDecl(CSV_UTF16_GROWTH(RAW_BYTES) <= CONVERTED_BYTES,
 
 struct CsvConversion
 {
+	const char *name;			/* of the file */
 	bool		big_endian;
 	bool		grows;			/* an incomplete character at the end is left out */
 	Oid			function;		/* of the server; not for UTF-16 */
@@ -55,8 +56,9 @@ csv_conversion_create(int from, int to)
 }
 
 void
-csv_conversion_begin(CsvConversion *conversion, bool big_endian, bool grows)
+csv_conversion_begin(CsvConversion *conversion, const char *name, bool big_endian, bool grows)
 {
+	conversion->name = name;
 	conversion->big_endian = big_endian;
 	conversion->grows = grows;
 	conversion->raw_start = conversion->raw_end = 0;
@@ -79,6 +81,12 @@ replace_character(CsvConversion *conversion)
 		/* the reader reports zero bytes */
 		conversion->converted[conversion->end++] = '\0';
 	}
+	else if (conversion->from == PG_UTF8)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
+				 errmsg("\"%s\" is in %s, and has characters that are not in encoding \"%s\"",
+						conversion->name, "UTF8", pg_encoding_to_char(conversion->to)),
+				 errhint("Make a table of such files with the option \"encoding\" '%s'.", "UTF8")));
 	else
 	{
 		/*

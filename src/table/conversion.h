@@ -17,15 +17,17 @@ typedef struct CsvConversion CsvConversion;
 extern CsvConversion *csv_conversion_create(int from, int to);
 
 /*
- * Begins a file; big_endian is for UTF-16.  If the file grows, an incomplete character
- * at its end is not there yet.
+ * Begins a file, by its name for messages; big_endian is for UTF-16.  If the file grows, an
+ * incomplete character at its end is not there yet.
  */
-extern void csv_conversion_begin(CsvConversion *conversion, bool big_endian, bool grows);
+extern void csv_conversion_begin(CsvConversion *conversion, const char *name, bool big_endian,
+								 bool grows);
 
 /*
  * Reads bytes by `read`, and returns up to nbytes converted bytes; 0 at the end.
  * Characters that cannot be converted become bytes that are not valid text, and zero
- * characters become zero bytes, so that the code that takes the value detects them.
+ * characters become zero bytes, so that the code that takes the value detects them.  From
+ * PG_UTF8 they are an ERROR: all bytes may be valid in the other encoding.
  */
 extern size_t csv_conversion_read(CsvConversion *conversion,
 								  CsvReadFn read, void *arg,

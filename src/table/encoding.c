@@ -12,6 +12,7 @@
 #include "table/encoding.h"
 
 static const char *const utf16_names[] = {
+	[CSV_UTF16_NOT_BUT_UTF8] = "UTF8",
 	[CSV_UTF16_ANY] = "UTF16",
 	[CSV_UTF16_LITTLE] = "UTF16LE",
 	[CSV_UTF16_BIG] = "UTF16BE"

@@ -16,6 +16,8 @@
 CsvUtf16
 csv_marked_utf16(const uint8_t *bytes, size_t nbytes)
 {
+	if (nbytes >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+		return CSV_UTF16_NOT_BUT_UTF8;
 	if (nbytes >= 2 && bytes[0] == 0xff && bytes[1] == 0xfe)
 		return CSV_UTF16_LITTLE;
 	if (nbytes >= 2 && bytes[0] == 0xfe && bytes[1] == 0xff)
@@ -30,19 +32,19 @@ is_marked_utf32(const uint8_t *bytes, size_t nbytes)
 						   memcmp(bytes, "\0\0\xfe\xff", 4) == 0);
 }
 
-bool
-csv_is_marked_utf16(const char *name)
+CsvUtf16
+csv_file_marked_utf16(const char *name)
 {
-	uint8_t		bytes[2];
+	uint8_t		bytes[3];
 	ssize_t		nread;
 	int			fd;
 
 	fd = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return false;
+		return CSV_UTF16_NO;
 	nread = read(fd, bytes, sizeof(bytes));
 	CloseTransientFile(fd);
-	return nread > 0 && csv_marked_utf16(bytes, (size_t) nread) != CSV_UTF16_NO;
+	return csv_marked_utf16(bytes, (size_t) Max(nread, 0));
 }
 
 void
@@ -50,8 +52,9 @@ csv_check_mark(const CsvTable *table, const char *name, const uint8_t *bytes, si
 {
 	CsvUtf16	marked = csv_marked_utf16(bytes, nbytes);
 
-	/* in other encodings these bytes may be characters */
-	if (table->utf16 == CSV_UTF16_NO && table->file_encoding != PG_UTF8)
+	/* in other encodings the other marks may be characters; rows are not written in UTF-8 */
+	if (table->utf16 == CSV_UTF16_NO && table->file_encoding != PG_UTF8 &&
+		(marked != CSV_UTF16_NOT_BUT_UTF8 || !table->writable))
 		return;
 	if (is_marked_utf32(bytes, nbytes))
 		ereport(ERROR,
@@ -59,7 +62,9 @@ csv_check_mark(const CsvTable *table, const char *name, const uint8_t *bytes, si
 				 errmsg("\"%s\" is in UTF-32, which csv_gpu_fdw does not read",
 						name),
 				 errhint("Convert it to UTF-8.")));
-	if (marked == CSV_UTF16_NO || table->utf16 == CSV_UTF16_ANY ||
+	if (marked == CSV_UTF16_NOT_BUT_UTF8 ? table->utf16 < CSV_UTF16_ANY &&
+		(table->file_encoding == PG_UTF8 || !table->writable) :
+		marked == CSV_UTF16_NO || table->utf16 == CSV_UTF16_ANY ||
 		table->utf16 == marked ||
 		(table->utf16 == CSV_UTF16_BY_MARK && table->encoding == PG_UTF8))
 		return;
@@ -69,5 +74,5 @@ csv_check_mark(const CsvTable *table, const char *name, const uint8_t *bytes, si
 					name, csv_utf16_name(marked),
 					csv_encoding_name(table)),
 			 errhint("Set the option \"encoding\" of the table to \"%s\".",
-					 csv_utf16_name(CSV_UTF16_ANY))));
+					 csv_utf16_name(Min(marked, CSV_UTF16_ANY)))));
 }

@@ -7,7 +7,7 @@
 
 #include "table/option.h"
 
-/* the byte order that a mark at the beginning of bytes says; CSV_UTF16_NO: no mark */
+/* what a mark at the beginning of bytes says; CSV_UTF16_NO: no mark */
 extern CsvUtf16 csv_marked_utf16(const uint8_t *bytes, size_t nbytes);
 
 /* ERROR if a mark at the beginning of a file contradicts the table's options */
@@ -15,9 +15,9 @@ extern void csv_check_mark(const CsvTable *table, const char *name, const uint8_
 						   size_t nbytes);
 
 /*
- * Does a file, which need not be open, begin with the byte-order mark of UTF-16?
- * False if the file cannot be read: opening it will report that.
+ * The same for a file, which need not be open.  CSV_UTF16_NO if the file cannot be read:
+ * opening it will report that.
  */
-extern bool csv_is_marked_utf16(const char *name);
+extern CsvUtf16 csv_file_marked_utf16(const char *name);
 
 #endif							/* CSV_MARK_H */

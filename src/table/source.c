@@ -8,10 +8,11 @@
  *	   (FIFOs, programs, devices), the backend waits on its latch and on the
  *	   descriptor, so that it can be cancelled.
  *	2. Compressed bytes are decompressed (decompress.c).
- *	3. If the file may be in UTF-16, its first four bytes show whether it is.
+ *	3. Its first four bytes show whether it is in UTF-16, or begins with UTF-8's mark.
  *	4. Bytes go to the caller's buffer as they are, unless characters of the
- *	   file's encoding can hide ASCII bytes, or the file is in UTF-16.  Then
- *	   they are converted (conversion.c).
+ *	   file's encoding can hide ASCII bytes, or the file is in UTF-16 or has
+ *	   UTF-8's mark but the table another encoding.  Then they are converted
+ *	   (conversion.c).
  *
  * One descriptor is open at a time.  fd.c counts it as external.  A reset callback of
  * the memory context in which the source lives closes it.
@@ -101,7 +102,9 @@ struct CsvSource
 	CsvConversion *conversion;	/* for the open file, after its head; NULL: none */
 	CsvConversion *from_encoding;	/* from the table's encoding; NULL: none */
 	CsvConversion *from_utf16;	/* NULL: no file was in UTF-16 yet */
-	CsvUtf16	found_utf16;	/* the byte order of the last such file */
+	CsvConversion *from_utf8;	/* NULL: no file with UTF-8's mark ... */
+	int			utf8_to;		/* ... was converted to this; PG_SQL_ASCII: none is */
+	CsvUtf16	found_utf16;	/* what the mark of the last such file says */
 	MemoryContextCallback callback;
 };
 
@@ -339,6 +342,10 @@ csv_source_create(const CsvTable *table)
 		source->from_encoding = csv_conversion_create(table->file_encoding,
 													  table->encoding);
 
+	source->utf8_to = table->encoding == PG_SQL_ASCII ? GetDatabaseEncoding() : table->encoding;
+	if (source->utf8_to == PG_UTF8)
+		source->utf8_to = PG_SQL_ASCII;
+
 	source->callback.func = release_source;
 	source->callback.arg = source;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext,
@@ -376,7 +383,8 @@ csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
 	struct stat st;
 
 	/* bytes that were appended since the scan began are not read */
-	if (source->fd < 0 || source->pipe != NULL || fstat(source->fd, &st) != 0)
+	if (source->fd < 0 || source->pipe != NULL || fstat(source->fd, &st) != 0 ||
+		(source->conversion != NULL && source->conversion == source->from_utf8))
 		return false;
 	if (source->grows && (uint64_t) st.st_size > source->nbytes)
 		st.st_size = (off_t) source->nbytes;
@@ -403,31 +411,38 @@ csv_source_names(const CsvSource *source, char ***names, int *nfiles)
 	*nfiles = source->nnames;
 }
 
-/* ---- UTF-16 ---- */
+/* ---- byte-order marks ---- */
 
-/* is a file, which need not be open, in UTF-16? */
+/* is a file, which need not be open, in UTF-16, or converted for its mark of UTF-8? */
 static bool
-is_in_utf16(const CsvTable *table, const char *name)
+is_converted(const CsvSource *source, const char *name)
 {
-	return table->utf16 == CSV_UTF16_BY_MARK ? csv_is_marked_utf16(name) :
-		table->utf16 != CSV_UTF16_NO;
+	const CsvUtf16 utf16 = source->table->utf16;
+	const bool	by_mark = utf16 == CSV_UTF16_BY_MARK ||
+		(utf16 == CSV_UTF16_NO && source->utf8_to != PG_SQL_ASCII);
+	const CsvUtf16 kind = by_mark ? csv_file_marked_utf16(name) : utf16;
+
+	return kind == CSV_UTF16_NOT_BUT_UTF8 ? source->utf8_to != PG_SQL_ASCII :
+		kind >= CSV_UTF16_ANY && utf16 != CSV_UTF16_NO;
 }
 
-/* the conversion from UTF-16, for the open file */
+/* a conversion for the open file, by its mark */
 static CsvConversion *
-begin_utf16(CsvSource *source, bool big_endian)
+begin_marked(CsvSource *source, CsvConversion **conversion, CsvUtf16 kind)
 {
-	if (source->from_utf16 == NULL)
+	if (*conversion == NULL)
 	{
 		MemoryContext outer =
 			MemoryContextSwitchTo(GetMemoryChunkContext(source));
 
-		source->from_utf16 = csv_conversion_create(CSV_FROM_UTF16, PG_UTF8);
+		*conversion = kind == CSV_UTF16_NOT_BUT_UTF8 ?
+			csv_conversion_create(PG_UTF8, source->utf8_to) :
+			csv_conversion_create(CSV_FROM_UTF16, PG_UTF8);
 		MemoryContextSwitchTo(outer);
 	}
-	source->found_utf16 = big_endian ? CSV_UTF16_BIG : CSV_UTF16_LITTLE;
-	csv_conversion_begin(source->from_utf16, big_endian, source->grows);
-	return source->from_utf16;
+	source->found_utf16 = kind;
+	csv_conversion_begin(*conversion, source->name, kind == CSV_UTF16_BIG, source->grows);
+	return *conversion;
 }
 
 /* the conversion for the open file, whose head was read; NULL: none */
@@ -438,14 +453,19 @@ begin_conversion(CsvSource *source)
 	CsvUtf16	marked = csv_marked_utf16(source->head, source->nhead);
 
 	csv_check_mark(source->table, source->name, source->head, source->nhead);
+	if (marked == CSV_UTF16_NOT_BUT_UTF8)
+	{
+		source->head_at = source->utf8_to == PG_SQL_ASCII ? 0 : 3;
+		return source->head_at == 0 ? NULL : begin_marked(source, &source->from_utf8, marked);
+	}
 	if (kind == CSV_UTF16_ANY && marked == CSV_UTF16_NO)
 		kind = CSV_UTF16_LITTLE;
 	else if (kind == CSV_UTF16_ANY || kind == CSV_UTF16_BY_MARK)
 		kind = marked;
 	if (kind != CSV_UTF16_NO)
-		return begin_utf16(source, kind == CSV_UTF16_BIG);
+		return begin_marked(source, &source->from_utf16, kind);
 	if (source->from_encoding != NULL)
-		csv_conversion_begin(source->from_encoding, false, source->grows);
+		csv_conversion_begin(source->from_encoding, source->name, false, source->grows);
 	return source->from_encoding;
 }
 
@@ -472,7 +492,7 @@ csv_source_look_at(const CsvSource *source, int number,
 	if (source->appends && source->listed[number].inode == identity->inode)
 		*identity = source->listed[number];
 	*seekable = csv_file_compression(source->table, name) == CSV_COMPRESSION_NONE &&
-		source->from_encoding == NULL && !is_in_utf16(source->table, name);
+		source->from_encoding == NULL && !is_converted(source, name);
 	return true;
 }
 

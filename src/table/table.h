@@ -37,6 +37,7 @@ typedef enum CsvUtf16
 {
 	CSV_UTF16_NO,				/* the option "encoding" names another encoding */
 	CSV_UTF16_BY_MARK,			/* not given: UTF-16 if a byte-order mark says so */
+	CSV_UTF16_NOT_BUT_UTF8,		/* only of a mark: it is of UTF-8 */
 	CSV_UTF16_ANY,				/* yes: little-endian, unless a mark contradicts */
 	CSV_UTF16_LITTLE,
 	CSV_UTF16_BIG

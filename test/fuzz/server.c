@@ -922,10 +922,10 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 	return false;
 }
 
-bool
-csv_is_marked_utf16(const char *name)
+CsvUtf16
+csv_file_marked_utf16(const char *name)
 {
-	return false;
+	return CSV_UTF16_NO;
 }
 
 CsvUtf16
