@@ -171,7 +171,6 @@ table_options(const CsvFindings *findings, const char *name, const List *keys,
 		add_option(&options, "record_boundary", csv_boundary_name(dialect->boundary));
 	if (table->decimal_separator != '.')
 		add_character(&options, "decimal_separator", (uint8_t) table->decimal_separator);
-	add_option(&options, "null_values", findings->null_values);
 	add_option(&options, "date_format", table_pattern(findings, DATEOID, keys));
 	add_option(&options, "timestamp_format", table_pattern(findings, TIMESTAMPOID, keys));
 	add_option(&options, "thousands_separator", findings->thousands_separator);

@@ -17,9 +17,8 @@ typedef struct CsvFoundColumn
 	Oid			type;
 	int32		typmod;			/* precision and scale of today's values, or -1 */
 	char	   *pattern;		/* of dates or timestamps; NULL: none */
-	uint32		missing;		/* words that are NULL for the type ... */
-	uint32		kept;			/* ... and words that are values */
-	char	   *null_values;	/* NULL: the table's */
+	uint32		kept;			/* words for missing values that are values */
+	char	   *null_values;	/* words that are NULL; NULL: none */
 	bool		force_null;
 } CsvFoundColumn;
 
@@ -36,7 +35,6 @@ typedef struct CsvFindings
 	bool		any_quote;		/* values may be in quotes */
 
 	/* options of the table; NULL: not given, nor found */
-	char	   *null_values;
 	const char *date_format;
 	const char *timestamp_format;
 	char	   *thousands_separator;

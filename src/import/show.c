@@ -25,7 +25,7 @@ count_nulls(const CsvFoundColumn *column)
 	const CsvEvidence *evidence = &column->evidence;
 
 	return evidence->nnulls +
-		(column->missing != 0 ? evidence->nmissing : 0) +
+		(column->null_values != NULL ? evidence->nmissing : 0) +
 		(column->force_null ? evidence->nquoted_nulls : 0);
 }
 
@@ -86,7 +86,7 @@ put_column(ReturnSetInfo *result, AttInMetadata *input, const CsvFindings *findi
 		any ? number(byte_width) : NULL
 	};
 
-	values[16] = column->null_values != NULL ? column->null_values : findings->null_values;
+	values[16] = column->null_values;
 	values[17] = column->type == DATEOID ? column->pattern : NULL;
 	values[18] = column->type == TIMESTAMPOID ? column->pattern : NULL;
 	put_row(result, input, findings, values);

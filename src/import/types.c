@@ -12,7 +12,7 @@
  *	uuid		8-4-4-4-12 only: 32 digits without hyphens may be anything
  *
  * Other columns may decide where one column leaves it open: the separators of numbers,
- * whether day or month comes first, which words are NULL in the whole table.
+ * whether day or month comes first.
  */
 #include "postgres.h"
 
@@ -387,40 +387,26 @@ words_literal(uint32 words)
 																 false, TYPALIGN_INT)));
 }
 
-/*
- * The words of all columns with a type are the table's.  A column that has one of them as
- * a value gets its own.
- */
+/* A column with a type has its own words: in other columns, NA may be a value some day. */
 static void
 find_null_values(CsvFindings *findings)
 {
-	uint32		words = 0;
-
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
 		CsvFoundColumn *column = &findings->columns[i];
-
-		column->missing = column->type == TEXTOID ? 0 : column->evidence.missing;
-		column->kept |= column->evidence.missing & ~column->missing;
-		column->force_null = column->type != TEXTOID && column->evidence.nquoted_nulls > 0;
-		words |= column->missing;
-	}
-	if (words == 0)
-		return;
-	findings->null_values = words_literal(words);
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-	{
-		CsvFoundColumn *column = &findings->columns[i];
-		uint32		numbers = column->missing & MISSING_NUMBERS;
+		const uint32 words = column->type == TEXTOID ? 0 : column->evidence.missing;
 
 		CHECK_FOR_INTERRUPTS();
-		column->force_null |= column->missing != 0 && findings->any_quote;
-		if ((column->kept & words) != 0)
-			column->null_values = words_literal(column->missing);
-		if (numbers != 0)
+		column->force_null = column->type != TEXTOID && column->evidence.nquoted_nulls > 0;
+		if (words == 0)
+			continue;
+		column->force_null |= findings->any_quote;
+		column->null_values = words_literal(words);
+		if ((words & MISSING_NUMBERS) != 0)
 			ereport(NOTICE,
 					(errmsg("assuming NULL for numbers of column \"%s\" of \"%s\": \"%s\"",
-							column->name, findings->table->filename, words_literal(numbers)),
+							column->name, findings->table->filename,
+							words_literal(words & MISSING_NUMBERS)),
 					 errhint("If this is wrong, set the option \"null_values\".")));
 	}
 }
