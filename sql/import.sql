@@ -170,6 +170,34 @@ SELECT date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
 SELECT string_agg(to_char('2020-01-01'::date + i * '1 month'::interval, 'DD/MM/YYYY'), E'\n') AS days FROM generate_series(0, 12) i \gset
 CALL write_file('forms.csv', E'd\n' || :'days');
 SELECT date_format FROM csv_gpu_sniff('regress_csv/forms.csv');
+-- names of months
+CALL write_file('forms.csv', E'a;b;c;d;e;f;g;h\nApril 1, 2024;1 April 2024;01APR2024;Apr-24;1-apr-24;May 1, 2024;Monday, April 1, 2024;Apr 1, 2024 10:30 PM\nJune 12, 2024;12 June 2024;12JUN2024;Jun-24;12-jun-24;May 12, 2024;Wednesday, June 12, 2024;Jun 12, 2024 1:05 AM\n');
+IMPORT FOREIGN SCHEMA regress_csv LIMIT TO (forms) FROM SERVER csv INTO csv_import;
+SELECT * FROM made;
+SELECT * FROM csv_import.forms;
+CALL unmake();
+-- NULL words of one column, and what other columns of later files have
+CALL write_file('na1.csv', E'day,country,gdp\n1,NO,NA\n1,SE,3.5\n');
+IMPORT FOREIGN SCHEMA regress_csv FROM SERVER csv INTO csv_import OPTIONS (pattern 'na*.csv', table 'na');
+CALL write_file('na2.csv', E'day,country,gdp\n2,NA,5.5\n2,SE,NA\nNA,AD,2\n');
+SELECT columns FROM made;
+SELECT * FROM csv_import.na;
+CALL unmake();
+-- a file in UTF-8 among others that are not: with a mark, it is read so; otherwise it is told
+CALL write_file('na1.csv', convert_to(E'id,name\n1,Zoë\n', 'WIN1252'));
+CALL write_file('na2.csv', convert_to(E'\uFEFFid,name\n2,Zoë\n', 'UTF8'));
+CALL write_file('na3.csv', convert_to(E'id,name\n3,Zoe\n', 'UTF8'));
+IMPORT FOREIGN SCHEMA regress_csv FROM SERVER csv INTO csv_import OPTIONS (pattern 'na*.csv', table 'na');
+SELECT * FROM csv_import.na;
+CALL unmake();
+CALL write_file('na3.csv', convert_to(E'id,name\n3,Zoë\n', 'UTF8'));
+IMPORT FOREIGN SCHEMA regress_csv FROM SERVER csv INTO csv_import OPTIONS (pattern 'na*.csv', table 'na');
+CALL unmake();
+SET client_encoding = 'LATIN1';
+IMPORT FOREIGN SCHEMA regress_csv LIMIT TO (na3) FROM SERVER csv INTO csv_import;
+SET client_encoding = 'UTF8';
+CALL unmake();
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/na?.csv';
 -- digits
 SELECT string_agg(to_char('2020-01-01'::date + i, 'YYYYMMDD,YYYYMMDD') || ',' || 20200101 + i, E'\n') AS days FROM generate_series(0, 40) i \gset
 CALL write_file('forms.csv', E't,order_id,n\n' || :'days');

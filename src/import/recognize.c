@@ -544,7 +544,8 @@ read_form(const CsvReadingRules *rules, const uint8_t *text, uint32 nbytes,
 				(nbytes >= 4 ? CSV_FACT_SPELT_OUT : 0);
 			return CSV_FORM_BOOLEAN;
 		}
-		return is_not_finite(text, nbytes) ? CSV_FORM_NOT_FINITE : CSV_FORM_TEXT;
+		return is_not_finite(text, nbytes) ? CSV_FORM_NOT_FINITE :
+			read_time(rules, text, nbytes, figures);
 	}
 	if (is_digit(first) || first == '-' || first == '.' || first == ',')
 	{
@@ -663,7 +664,8 @@ csv_cell_kind(const char *text, uint32 nbytes)
 	if (value.form == CSV_FORM_PARENTHESES &&
 		count_digits((const uint8_t *) text + 1, nbytes - 1) == nbytes - 2)
 		return CSV_CELL_CODE;
-	if (value.form >= CSV_FIRST_NUMBER && value.form != CSV_FORM_FORMULA)
+	if (value.form >= CSV_FIRST_NUMBER && value.form != CSV_FORM_FORMULA &&
+		value.form != CSV_FORM_ODD_DATE)
 		return CSV_CELL_NUMBER;
 	if (nbytes > MOST_BYTES)
 		return CSV_CELL_TEXT;

@@ -60,6 +60,7 @@ typedef enum CsvForm
 	CSV_FORM_MONTH_FIRST,
 	CSV_FORM_DAY_OR_MONTH_FIRST,
 	CSV_FORM_ORDERED,			/* the year stands first, or the month is a name */
+	CSV_FORM_ODD_DATE,			/* no date, but with the name of a month and a digit */
 
 	/* what looks like a number, but has no input function that reads it */
 	CSV_FORM_ZEROS,				/* leading zeros, or a plus sign: a code */
@@ -87,28 +88,31 @@ typedef enum CsvFact
 	CSV_FACT_FALSE = 1 << 1,
 	CSV_FACT_SPELT_OUT = 1 << 2,	/* true or false itself */
 
-	/* numbers */
-	CSV_FACT_BEYOND_INT4 = 1 << 3,	/* of whole numbers */
-	CSV_FACT_BEYOND_INT8 = 1 << 4,
-	CSV_FACT_BELOW = 1 << 5,	/* less than -99 */
-	CSV_FACT_NEGATIVE_GROUP = 1 << 6,	/* a sign, and sure separators of thousands */
-	CSV_FACT_LONG_UNGROUPED = 1 << 7,	/* four digits of a whole number without these */
-	CSV_FACT_ZERO_AT_END = 1 << 8,	/* of the decimals of an EITHER form */
-	CSV_FACT_CAPITAL_E = 1 << 9,
+	/* numbers, which no column has beside booleans */
+	CSV_FACT_BEYOND_INT4 = 1 << 0,	/* of whole numbers */
+	CSV_FACT_BEYOND_INT8 = 1 << 1,
+	CSV_FACT_BELOW = 1 << 2,	/* less than -99 */
+	CSV_FACT_NEGATIVE_GROUP = 1 << 3,	/* a sign, and sure separators of thousands */
+	CSV_FACT_LONG_UNGROUPED = 1 << 4,	/* four digits of a whole number without these */
+	CSV_FACT_ZERO_AT_END = 1 << 5,	/* of the decimals of an EITHER form */
+	CSV_FACT_CAPITAL_E = 1 << 6,
 
 	/* dates and timestamps in any form (when.c): one pattern reads one of each line */
-	CSV_FACT_YEAR_LAST = 1 << 10, CSV_FACT_YEAR_FIRST = 1 << 11, CSV_FACT_MONTH_NAME = 1 << 12,
-	CSV_FACT_HYPHEN = 1 << 13, CSV_FACT_SLASH = 1 << 14, CSV_FACT_DOT = 1 << 15,
-	CSV_FACT_BLANK = 1 << 16,
+	CSV_FACT_YEAR_LAST = 1 << 7, CSV_FACT_YEAR_FIRST = 1 << 8, CSV_FACT_MONTH_NAME = 1 << 9,
+	CSV_FACT_NAME_FIRST = 1 << 10,	/* a month's name, and not behind the day */
+	CSV_FACT_HYPHEN = 1 << 11, CSV_FACT_SLASH = 1 << 12, CSV_FACT_DOT = 1 << 13,
+	CSV_FACT_BLANK = 1 << 14, CSV_FACT_TIGHT = 1 << 15,
+	CSV_FACT_COMMA = 1 << 16,	/* a blank, then a comma and a blank */
 	CSV_FACT_SHORT_YEAR = 1 << 17, CSV_FACT_LONG_YEAR = 1 << 18,	/* two digits, four */
 	CSV_FACT_24_HOURS = 1 << 19, CSV_FACT_AM = 1 << 20, CSV_FACT_BLANK_AM = 1 << 21,
 	CSV_FACT_FRACTION_POINT = 1 << 22, CSV_FACT_FRACTION_COMMA = 1 << 23,
-	CSV_FACT_DATE_ALONE = 1 << 24,
-	CSV_FACT_SECONDS = 1 << 25,
-	CSV_FACT_T = 1 << 26,		/* between date and time */
-	CSV_FACT_UNPADDED = 1 << 27,	/* a day or month of one digit */
-	CSV_FACT_NOT_YEAR_FIRST = 1 << 28,	/* a year of two digits cannot be the first number */
-	CSV_FACT_DISPUTED = 1 << 29 /* a year of two digits may be of either century */
+	CSV_FACT_SHORT_NAME = 1 << 24, CSV_FACT_FULL_NAME = 1 << 25,	/* May is neither */
+	CSV_FACT_DATE_ALONE = 1 << 26,
+	CSV_FACT_SECONDS = 1 << 27,
+	CSV_FACT_UNPADDED = 1 << 28,	/* a day or month of one digit */
+	CSV_FACT_NOT_YEAR_FIRST = 1 << 29,	/* a year of two digits cannot be the first number */
+	CSV_FACT_DISPUTED = 1 << 30,	/* a year of two digits may be of either century */
+	CSV_FACT_T = CSV_FACT_AM | CSV_FACT_BLANK_AM	/* T before a time: no pattern has both */
 } CsvFact;
 
 /* numbers of a value; a column has the greatest of each, and the least as its complement */
@@ -224,13 +228,13 @@ extern int8 csv_missing_word(const CsvReadingRules *rules, const char *text, uin
 
 /*
  * Dates and times in other forms than ISO's (when.c): 31/12/2024, 12/31/2024 11:59 PM,
- * 31.12.2024, 31.12.24, 31-Dec-2024, 2024/12/31.
+ * 31.12.2024, 31.12.24, 31-Dec-2024, 31DEC2024, December 31, 2024, 2024/12/31.
  */
 
 /*
- * The form of a value: CSV_FORM_DAY_FIRST to CSV_FORM_ORDERED, or text if it is not a
- * date, or not plausible.  to_date() and to_timestamp() take all these values by
- * csv_when_pattern().
+ * The form of a value: CSV_FORM_DAY_FIRST to CSV_FORM_ORDERED, which to_date() and
+ * to_timestamp() take by csv_when_pattern(); or CSV_FORM_ODD_DATE or text, if it is not a date,
+ * or not plausible.
  */
 extern CsvForm csv_read_when(const uint8_t *text, uint32 nbytes, CsvFigures *figures);
 

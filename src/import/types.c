@@ -49,6 +49,8 @@
 /* thirty values of eight digits that are all dates are so by no accident */
 #define LEAST_DAYS	30
 
+#define SHORT_DATE_BYTES	7	/* "24-Sept" lacks the year or the day */
+
 /* first of a month or not: seen in more values than a month that is counted has */
 #define LEAST_MONTHS	13
 
@@ -427,7 +429,7 @@ find_null_values(CsvFindings *findings)
 #define LEAST_OTHERS	3
 
 #define ODD_NUMBERS		CSV_FORMS(CSV_FIRST_ODD_NUMBER, CSV_NUM_FORMS - 1)
-#define ALL_WHEN_FORMS	CSV_FORMS(CSV_FORM_DATE, CSV_LAST_WHEN)
+#define ALL_WHEN_FORMS	CSV_FORMS(CSV_FORM_DATE, CSV_FORM_ODD_DATE)
 
 /* forms that one type has */
 typedef struct Type
@@ -533,6 +535,12 @@ find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberR
 		csv_evidence_has(evidence, CSV_FORM_MONTH_FIRST))
 		return psprintf("%s has the day first, and %s the month",
 						shown(evidence, CSV_FORM_DAY_FIRST), shown(evidence, CSV_FORM_MONTH_FIRST));
+	odd = find_first(evidence, BIT(ODD_DATE), &last);
+	if (odd >= 0 && csv_evidence_all(evidence, ALL_WHEN_FORMS))
+		return psprintf(evidence->first[odd].nbytes <= SHORT_DATE_BYTES ?
+						"%s may be a month of a year, or a day of a month" :
+						"%s has the name of a month, in a form that is not recognized",
+						shown(evidence, odd));
 	when = find_first(evidence, CSV_WHEN_FORMS | BIT(DAYS), &last);
 	if (when >= 0 && csv_evidence_count(evidence, ALL_WHEN_FORMS) > 0 &&
 		csv_evidence_all(evidence, ALL_WHEN_FORMS | BIT(DAYS)))

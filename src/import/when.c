@@ -4,7 +4,7 @@
  *
  * Numbers of days and months have one or two digits, as do hours; years have four, or
  * two where the values leave no doubt of the order, or points or a month's name do; all
- * other numbers have two.
+ * other numbers have two.  Names of months are English, of three letters or in full.
  */
 #include "postgres.h"
 
@@ -26,6 +26,8 @@
 /* to_date() takes 69 for 2069; few dates are of those years, and many of 1969 */
 #define FIRST_DISPUTED_YEAR		30
 #define LAST_DISPUTED_YEAR		69
+
+#define MOST_ODD_BYTES		40	/* of a date in a form that no pattern reads */
 
 /* the rest of a value */
 typedef struct Rest
@@ -69,13 +71,16 @@ take_number(Rest *rest, uint32 most, int *number)
 	return n;
 }
 
-/* a month's name of three letters, as its number; how many letters there were */
+/* a month's name, whole or of three letters, as its number; how many letters there were */
 static uint32
-take_month(Rest *rest, int *number)
+take_month(Rest *rest, uint32 *facts, int *number)
 {
 	uint32_t	month = 0;
-	uint32		n = csv_scan_month(rest->text, rest->nbytes, false, &month);
+	uint32		n = csv_scan_month(rest->text, rest->nbytes, true, &month);
 
+	*facts |= n > 3 ? CSV_FACT_FULL_NAME : n == 0 ? CSV_FACT_SHORT_NAME : 0;
+	if (n == 0)
+		n = csv_scan_month(rest->text, rest->nbytes, false, &month);
 	*number = (int) month;
 	rest->text += n;
 	rest->nbytes -= n;
@@ -135,46 +140,64 @@ take_time(Rest rest, uint32 *facts)
 		(half == CSV_FACT_24_HOURS ? hour <= 23 : hour >= 1 && hour <= 12);
 }
 
-/* in the order of the facts from CSV_FACT_HYPHEN on */
+/* in the order of the facts from CSV_FACT_HYPHEN on; the end of the string is CSV_FACT_TIGHT */
 static const char separators[] = "-/. ";
 
-/* a date's three numbers */
+/* a date's three numbers; *second is the month if that is a name */
 static bool
 take_date(Rest *rest, uint32 *facts, int *first, int *second, int *year)
 {
-	uint32		ndigits = take_number(rest, 4, first);
-	const char	separator = take(rest);
-	const char *which = separator == '\0' ? NULL : strchr(separators, separator);
-	uint32		nsecond;
+	const bool	name_first = isalpha((unsigned char) peek(rest));
+	const uint32 nfirst = name_first ? take_month(rest, facts, second) :
+		take_number(rest, 4, first);
+	const char	separator = isalpha((unsigned char) peek(rest)) ? '\0' : take(rest);
+	const char *which = strchr(separators, separator);
+	uint32		ndigits;
 
-	if (which == NULL)
+	if (nfirst == 0 || which == NULL || (nfirst == 3 && !name_first))
 		return false;
-	*facts = CSV_FACT_HYPHEN << (which - separators);
-	if (ndigits == 4)
+	*facts |= CSV_FACT_HYPHEN << (which - separators);
+	if (nfirst == 4 && !name_first)
 	{
 		*facts |= CSV_FACT_YEAR_FIRST | CSV_FACT_LONG_YEAR;
 		*year = *first;
 		return separator != ' ' && take_number(rest, 2, first) > 0 &&
 			take(rest) == separator && take_number(rest, 2, second) > 0;
 	}
-	if (ndigits == 0 || ndigits > 2)
-		return false;
-	if (isalpha((unsigned char) peek(rest)))
+	*facts |= name_first ? CSV_FACT_NAME_FIRST :
+		isalpha((unsigned char) peek(rest)) ? CSV_FACT_MONTH_NAME : CSV_FACT_YEAR_LAST;
+	ndigits = (*facts & CSV_FACT_MONTH_NAME) != 0 ? take_month(rest, facts, second) :
+		separator == ' ' && !name_first ? 0 : take_number(rest, 2, name_first ? first : second);
+	*facts |= nfirst == 1 || ndigits == 1 ? CSV_FACT_UNPADDED : 0;
+	if (separator == ' ' && peek(rest) == ',')
 	{
-		*facts |= CSV_FACT_MONTH_NAME;
-		nsecond = take_month(rest, second);
+		*facts ^= CSV_FACT_BLANK | CSV_FACT_COMMA;
+		(void) take(rest);
 	}
-	else
-	{
-		*facts |= CSV_FACT_YEAR_LAST;
-		nsecond = separator == ' ' ? 0 : take_number(rest, 2, second);
-	}
-	if (nsecond == 0 || take(rest) != separator)
+	if (ndigits == 0 || (separator != '\0' && take(rest) != separator))
 		return false;
-	*facts |= ndigits == 1 || nsecond == 1 ? CSV_FACT_UNPADDED : 0;
 	ndigits = take_number(rest, 4, year);
 	*facts |= ndigits == 2 ? CSV_FACT_SHORT_YEAR : CSV_FACT_LONG_YEAR;
 	return ndigits == 4 || ndigits == 2;
+}
+
+/* does the name of a month stand there as a word, and a digit? */
+static bool
+has_month(Rest rest)
+{
+	bool		any_digit = false;
+	bool		any_month = false;
+	bool		in_word = false;
+	uint32		facts = 0;
+	int			month;
+
+	for (; rest.nbytes > 0; in_word = isalpha((unsigned char) take(&rest)))
+	{
+		any_month |= !in_word && take_month(&rest, &facts, &month) > 0 &&
+			!isalpha((unsigned char) peek(&rest));
+		any_digit |= isdigit((unsigned char) peek(&rest));
+	}
+	return any_digit && any_month;
 }
 
 static bool
@@ -188,7 +211,9 @@ CsvForm
 csv_read_when(const uint8_t *text, uint32 nbytes, CsvFigures *figures)
 {
 	Rest		rest = {text, nbytes};
-	uint32		facts;
+	const CsvForm other = nbytes <= MOST_ODD_BYTES && has_month(rest) ?
+		CSV_FORM_ODD_DATE : CSV_FORM_TEXT;
+	uint32		facts = 0;
 	int			first = 0;
 	int			second = 0;
 	int			year = 0;
@@ -197,13 +222,13 @@ csv_read_when(const uint8_t *text, uint32 nbytes, CsvFigures *figures)
 	bool		month_first;
 
 	if (nbytes < 6 || !take_date(&rest, &facts, &first, &second, &year))
-		return CSV_FORM_TEXT;
+		return other;
 	if ((facts & CSV_FACT_LONG_YEAR) != 0 && !is_plausible(year))
-		return CSV_FORM_TEXT;
+		return other;
 	if (rest.nbytes == 0)
 		facts |= CSV_FACT_DATE_ALONE;
 	else if (take(&rest) != ' ' || !take_time(rest, &facts))
-		return CSV_FORM_TEXT;
+		return other;
 	if ((facts & CSV_FACT_SHORT_YEAR) != 0)
 	{
 		if (year >= FIRST_DISPUTED_YEAR && year <= LAST_DISPUTED_YEAR)
@@ -215,9 +240,10 @@ csv_read_when(const uint8_t *text, uint32 nbytes, CsvFigures *figures)
 	/* leap years are the same in both centuries */
 	full_year = (facts & CSV_FACT_SHORT_YEAR) != 0 ? year + 2000 : year;
 	day_first = (facts & CSV_FACT_YEAR_FIRST) == 0 && is_date(full_year, second, first);
-	month_first = (facts & CSV_FACT_MONTH_NAME) == 0 && is_date(full_year, first, second);
+	month_first = (facts & (CSV_FACT_MONTH_NAME | CSV_FACT_NAME_FIRST)) == 0 &&
+		is_date(full_year, first, second);
 	if (!day_first && !month_first)
-		return CSV_FORM_TEXT;
+		return other;
 	figures->facts = facts;
 	figures->most[CSV_MOST_FIRST] = (uint32) first;
 	figures->most[CSV_LEAST_FIRST] = ~(uint32) first;
@@ -243,14 +269,14 @@ bool
 csv_when_is_one(uint32 facts)
 {
 	/* midnight may be left out, except for a clock of twelve hours */
-	return is_one(facts, CSV_FACT_YEAR_LAST, CSV_FACT_MONTH_NAME) &&
-		is_one(facts, CSV_FACT_HYPHEN, CSV_FACT_BLANK) &&
+	return is_one(facts, CSV_FACT_YEAR_LAST, CSV_FACT_NAME_FIRST) &&
+		is_one(facts, CSV_FACT_HYPHEN, CSV_FACT_COMMA) &&
+		is_one(facts, CSV_FACT_SHORT_NAME, CSV_FACT_FULL_NAME) &&
 		is_one(facts, CSV_FACT_SHORT_YEAR, CSV_FACT_LONG_YEAR) &&
 		is_one(facts, CSV_FACT_24_HOURS, CSV_FACT_BLANK_AM) &&
 		is_one(facts, CSV_FACT_FRACTION_POINT, CSV_FACT_FRACTION_COMMA) &&
 		((facts & CSV_FACT_DATE_ALONE) == 0 ||
-		 (facts & (CSV_FACT_AM | CSV_FACT_BLANK_AM)) == 0) &&
-		(facts & CSV_FACT_T) == 0;
+		 (facts & (CSV_FACT_AM | CSV_FACT_BLANK_AM)) == 0);
 }
 
 bool
@@ -267,18 +293,21 @@ char *
 csv_when_pattern(uint32 facts, bool day_first)
 {
 	const char *year = (facts & CSV_FACT_SHORT_YEAR) != 0 ? "YY" : "YYYY";
-	char		separator = '-';
+	const char *month = (facts & CSV_FACT_FULL_NAME) != 0 ? "Month" : "Mon";
+	const bool	name_first = (facts & CSV_FACT_NAME_FIRST) != 0;
+	const bool	comma = (facts & CSV_FACT_COMMA) != 0;
+	char		separator[] = {comma ? ' ' : '\0', '\0'};
 	const char *date;
 
 	for (int i = 0; separators[i] != '\0'; i++)
 		if ((facts & (CSV_FACT_HYPHEN << i)) != 0)
-			separator = separators[i];
+			separator[0] = separators[i];
 	if ((facts & CSV_FACT_YEAR_FIRST) != 0)
-		date = psprintf("%s%cMM%cDD", year, separator, separator);
+		date = psprintf("%s%sMM%sDD", year, separator, separator);
 	else
-		date = psprintf("%s%c%s%c%s", day_first ? "DD" : "MM", separator,
-						(facts & CSV_FACT_MONTH_NAME) != 0 ? "Mon" :
-						day_first ? "MM" : "DD", separator, year);
+		date = psprintf("%s%s%s%s%s%s", name_first ? month : day_first ? "DD" : "MM", separator,
+						(facts & CSV_FACT_MONTH_NAME) != 0 ? month :
+						day_first && !name_first ? "MM" : "DD", comma ? "," : "", separator, year);
 	if (!csv_when_has_time(facts))
 		return pstrdup(date);
 	return psprintf("%s %s:MI%s%s%s", date,
