@@ -139,7 +139,7 @@ SELECT read_plain('fffe2c310a322c320a');
 ALTER FOREIGN TABLE plain OPTIONS (DROP encoding, SET filename 'regress_csv/p*.csv');
 SELECT read_plain(:'zst1');
 ALTER FOREIGN TABLE plain OPTIONS (DROP filename, ADD program 'cat regress_csv/p.csv');
-SELECT read_plain(:'lz1');
+SELECT read_plain(:'lz1'), read_plain('fd377a585a000004e6d6b446');
 ALTER FOREIGN TABLE plain OPTIONS (DROP program, ADD filename 'regress_csv/p.csv', ADD compression 'none');
 SELECT read_plain(:'gz1'), read_plain(:'zst1'), read_plain(:'lz1'), read_plain(:'zip'), read_plain(:'utf16');
 -- UTF-16 in gzip
@@ -153,6 +153,18 @@ IMPORT FOREIGN SCHEMA "regress_csv/plain" FROM SERVER csv INTO csv_plain;
 IMPORT FOREIGN SCHEMA "regress_csv/plain" FROM SERVER csv INTO csv_plain OPTIONS (compression 'zstd');
 SELECT * FROM csv_plain.p;
 DROP SCHEMA csv_plain CASCADE;
+-- sniffing has no options
+CALL write_file('x.csv', decode('fd377a585a000004e6d6b446', 'hex'));
+SELECT * FROM csv_gpu_sniff('regress_csv/x.csv');
+CALL write_file('n.csv.gz', 'a,b');
+SELECT * FROM csv_gpu_sniff('regress_csv/n.csv.gz');
+SELECT * FROM csv_gpu_sniff('https://example.org/x.csv');
+SELECT * FROM csv_gpu_sniff('s3://bucket/*.csv');
+IMPORT FOREIGN SCHEMA "s3://bucket" FROM SERVER csv INTO public;
+ALTER FOREIGN TABLE plain OPTIONS (SET filename 'https://example.org/x.csv');
+SELECT * FROM plain;
+ALTER FOREIGN TABLE plain OPTIONS (SET filename 'https://example.org/*.csv');
+SELECT * FROM plain;
 
 -- sizes and statistics
 CREATE FOREIGN TABLE size (id int, name text) SERVER csv OPTIONS (filename 'regress_csv/a.csv.gz', header 'true');

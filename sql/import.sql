@@ -275,7 +275,11 @@ CALL write_file('unfit/long.csv', repeat('x', 1000000) || E'\n1\n');
 CALL write_file('unfit/unreadable.csv', E'a,b\n1,2\n');
 CALL write_file('unfit/utf32.csv', '\xfffe0000610000002c000000620000000a000000'::bytea);
 COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv/unfit && chmod 000 unreadable.csv && printf "a,b\n1,2\n" > "$(printf "n\344me.csv")" && mkdir "$(printf "d\344r.csv")" && ln -s loop.csv loop.csv';
-IMPORT FOREIGN SCHEMA "regress_csv/unfit" FROM SERVER csv INTO csv_import OPTIONS (max_record_size '64kB');
+IMPORT FOREIGN SCHEMA "regress_csv/unfit" EXCEPT (unreadable) FROM SERVER csv INTO csv_import OPTIONS (max_record_size '64kB');
+-- the HINT has the server's user
+\set VERBOSITY terse
+IMPORT FOREIGN SCHEMA "regress_csv/unfit" LIMIT TO (unreadable) FROM SERVER csv INTO csv_import;
+\set VERBOSITY default
 SELECT * FROM made;
 CALL unmake();
 -- but one that is asked for
@@ -290,6 +294,13 @@ COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && mkdir latin1 && printf
 IMPORT FOREIGN SCHEMA "regress_csv/latin1" FROM SERVER csv INTO csv_import;
 CALL unmake();
 IMPORT FOREIGN SCHEMA "regress_csv/latin1" FROM SERVER csv INTO csv_import OPTIONS (encoding 'LATIN1');
+CALL unmake();
+-- the first bad record is another; the detail is of a record that the hint is about
+COPY (SELECT 1 WHERE false) TO PROGRAM 'mkdir regress_csv/faults';
+COPY (SELECT 1 WHERE false) TO PROGRAM 'printf "id,name\n0\n1,\303\244\n2,\303\266\n3,\303\274\n4,\344\n5,\366\n" > regress_csv/faults/invalid.csv';
+CALL write_file('faults/misquoted.csv', E'id,name\n0\n1,"a,b"\n2,"c,d"\n3,"e,f"\n4,"g" h\n5,"i" j\n6,"k,l"\n');
+CALL write_file('faults/escaped.csv', E'id,name,n\n0\n1,a,1\n2,b,2\n3,c,3\n4,d\\,e,4\n5,f\\,g,5\n6,h,6\n7,i,7\n8,j,8\n');
+IMPORT FOREIGN SCHEMA "regress_csv/faults" FROM SERVER csv INTO csv_import;
 CALL unmake();
 
 -- privileges: those of whoever imports

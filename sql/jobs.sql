@@ -92,6 +92,12 @@ SELECT * FROM t;
 ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/j*.csv', DROP on_error);
 ALTER TABLE t ADD CONSTRAINT u UNIQUE (a) DEFERRABLE INITIALLY DEFERRED;
 SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('append');
+-- a job has no argument "columns"
+CREATE TABLE named (other int);
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('named', '* * * * *', 'f', 'named', 'append');
+SELECT error FROM csv_gpu_run_job('named');
+DELETE FROM csv_gpu_job WHERE job = 'named';
+DROP TABLE named;
 SET statement_timeout = '100ms';
 CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NEW; END $$;
 CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow();

@@ -83,6 +83,8 @@ ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/l?.csv');
 SELECT * FROM t;
 -- that the server may not read
 COPY (SELECT 1 WHERE false) TO PROGRAM 'chmod 0 regress_csv/s2.csv regress_csv/sub/b';
+-- the HINT has the server's user
+\set VERBOSITY terse
 ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/s2.csv');
 SELECT * FROM t;
 \echo :SQLSTATE
@@ -93,6 +95,7 @@ SELECT * FROM t;
 -- a pattern that leads into a directory which cannot be read answers nothing, rather than a part
 ALTER FOREIGN TABLE t OPTIONS (SET filename 'regress_csv/sub/*/*');
 SELECT * FROM t;
+\set VERBOSITY default
 COPY (SELECT 1 WHERE false) TO PROGRAM 'chmod 700 regress_csv/s2.csv regress_csv/sub/b';
 SELECT * FROM t;
 -- a device

@@ -102,10 +102,35 @@ PREPARE TRANSACTION 'p';
 ROLLBACK;
 CREATE FOREIGN TABLE readonly (a int) SERVER csv OPTIONS (filename 'regress_csv/plain.csv', writable 'false');
 INSERT INTO readonly VALUES (1);
+EXPLAIN INSERT INTO readonly VALUES (1);
 COPY readonly FROM stdin;
 1
 \.
 TRUNCATE readonly;
+-- by a partitioned table and a view; never without the option
+CREATE TABLE parted (a int) PARTITION BY LIST (a);
+ALTER TABLE parted ATTACH PARTITION readonly FOR VALUES IN (1);
+INSERT INTO parted VALUES (1);
+COPY parted FROM PROGRAM 'echo 1';
+ALTER TABLE parted DETACH PARTITION readonly;
+DROP TABLE parted;
+CREATE VIEW over AS SELECT * FROM readonly;
+INSERT INTO over VALUES (1);
+SELECT is_insertable_into FROM information_schema.tables WHERE table_name IN ('readonly', 'over');
+BEGIN;
+PREPARE into_readonly AS INSERT INTO readonly VALUES (1);
+SAVEPOINT s;
+EXECUTE into_readonly;
+ROLLBACK TO s;
+DEALLOCATE into_readonly;
+COMMIT;
+DROP VIEW over;
+CREATE FOREIGN TABLE programmed (a int) SERVER csv OPTIONS (program 'echo 1');
+INSERT INTO programmed VALUES (1);
+-- the HINT can be followed
+ALTER FOREIGN TABLE readonly OPTIONS (SET filename 'regress_csv/readonly.csv', SET writable 'true');
+INSERT INTO readonly VALUES (1);
+SELECT * FROM readonly;
 
 -- a generated column: nothing would compute it for the file's rows
 CREATE FOREIGN TABLE generated (a int, b int GENERATED ALWAYS AS (a + 1) STORED) SERVER csv

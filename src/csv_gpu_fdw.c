@@ -61,6 +61,8 @@ csv_gpu_fdw_handler(PG_FUNCTION_ARGS)
 	routine->AnalyzeForeignTable = csv_analyze_table;
 	routine->GetForeignUpperPaths = csv_get_upper_paths;
 	routine->IsForeignRelUpdatable = csv_is_updatable;
+	routine->BeginForeignModify = csv_begin_modify;
+	routine->BeginForeignInsert = csv_begin_insert;
 	routine->ExecForeignInsert = csv_exec_insert;
 	routine->ExecForeignTruncate = csv_exec_truncate;
 	routine->ImportForeignSchema = csv_import_foreign_schema;

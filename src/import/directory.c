@@ -22,6 +22,7 @@
 #include "table/option_value.h"
 #include "table/path.h"
 #include "table/source.h"
+#include "table/text.h"
 
 /*
  * No table has more keys, or more directories before its first file.  Links may make
@@ -103,7 +104,7 @@ hint_directory(const char *directory, int error)
 	if (error == ENOTDIR)
 		return errhint("Name the directory of the file, and the table of the file by LIMIT TO (...).");
 	if (error != ENOENT)
-		return 0;
+		return csv_hint_access(error, directory, "read", false);
 	if (strpbrk(directory, "*?[") != NULL)
 		return errhint("Name the directory, and the files by OPTIONS (pattern '...', table '...').");
 
@@ -111,7 +112,7 @@ hint_directory(const char *directory, int error)
 	if (strlen(directory) >= NAMEDATALEN - 1 - MAX_MULTIBYTE_CHAR_LEN)
 		return errhint("A schema's name has at most %d bytes; name longer paths by OPTIONS (directory '...').",
 					   NAMEDATALEN - 1);
-	return csv_hint_relative(directory);
+	return csv_hint_missing(directory, false);
 }
 
 /* the list of a name; NULL: none */
@@ -154,7 +155,7 @@ csv_list_directory(const char *directory, const List *suffixes)
 
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not open directory \"%s\": %m", directory),
+				 errmsg("could not open directory \"%s\": %m", csv_shown_filename(directory)),
 				 hint_directory(directory, error)));
 	}
 	while ((entry = ReadDir(dir, directory)) != NULL)

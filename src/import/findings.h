@@ -22,6 +22,13 @@ typedef struct CsvFoundColumn
 	bool		force_null;
 } CsvFoundColumn;
 
+/* bad records of one cause */
+typedef struct CsvFault
+{
+	int64		n;
+	char	   *first;			/* what the first was like */
+} CsvFault;
+
 /* an empty file has no columns */
 typedef struct CsvFindings
 {
@@ -40,15 +47,15 @@ typedef struct CsvFindings
 	char	   *thousands_separator;
 	bool		by_mark;		/* files' encodings differ, by their marks */
 	bool		header_varies;	/* files' headers differ */
-	int64		nskipped;		/* bad, whatever the types ... */
-	int64		ninvalid;		/* ... for bytes that the encoding does not have, ... */
-	int64		nzero;			/* ... zero bytes, ... */
-	int64		nmisquoted;		/* ... their quotes, ... */
-	int64		nescaped;		/* ... or fields, with a backslash before a delimiter */
+	int64		nskipped;		/* bad, whatever the types */
+	CsvFault	invalid;		/* for bytes that the encoding does not have, ... */
+	CsvFault	zero;			/* ... zero bytes, ... */
+	CsvFault	misquoted;		/* ... their quotes, ... */
+	CsvFault	escaped;		/* ... or fields, with a backslash before a delimiter */
 	bool		mostly_valid;	/* most characters beyond ASCII are of the encoding UTF8 */
 	bool		any_escape;		/* backslashes stand before letters, and none before another */
 	bool		any_joined;		/* a quoted value has lines that would be rows without quotes */
-	char	   *first_skipped;	/* what the first of them was like */
+	char	   *first_skipped;	/* what the first bad record was like */
 } CsvFindings;
 
 /* is an option of this name among them? */

@@ -50,12 +50,8 @@ typedef struct Import
 void
 csv_check_may_read_files(const char *what)
 {
-	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for %s", what),
-				 errdetail("Only roles with privileges of the \"%s\" role may read the server's files.",
-						   "pg_read_server_files")));
+	csv_check_role(ROLE_PG_READ_SERVER_FILES, psprintf("for %s", what),
+				   "read the server's files");
 }
 
 /* ---- a table ---- */

@@ -254,25 +254,36 @@ has_escaped_delimiter(const CsvTable *table, const CsvSkipped *skipped)
 		csv_sample_has(&record, psprintf("\\%c", table->reader.dialect.delimiter));
 }
 
+static char *
+describe(const CsvFindings *findings, const CsvSkipped *skipped)
+{
+	return MemoryContextStrdup(GetMemoryChunkContext((void *) findings),
+							   psprintf("Record %lld of \"%s\": %s.", (long long) skipped->record,
+										skipped->file, skipped->message));
+}
+
 /* a CsvSkippedFn */
 static bool
 note_skipped(void *arg, const CsvSkipped *skipped)
 {
 	CsvFindings *findings = arg;
+	CsvFault   *fault = NULL;
 
 	findings->nrecords++;
-	findings->ninvalid += skipped->code == CSV_ERROR_INVALID_UTF8;
-	findings->nzero += skipped->code == CSV_ERROR_NUL_BYTE;
-	findings->nmisquoted += skipped->code == CSV_ERROR_TEXT_AFTER_QUOTE ||
-		skipped->code == CSV_ERROR_UNTERMINATED_QUOTE;
-	findings->nescaped += skipped->code == CSV_ERROR_COLUMN_COUNT &&
-		has_escaped_delimiter(findings->table, skipped);
 	if (findings->nskipped++ == 0)
-		findings->first_skipped =
-			MemoryContextStrdup(GetMemoryChunkContext(findings),
-								psprintf("Record %lld of \"%s\": %s.",
-										 (long long) skipped->record,
-										 skipped->file, skipped->message));
+		findings->first_skipped = describe(findings, skipped);
+	if (skipped->code == CSV_ERROR_INVALID_UTF8)
+		fault = &findings->invalid;
+	else if (skipped->code == CSV_ERROR_NUL_BYTE)
+		fault = &findings->zero;
+	else if (skipped->code == CSV_ERROR_TEXT_AFTER_QUOTE ||
+			 skipped->code == CSV_ERROR_UNTERMINATED_QUOTE)
+		fault = &findings->misquoted;
+	else if (skipped->code == CSV_ERROR_COLUMN_COUNT &&
+			 has_escaped_delimiter(findings->table, skipped))
+		fault = &findings->escaped;
+	if (fault != NULL && fault->n++ == 0)
+		fault->first = describe(findings, skipped);
 	return true;
 }
 

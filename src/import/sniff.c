@@ -340,7 +340,7 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 	if (csv_is_given(options, "null_values"))
 		rules.missing = 0;
 	csv_observe_values(findings, &rules, import->sample_records);
-	if (findings->ninvalid > 0 && findings->table->file_encoding == PG_UTF8)
+	if (findings->invalid.n > 0 && findings->table->file_encoding == PG_UTF8)
 	{
 		CsvHighBytes counts = csv_look_for_high_bytes(findings->table);
 		const char *encoding = csv_encoding_of(&counts);

@@ -310,34 +310,40 @@ csv_tell_left_out(const CsvFindings *findings, const CsvGuess *guess)
 				 errhint("If they are data, set the options \"header_rows\", \"footer_rows\" or \"comment\".")));
 }
 
-/* a hint if most bad records have the same error; NULL: there is none */
+/* a hint if most bad records have the same error, or NULL; *detail: of a record with it */
 static char *
-likely_cause(const CsvFindings *findings)
+likely_cause(const CsvFindings *findings, const char **detail)
 {
 	const char *encoding = csv_encoding_name(findings->table);
 	const char *other = strcmp(encoding, "WIN1252") == 0 ? "LATIN1" : "WIN1252";
 
-	if (findings->ninvalid > findings->nskipped / 2 && findings->mostly_valid)
+	*detail = findings->invalid.first;
+	if (findings->invalid.n > findings->nskipped / 2 && findings->mostly_valid)
 		return psprintf("Other values beyond ASCII are valid in encoding \"%s\": correct these records, or make another table of files in another encoding.",
 						encoding);
-	if (findings->ninvalid > findings->nskipped / 2)
+	if (findings->invalid.n > findings->nskipped / 2)
 		return psprintf("If it is not in encoding \"%s\", set client_encoding to its own, such as %s, or add OPTIONS (encoding '%s') to IMPORT FOREIGN SCHEMA.",
 						encoding, other, other);
-	if (findings->nskipped == findings->nrecords && findings->nzero > findings->nskipped / 2)
+	*detail = findings->zero.first;
+	if (findings->nskipped == findings->nrecords && findings->zero.n > findings->nskipped / 2)
 		return "If it is in UTF-16, add OPTIONS (encoding 'UTF16LE') or OPTIONS (encoding 'UTF16BE') to IMPORT FOREIGN SCHEMA.";
-	if (findings->nmisquoted * 2 >= findings->nskipped && findings->nmisquoted > 0 &&
+	*detail = findings->misquoted.first;
+	if (findings->misquoted.n * 2 >= findings->nskipped && findings->misquoted.n > 0 &&
 		!findings->table->reader.dialect.lenient)
 		return "If quotes in values are not doubled, add OPTIONS (quoting 'lenient') to IMPORT FOREIGN SCHEMA.";
-	if (findings->nescaped > findings->nskipped / 2)
+	*detail = findings->escaped.first;
+	if (findings->escaped.n > findings->nskipped / 2)
 		return psprintf("If a backslash before a delimiter makes it part of a value, add OPTIONS (format 'text', delimiter %s) to IMPORT FOREIGN SCHEMA.",
 						quote_literal_cstr(findings->table->delimiter));
+	*detail = findings->first_skipped;
 	return NULL;
 }
 
 void
 csv_found_errors(const CsvFindings *findings, const char *consequence, bool any)
 {
-	char	   *cause = likely_cause(findings);
+	const char *detail;
+	char	   *cause = likely_cause(findings, &detail);
 
 	if (!any && cause == NULL)
 		return;
@@ -346,6 +352,6 @@ csv_found_errors(const CsvFindings *findings, const char *consequence, bool any)
 					(long long) findings->nskipped,
 					(long long) findings->nrecords,
 					findings->table->filename, consequence),
-			 errdetail_internal("%s", findings->first_skipped),
+			 errdetail_internal("%s", detail),
 			 cause != NULL ? errhint("%s", cause) : 0));
 }

@@ -88,9 +88,7 @@ refresh_identity(const CsvGrowth *growth, GrowingFile *file)
 	struct stat st;
 
 	if (fstat(growth->fd, &st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", file->name)));
+		csv_fail_on_file("could not stat file \"%s\": %m", file->name, "read");
 	if ((uint64) st.st_ino != file->identity.inode)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -103,14 +101,7 @@ open_for_look(CsvGrowth *growth, GrowingFile *file)
 {
 	growth->fd = OpenTransientFile(file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (growth->fd < 0)
-	{
-		int			error = errno;
-
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m", file->name),
-				 csv_hint_unreadable(error, file->name)));
-	}
+		csv_fail_on_file("could not open file \"%s\" for reading: %m", file->name, "read");
 	refresh_identity(growth, file);
 }
 
@@ -180,9 +171,7 @@ list_files(CsvGrowth *growth)
 		{
 			if (errno == ENOENT)
 				continue;
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not stat file \"%s\": %m", names[i])));
+			csv_fail_on_file("could not stat file \"%s\": %m", names[i], "read");
 		}
 		if (!S_ISREG(st.st_mode))
 			ereport(ERROR,
@@ -402,7 +391,7 @@ report_rewritten(const GrowingFile *file)
 			 errdetail("It was loaded up to byte %llu, behind record %llu.",
 					   (unsigned long long) position->bytes.nbytes,
 					   (unsigned long long) position->place.records),
-			 errhint("With mode => 'new_records', on_rewrite => 'restart' loads it from its beginning, and 'skip' from its end.")));
+			 errhint("csv_gpu_load() with mode => 'new_records' and on_rewrite => 'restart' loads it from its beginning, and with 'skip' from its end.")));
 }
 
 /*

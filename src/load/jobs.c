@@ -169,9 +169,7 @@ file_identity(const char *filename)
 	struct stat st;
 
 	if (stat(filename, &st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", filename)));
+		csv_fail_on_file("could not stat file \"%s\": %m", filename, "read");
 	identity = csv_file_identity(&st);
 	return format_identity(&identity);
 }

@@ -203,7 +203,7 @@ is_source_column(TupleDesc source, int i)
 
 /* by name: each of the source's columns must have a namesake */
 static void
-map_by_name(CsvMapping *mapping, Relation source, Relation target)
+map_by_name(CsvMapping *mapping, Relation source, Relation target, bool of_job)
 {
 	TupleDesc	tupdesc = RelationGetDescr(source);
 
@@ -222,6 +222,7 @@ map_by_name(CsvMapping *mapping, Relation source, Relation target)
 					 errmsg("column \"%s\" of \"%s\" does not exist in \"%s\"",
 							name, RelationGetRelationName(source),
 							RelationGetRelationName(target)),
+					 of_job ? errhint("Give the columns of both tables the same names.") :
 					 errhint("Name the target's columns in the argument \"columns\", in the order of the source's; NULL leaves one out.")));
 		map_column(mapping, tupdesc, i + 1, target, to);
 	}
@@ -875,7 +876,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->target = csv_insert_open(request->target);
 	if (request->columns == NULL)
 		map_by_name(&load->mapping, load->source,
-					csv_insert_relation(load->target));
+					csv_insert_relation(load->target), request->of_job);
 	else
 		map_by_order(&load->mapping, load->source,
 					 csv_insert_relation(load->target), request->columns);

@@ -32,6 +32,8 @@
 #include "compat.h"
 #include "output/hidden.h"
 #include "table/fingerprint.h"
+#include "table/listing.h"
+#include "table/option.h"
 #include "table/release.h"
 #include "table/text.h"
 
@@ -82,7 +84,7 @@ void
 csv_warn_at_end(const char *message, const char *path)
 {
 	int			error = errno;
-	char	   *name = csv_shown_filename(pstrdup(path));
+	char	   *name = csv_shown_filename(path);
 
 	errno = error;
 	ereport(csv_level_at_end(),
@@ -640,19 +642,19 @@ Datum
 csv_gpu_leftovers(PG_FUNCTION_ARGS)
 {
 	char	   *directory;
+	DIR		   *dir;
 
 	csv_begin_function(fcinfo, "strict text boolean -> setof text bigint text");
 	directory = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	if (!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for function %s", "csv_gpu_leftovers"),
-				 errdetail("Only roles with privileges of the \"%s\" role may call this function.",
-						   "pg_write_server_files")));
+	csv_check_role(ROLE_PG_WRITE_SERVER_FILES, "for function csv_gpu_leftovers",
+				   "call this function");
 	/* a standby does not know which transactions run */
 	PreventCommandDuringRecovery("csv_gpu_leftovers()");
 	canonicalize_path(directory);
-	find_leftovers(AllocateDir(directory), directory, PG_GETARG_BOOL(1),
+	dir = AllocateDir(directory);
+	if (dir == NULL)
+		csv_fail_on_file("could not open directory \"%s\": %m", directory, "read");
+	find_leftovers(dir, directory, PG_GETARG_BOOL(1),
 				   (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;
 }

@@ -16,7 +16,9 @@
 #include "output/sink.h"
 #include "reader/crew.h"
 #include "table/library.h"
+#include "table/listing.h"
 #include "table/path.h"
+#include "table/text.h"
 
 /* directories need not be readable, where there is this flag */
 #ifndef O_PATH
@@ -256,16 +258,12 @@ csv_sink_open(CsvSink *sink, const char *name, const CsvPlace *place, int flags)
 		(fstat(sink->fd, &st) != 0 || st.st_dev != place->dev || st.st_ino != place->ino))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("directory \"%s\" is no longer the same", directory)));
+				 errmsg("directory \"%s\" is no longer the same", csv_shown_filename(directory))));
 	if (sink->fd < 0 ||
 		!open_in_place(sink, place != NULL ? flags | O_NOFOLLOW | O_NONBLOCK : flags))
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for writing: %m", name)));
+		csv_fail_on_file("could not open file \"%s\" for writing: %m", name, "write");
 	if (fstat(sink->fd, &st) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", name)));
+		csv_fail_on_file("could not stat file \"%s\": %m", name, "write");
 	sink->nbytes = st.st_size;
 }
 
@@ -282,9 +280,7 @@ csv_sink_write(CsvSink *sink, const char *bytes, size_t n)
 		if (written == 0)
 			errno = ENOSPC;
 		if (written <= 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not write to file \"%s\": %m", sink->name)));
+			csv_fail_on_file("could not write to file \"%s\": %m", sink->name, "write");
 		sink->nbytes += written;
 		bytes += written;
 		n -= (size_t) written;
@@ -295,11 +291,7 @@ void
 csv_sink_close(CsvSink *sink, bool sync)
 {
 	if (sync && pg_fsync(sink->fd) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not fsync file \"%s\": %m", sink->name)));
+		csv_fail_on_file("could not fsync file \"%s\": %m", sink->name, "write");
 	if (CloseTransientFile(sink->fd) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not close file \"%s\": %m", sink->name)));
+		csv_fail_on_file("could not close file \"%s\": %m", sink->name, "write");
 }

@@ -36,6 +36,7 @@
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "storage/fd.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -272,15 +273,7 @@ check_access(const CsvTable *table, bool is_pattern)
 
 	if (access(is_file ? table->filename : directory,
 			   is_file ? W_OK : W_OK | X_OK) != 0)
-	{
-		bool		is_missing = errno == ENOENT;
-
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for writing: %m", table->filename),
-				 is_missing ? errhint("The directory must exist.") :
-				 errhint("The file is written by the server process, as the operating system user that it runs as.")));
-	}
+		csv_fail_on_file("could not open file \"%s\" for writing: %m", table->filename, "write");
 }
 
 /* ERROR if rows cannot be written; in the current memory context, which becomes its own */
@@ -411,6 +404,36 @@ begin(Oid relid, bool truncates)
 
 /* ---- callbacks of the executor ---- */
 
+/* for ereport() */
+static int
+hint_writable(Relation relation)
+{
+	return csv_table_get(RelationGetRelid(relation))->program != NULL ? 0 :
+		errhint("Set the option \"writable\" of the table to \"true\".");
+}
+
+/* the executor's ERROR, with a HINT */
+void
+csv_begin_modify(ModifyTableState *state, ResultRelInfo *result, List *fdw_private,
+				 int subplan, int flags)
+{
+	Relation	relation = result->ri_RelationDesc;
+
+	if (!csv_table_is_writable(RelationGetRelid(relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("foreign table \"%s\" does not allow inserts",
+						RelationGetRelationName(relation)),
+				 hint_writable(relation)));
+}
+
+void
+csv_begin_insert(ModifyTableState *state, ResultRelInfo *result)
+{
+	csv_begin_modify(state, result, NIL, 0, 0);
+}
+
+/* a table that an INSERT has locked is left to the callbacks above */
 int
 csv_is_updatable(Relation relation)
 {
@@ -419,7 +442,8 @@ csv_is_updatable(Relation relation)
 	/* nothing would compute the column for rows that are read */
 	if (constraints != NULL && constraints->has_generated_stored)
 		return 0;
-	return csv_table_is_writable(RelationGetRelid(relation)) ? 1 << CMD_INSERT : 0;
+	return csv_table_is_writable(RelationGetRelid(relation)) ||
+		CheckRelationLockedByMe(relation, RowExclusiveLock, false) ? 1 << CMD_INSERT : 0;
 }
 
 /* context of an ERROR; COPY has its own */
@@ -500,7 +524,8 @@ csv_exec_truncate(List *relations, DropBehavior behavior, bool restart_sequences
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot truncate foreign table \"%s\"",
-							RelationGetRelationName(relation))));
+							RelationGetRelationName(relation)),
+					 hint_writable(relation)));
 		(void) begin(RelationGetRelid(relation), true);
 	}
 }
@@ -518,12 +543,8 @@ csv_gpu_take_over(PG_FUNCTION_ARGS)
 
 	csv_begin_function(fcinfo, "strict regclass -> void");
 	relid = PG_GETARG_OID(0);
-	if (!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for function %s", "csv_gpu_take_over"),
-				 errdetail("Only roles with privileges of the \"%s\" role may call this function.",
-						   "pg_write_server_files")));
+	csv_check_role(ROLE_PG_WRITE_SERVER_FILES, "for function csv_gpu_take_over",
+				   "call this function");
 	PreventCommandDuringRecovery("csv_gpu_take_over()");
 	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE || !csv_is_csv_table(relid) ||
 		!csv_table_is_writable(relid))
@@ -717,9 +738,7 @@ write_new_file(Write *write)
 	put_rows(write, &sink, true, false);
 	csv_sink_close(&sink, true);
 	if (fsync_fname_ext(directory, true, true, WARNING) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not fsync directory \"%s\": %m", directory)));
+		csv_fail_on_file("could not fsync directory \"%s\": %m", directory, "write");
 }
 
 /* of a plain file that is there */
@@ -761,9 +780,7 @@ append_to_file(Write *write)
 	csv_sink_open(&write->sink, write->filename, NULL, O_CREAT | O_APPEND | O_NONBLOCK);
 	write->is_open = realpath(write->filename, write->real_name) != NULL;
 	if (fstat(write->sink.fd, &write->before) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", write->filename)));
+		csv_fail_on_file("could not stat file \"%s\": %m", write->filename, "write");
 	check_is_regular(write);
 	/* the header takes the place of an empty line */
 	if (form.is_blank && write->before.st_size == size && ftruncate(write->sink.fd, 0) == 0)

@@ -11,6 +11,9 @@
 #include "utils/relcache.h"
 
 extern int	csv_is_updatable(Relation relation);
+extern void csv_begin_modify(ModifyTableState *state, ResultRelInfo *result, List *fdw_private,
+							 int subplan, int flags);
+extern void csv_begin_insert(ModifyTableState *state, ResultRelInfo *result);
 extern TupleTableSlot *csv_exec_insert(EState *estate, ResultRelInfo *result,
 									   TupleTableSlot *slot, TupleTableSlot *plan_slot);
 extern void csv_exec_truncate(List *relations, DropBehavior behavior,

@@ -41,6 +41,7 @@ struct CsvDecompressor
 	CsvReadFn	read;
 	CsvSeekFn	seek;
 	void	   *arg;
+	bool		has_options;
 	CsvCompression compression;
 	const char *name;
 	CsvCodec   *codec;			/* NULL: none is open */
@@ -170,9 +171,11 @@ csv_begins_compressed(const uint8_t *bytes, size_t nbytes)
 }
 
 void
-csv_check_not_compressed(const char *name, const uint8_t *bytes, size_t nbytes)
+csv_check_not_compressed(const CsvTable *table, const char *name, const uint8_t *bytes,
+						 size_t nbytes)
 {
 	int			i = find_magic(bytes, nbytes);
+	bool		is_read = i >= 0 && formats[i].compression != CSV_COMPRESSION_AUTO;
 
 	if (i < 0)
 		return;
@@ -184,7 +187,14 @@ csv_check_not_compressed(const char *name, const uint8_t *bytes, size_t nbytes)
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 			 errmsg("\"%s\" is compressed by %s", name, formats[i].name),
-			 formats[i].compression != CSV_COMPRESSION_AUTO ?
+			 table->program != NULL ?
+			 errhint(is_read ? "Set the option \"compression\" of the table to \"%s\"." :
+					 "Add \"| %s -dc\" to the program.", formats[i].name) :
+			 !OidIsValid(table->relid) ?
+			 (is_read ? errhint("Give the file the suffix \"%s\", or add OPTIONS (compression '%s') to IMPORT FOREIGN SCHEMA.",
+								formats[i].suffix, formats[i].name) :
+			  errhint("Decompress the file.")) :
+			 is_read ?
 			 errhint("Set the option \"compression\" of the table to \"%s\", or give the file the suffix \"%s\".",
 					 formats[i].name, formats[i].suffix) :
 			 errhint("Decompress the file, or set the option \"program\" of the table instead of \"filename\": '%s -dc ...'.",
@@ -273,13 +283,14 @@ release_decompressor(void *arg)
 }
 
 CsvDecompressor *
-csv_decompressor_create(CsvReadFn read, CsvSeekFn seek, void *arg)
+csv_decompressor_create(CsvReadFn read, CsvSeekFn seek, void *arg, bool has_options)
 {
 	CsvDecompressor *decompressor = palloc0(sizeof(CsvDecompressor));
 
 	decompressor->read = read;
 	decompressor->seek = seek;
 	decompressor->arg = arg;
+	decompressor->has_options = has_options;
 	decompressor->callback.func = release_decompressor;
 	decompressor->callback.arg = decompressor;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext,
@@ -445,8 +456,9 @@ fail(const CsvDecompressor *decompressor)
 					decompressor->name, decompressor->failure),
 			 errdetail("At byte offset %llu of the compressed file.",
 					   (unsigned long long) decompressor->offset),
-			 at_header && !decompressor->at_end ?
-			 errhint("If the file is not compressed, set the option \"compression\" of the table to \"none\".") : 0));
+			 !at_header || decompressor->at_end ? 0 : !decompressor->has_options ?
+			 errhint("If the file is not compressed, rename it.") :
+			 errhint("If the file is not compressed, set the option \"compression\" of the table to \"none\".")));
 }
 
 /* reads a regular file in the same pieces, wherever reading begins */

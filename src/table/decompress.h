@@ -29,8 +29,8 @@ extern CsvCompression csv_file_compression(const CsvTable *table, const char *na
  * CSV it would have no rows, or nonsense.  Ten bytes are always enough; fewer may not
  * be.
  */
-extern void csv_check_not_compressed(const char *name, const uint8_t *bytes,
-									 size_t nbytes);
+extern void csv_check_not_compressed(const CsvTable *table, const char *name,
+									 const uint8_t *bytes, size_t nbytes);
 
 /* does it?  For files that are written */
 extern bool csv_begins_compressed(const uint8_t *bytes, size_t nbytes);
@@ -55,10 +55,10 @@ extern void csv_compression_prepare(CsvCompression compression, const char *name
  * Creates a decompressor, in the current memory context, for any number of files in
  * turn.  Deleting the context releases the memory of the libraries.  `read` delivers
  * compressed bytes and may raise an ERROR.  `seek` sets the offset at which `read`
- * continues; it is called for regular files only.
+ * continues; it is called for regular files only.  has_options: hints may name some.
  */
 extern CsvDecompressor *csv_decompressor_create(CsvReadFn read, CsvSeekFn seek,
-												void *arg);
+												void *arg, bool has_options);
 
 /*
  * Begins a file.  `name` is for messages, and must outlive the file.  ERROR if this

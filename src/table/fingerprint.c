@@ -13,6 +13,7 @@
 
 #include "table/fingerprint.h"
 #include "table/interrupts.h"
+#include "table/listing.h"
 
 #define READ_BYTES	(256 * 1024)
 
@@ -29,9 +30,7 @@ read_exactly(int file, const char *name, uint8 *bytes, size_t nbytes, uint64 off
 		if (nread < 0 && errno == EINTR)
 			continue;
 		if (nread < 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read from file \"%s\": %m", name)));
+			csv_fail_on_file("could not read from file \"%s\": %m", name, "read");
 		bytes += nread;
 		nbytes -= (size_t) nread;
 		offset += (uint64) nread;

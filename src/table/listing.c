@@ -8,12 +8,15 @@
 #include <fnmatch.h>
 #include <glob.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "common/username.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 
 #include "table/decompress.h"
 #include "table/listing.h"
+#include "table/path.h"
 #include "table/text.h"
 
 /* a directory of a pattern that could not be read */
@@ -68,23 +71,49 @@ csv_prefer_pattern(CsvTable *table, int elevel)
 }
 
 int
-csv_hint_relative(const char *path)
+csv_hint_missing(const char *path, bool takes_program)
 {
+	char	   *directory = pstrdup(path);
+	const char *rest;
+
 	if (path[0] == '~')
 		return errhint("\"~\" is a character like any other: write the path of the home directory.");
 	if (strstr(path, "://") != NULL)
-		return errhint("Files are named by their paths on the server; the option \"program\" reads what another program fetches.");
-	return is_absolute_path(path) ? 0 :
-		errhint("A relative path begins at the server's data directory.");
+		return takes_program ?
+			errhint("Files are named by their paths on the server; the option \"program\" reads what another program fetches.") :
+			errhint("Files are named by their paths on the server.");
+	if (!is_absolute_path(path))
+		return errhint("A relative path begins at the server's data directory.");
+	do
+		get_parent_directory(directory);
+	while (access(directory, F_OK) != 0);
+	rest = path + strlen(directory);
+	rest += strspn(rest, "/");
+	return errhint("The server's machine has the directory \"%s\", but not \"%s\" in it.",
+				   csv_shown_filename(directory),
+				   csv_shown_filename(pnstrdup(rest, strcspn(rest, "/"))));
 }
 
 int
-csv_hint_unreadable(int error, const char *path)
+csv_hint_access(int error, const char *path, const char *right, bool takes_program)
 {
-	if (error == ENOENT && !is_absolute_path(path))
-		return csv_hint_relative(path);
-	return error == ENOENT || error == EACCES ?
-		errhint("The file is read by the server process, as the operating system user that it runs as.") : 0;
+	char	   *failure;
+	const char *user = get_user_name(&failure);
+
+	return error == ENOENT ? csv_hint_missing(path, takes_program) : error != EACCES ? 0 :
+		errhint("The server runs as operating system user \"%s\", who must be allowed to %s it, and to search the directories above it.",
+				user != NULL ? user : failure, right);
+}
+
+void
+csv_fail_on_file(const char *message, const char *path, const char *right)
+{
+	int			error = errno;
+
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg(message, csv_shown_filename(path)),
+			 csv_hint_access(error, path, right, false)));
 }
 
 static int
@@ -203,10 +232,7 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 					(errcode(ERRCODE_OUT_OF_MEMORY),
 					 errmsg("out of memory")));
 		errno = glob_failure.error;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open directory \"%s\": %m",
-						csv_shown_filename(path))));
+		csv_fail_on_file("could not open directory \"%s\": %m", path, "read");
 	}
 
 	*nnames = 0;

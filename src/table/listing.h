@@ -20,11 +20,19 @@ extern bool csv_is_pattern(const CsvTable *table);
  */
 extern bool csv_matches_pattern(const CsvTable *table, const char *filename);
 
-/* for ereport(): a hint, if a relative path, or "~", may be a mistake */
-extern int	csv_hint_relative(const char *path);
+/*
+ * For ereport(): a hint about a path that leads to no file.  takes_program: the caller
+ * knows the option "program".
+ */
+extern int	csv_hint_missing(const char *path, bool takes_program);
 
-/* for errors, errno, about a file that cannot be read; path: the name it is opened by */
-extern int	csv_hint_unreadable(int error, const char *path);
+/* about errors, errno, of a path that cannot be opened to "read" or "write" */
+extern int	csv_hint_access(int error, const char *path, const char *right,
+							bool takes_program);
+
+/* ERROR with errno and this hint; the message has the path, as text, in place of "%s" */
+extern void csv_fail_on_file(const char *message, const char *path, const char *right)
+	__attribute__((noreturn));
 
 /*
  * For a job: reads the name as a pattern even if a file has exactly that name, and

@@ -46,16 +46,27 @@
 #define DEFAULT_MAX_RECORD_BYTES	(16 * 1024 * 1024)
 #define DEFAULT_NOTICE_LIMIT		10
 
-static void
-check_may_set(const DefElem *def, Oid role, const char *role_name)
+void
+csv_check_role(Oid role, const char *denied, const char *deed)
 {
-	if (!has_privs_of_role(GetUserId(), role))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to set the \"%s\" option of a csv_gpu_fdw foreign table",
-						def->defname),
-				 errdetail("Only roles with privileges of the \"%s\" role may set this option.",
-						   role_name)));
+	const char *name;
+
+	if (has_privs_of_role(GetUserId(), role))
+		return;
+	name = GetUserNameFromId(role, false);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied %s", denied),
+			 errdetail("Only roles with privileges of the \"%s\" role may %s.", name, deed),
+			 errhint("A superuser can run: GRANT %s TO %s;", name,
+					 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+}
+
+static void
+check_may_set(const DefElem *def, Oid role)
+{
+	csv_check_role(role, psprintf("to set the \"%s\" option of a csv_gpu_fdw foreign table",
+								  def->defname), "set this option");
 }
 
 static void
@@ -734,14 +745,11 @@ csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 		 * columns must not be able to name the input.
 		 */
 		if (strcmp(def->defname, "filename") == 0)
-			check_may_set(def, ROLE_PG_READ_SERVER_FILES,
-						  "pg_read_server_files");
+			check_may_set(def, ROLE_PG_READ_SERVER_FILES);
 		else if (strcmp(def->defname, "program") == 0)
-			check_may_set(def, ROLE_PG_EXECUTE_SERVER_PROGRAM,
-						  "pg_execute_server_program");
+			check_may_set(def, ROLE_PG_EXECUTE_SERVER_PROGRAM);
 		else if (strcmp(def->defname, "writable") == 0 && defGetBoolean(def))
-			check_may_set(def, ROLE_PG_WRITE_SERVER_FILES,
-						  "pg_write_server_files");
+			check_may_set(def, ROLE_PG_WRITE_SERVER_FILES);
 		csv_option_parse(option, catalog == AttributeRelationId ? (void *) &column : &table_options,
 					 def);
 	}

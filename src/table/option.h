@@ -47,6 +47,12 @@ extern void csv_import_options(List *options, CsvImportOptions *import);
 /* do the file's name and the table's options determine the column's value? */
 extern bool csv_is_of_file(const CsvTableColumn *column);
 
+/*
+ * ERROR "permission denied ..." if the user has not the rights of a role, which are
+ * needed for a deed ("write files").
+ */
+extern void csv_check_role(Oid role, const char *denied, const char *deed);
+
 /* may rows be inserted into the foreign table? */
 extern bool csv_table_is_writable(Oid foreigntableid);
 

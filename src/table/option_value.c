@@ -105,10 +105,12 @@ csv_option_size(DefElem *def, int64 max)
 	char	   *value = defGetString(def);
 	const char *hint = NULL;
 	double		result = 0;
-
 	/* parse_int() would report its own limit as the cause */
-	if (!parse_real(value, &result, GUC_UNIT_BYTE, &hint) ||
-		(result = rint(result)) < 1 || result > (double) max)
+	bool		is_size = parse_real(value, &result, GUC_UNIT_BYTE, &hint);
+
+	if (!is_size && hint == NULL)
+		hint = "Write a number of bytes, or a number with a unit, such as \"64MB\".";
+	if (!is_size || (result = rint(result)) < 1 || result > (double) max)
 		csv_refuse_value(def->defname, value,
 						 psprintf("The value must be between 1 and %lld bytes.",
 								  (long long) max), hint == NULL ? NULL : _(hint));

@@ -186,7 +186,7 @@ csv_source_choose_file(CsvTable *table, const char *filename)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("\"%s\" is no file of foreign table \"%s\"",
-						filename, table->name),
+						csv_shown_filename(filename), table->name),
 				 errhint("csv_gpu_files() lists the files of a table.")));
 	table->filename = pstrdup(filename);
 	/* the name may itself contain wildcards */
@@ -204,7 +204,7 @@ find_some_files(const CsvTable *table, char ***names, int *nnames)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file matches \"%s\"", table->filename),
-				 csv_hint_relative(table->filename)));
+				 csv_hint_missing(table->filename, OidIsValid(table->relid))));
 }
 
 bool
@@ -537,9 +537,7 @@ read_first(const CsvSource *source, uint8_t *bytes, size_t nbytes)
 		nread = pread(source->fd, bytes, nbytes, 0);
 	while (nread < 0 && errno == EINTR);
 	if (nread < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read from file \"%s\": %m", source->name)));
+		csv_fail_on_file("could not read from file \"%s\": %m", source->name, "read");
 	return (size_t) nread;
 }
 
@@ -609,9 +607,7 @@ static void
 acquire_descriptor(const char *name)
 {
 	if (!AcquireExternalFD())
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m", name)));
+		csv_fail_on_file("could not open file \"%s\" for reading: %m", name, "read");
 }
 
 /* ERROR with errno; path: the name by which the file is opened */
@@ -624,7 +620,7 @@ fail_to_open(const CsvSource *source, const char *path)
 			(errcode_for_file_access(),
 			 errmsg("could not open file \"%s\" for reading: %m",
 					source->name),
-			 csv_hint_unreadable(error, path)));
+			 csv_hint_access(error, path, "read", OidIsValid(source->table->relid))));
 }
 
 void
@@ -653,9 +649,7 @@ open_path(CsvSource *source, const char *path)
 	}
 	/* after an error from here on, the reset callback closes the file */
 	if (fstat(source->fd, &source->opened) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not stat file \"%s\": %m", source->name)));
+		csv_fail_on_file("could not stat file \"%s\": %m", source->name, "read");
 	return true;
 }
 
@@ -957,7 +951,7 @@ examine_head(CsvSource *source)
 {
 	if (!source->is_compressed &&
 		source->table->compression == CSV_COMPRESSION_AUTO)
-		csv_check_not_compressed(source->name, source->head, source->nhead);
+		csv_check_not_compressed(source->table, source->name, source->head, source->nhead);
 	source->conversion = begin_conversion(source);
 	source->at_start = false;
 }
@@ -1074,7 +1068,8 @@ begin_decompression(CsvSource *source)
 			MemoryContextSwitchTo(GetMemoryChunkContext(source));
 
 		source->decompressor = csv_decompressor_create(read_descriptor, seek,
-													   source);
+													   source,
+													   OidIsValid(source->table->relid));
 		MemoryContextSwitchTo(outer);
 	}
 	csv_decompressor_begin(source->decompressor, compression, source->name,

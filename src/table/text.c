@@ -188,15 +188,15 @@ is_valid(const char *filename)
 }
 
 char *
-csv_shown_filename(char *filename)
+csv_shown_filename(const char *filename)
 {
-	return is_valid(filename) ? filename :
+	return is_valid(filename) ? unconstify(char *, filename) :
 		csv_valid_text(GetDatabaseEncoding(), filename, strlen(filename),
 					   MaxAllocSize);
 }
 
 bool
-csv_check_filename(int elevel, char *filename)
+csv_check_filename(int elevel, const char *filename)
 {
 	if (is_valid(filename))
 		return true;

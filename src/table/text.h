@@ -18,13 +18,13 @@ extern char *csv_valid_text(int encoding, const char *bytes, uint64 nbytes,
  * need not be valid text.  Returns the argument if it is valid, otherwise a string in
  * the current memory context.
  */
-extern char *csv_shown_filename(char *filename);
+extern char *csv_shown_filename(const char *filename);
 
 /*
  * Can an option hold the file's name, so that the file is found by it again?
  * Otherwise returns false, and reports at level elevel that the file was skipped.
  */
-extern bool csv_check_filename(int elevel, char *filename);
+extern bool csv_check_filename(int elevel, const char *filename);
 
 /* can a character be seen? */
 typedef enum CsvVisibility

@@ -65,6 +65,54 @@ for (
 	like($err, $error, "may not: $sql");
 }
 
+# the HINT of each can be followed
+my $here = PostgreSQL::Test::Utils::tempdir;
+chmod 0777, $here;
+for my $sql ("CREATE FOREIGN TABLE hinted (n int) SERVER csv OPTIONS (filename '$directory/data.csv')",
+	"CREATE FOREIGN TABLE hinted_program (n int) SERVER csv OPTIONS (program 'id')",
+	"SELECT * FROM csv_gpu_sniff('$directory/data.csv')",
+	"IMPORT FOREIGN SCHEMA \"$here\" FROM SERVER csv INTO public",
+	"SELECT * FROM csv_gpu_leftovers('$here')",
+	"SELECT * FROM csv_gpu_unload('SELECT 1', '$here/x.csv')",
+	"ALTER FOREIGN TABLE hinted OPTIONS (ADD writable 'true')")
+{
+	my $hinted = new_session($node, user => 'nobody_special');
+
+	$super->value('GRANT pg_read_server_files TO nobody_special') if $sql =~ /writable/;
+	my $grant = (($hinted->query($sql))[1] =~ /^HINT:  A superuser can run: (GRANT \w+ TO nobody_special;)$/m)[0];
+	$super->value($grant // '');
+	is(($hinted->query($sql))[1] =~ s/^NOTICE.*(?:\n(?:HINT|DETAIL).*)*\n?//gmr, '', "after its HINT: $sql");
+	$super->value('REVOKE pg_read_server_files, pg_execute_server_program, pg_write_server_files FROM nobody_special');
+	$hinted->quit;
+}
+
+# a directory that is not there, and files that only others may read
+my %paths = (
+	'SELECT * FROM hinted' => 'hinted',
+	"SELECT * FROM csv_gpu_sniff('PATH/x.csv')" => '',
+	"SELECT * FROM csv_gpu_sniff('PATH/*.csv')" => '',
+	"SELECT * FROM csv_gpu_leftovers('PATH')" => '',
+	'IMPORT FOREIGN SCHEMA "PATH" FROM SERVER csv INTO public' => '',
+	"SELECT * FROM csv_gpu_unload('SELECT 1', 'PATH/x.csv')" => 'w',
+	"SELECT * FROM csv_gpu_unload('SELECT 1 AS a, 2 AS b', 'PATH/x', partition_by => '{a}')" => 'w',
+	'INSERT INTO hinted VALUES (1)' => 'hinted w');
+for my $sql (sort keys %paths)
+{
+	my $call = $sql =~ s/PATH/$here\/none/r;
+
+	$super->value("ALTER FOREIGN TABLE hinted OPTIONS (SET filename '$here/none/x.csv', SET writable '" . ($paths{$sql} =~ /w/ ? 'true' : 'false') . "')") if $paths{$sql} =~ /hinted/;
+	like(($super->query($call))[1], qr/^ERROR:  .*\nHINT:  The server's machine has the directory "$here", but not "none" in it\.$/m, "no directory: $sql");
+	next if $> == 0;
+	my $user = getpwuid $>;
+
+	mkdir "$here/none";
+	write_file("$here/none/x.csv", "1\n");
+	chmod 0, $paths{$sql} =~ /w/ ? "$here/none/x.csv" : (), "$here/none";
+	like(($super->query($call =~ s{/\*\.}{/x.}r))[1], qr/^ERROR:  .*: Permission denied\nHINT:  The server runs as operating system user "$user", who must be allowed to (?:read|write) it/m, "not allowed: $sql");
+	chmod 0700, "$here/none";
+	system('rm', '-rf', "$here/none");
+}
+
 # columns and servers name no file
 ($out, $err) = $session->query("ALTER FOREIGN TABLE owned ALTER n OPTIONS (filename '/etc/passwd')");
 like($err, qr/^ERROR:  invalid option "filename"/, 'a column has no file');
