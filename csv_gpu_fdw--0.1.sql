@@ -311,6 +311,9 @@ CREATE FUNCTION csv_gpu_unload(
 	max_file_size text DEFAULT NULL,
 	ordered boolean DEFAULT false,
 	overwrite boolean DEFAULT false,
+	force_quote text[] DEFAULT NULL,
+	bom boolean DEFAULT false,
+	record_boundary text DEFAULT 'lf',
 	OUT filename text,
 	OUT records bigint,
 	OUT bytes bigint)
@@ -319,7 +322,7 @@ AS 'MODULE_PATHNAME'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 COST 1000 ROWS 10;
 
-COMMENT ON FUNCTION csv_gpu_unload(text, text, text, text, text, text, text, boolean, text, text, text[], text, boolean, boolean)
+COMMENT ON FUNCTION csv_gpu_unload(text, text, text, text, text, text, text, boolean, text, text, text[], text, boolean, boolean, text[], boolean, text)
 IS 'writes the rows of a query to files; a row for each file';
 
 CREATE FUNCTION csv_gpu_files(

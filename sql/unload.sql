@@ -52,6 +52,20 @@ SELECT * FROM unload($$'VALUES (1, ''x|y''), (2, NULL)', '@/values.csv', delimit
 SELECT content('values.csv');
 SELECT * FROM unload($$'SELECT U&''\00e4'' AS a', '@/latin', encoding => 'LATIN1'$$);
 SELECT pg_read_binary_file('regress_csv/latin');
+-- quotes, byte-order mark, line breaks; of each file
+SELECT * FROM unload($$'SELECT 1 AS a, NULL AS b, ''x'' AS c', '@/forced.csv', force_quote => '{c,a}'$$);
+SELECT content('forced.csv');
+SELECT * FROM unload($$'SELECT 1 AS a, NULL AS b, ''x'' AS c', '@/all.csv', force_quote => '{*}', record_boundary => 'CRLF', bom => true, encoding => 'UTF8'$$);
+SELECT encode(pg_read_binary_file('regress_csv/all.csv'), 'escape');
+SELECT * FROM unload($$'SELECT i AS a, E''x\ny'' AS b FROM generate_series(1, 3) i', '@/boundary.csv', record_boundary => 'crlf', bom => true, encoding => 'UTF8', ordered => true, max_file_size => '12'$$);
+SELECT encode(pg_read_binary_file('regress_csv/boundary-2.csv'), 'escape');
+SELECT * FROM unload($$'SELECT i AS k, 2 AS a FROM generate_series(1, 2) i', '@/boundary', record_boundary => 'crlf', bom => true, encoding => 'UTF8', force_quote => '{*}', partition_by => '{k}', header => false$$);
+SELECT encode(pg_read_binary_file('regress_csv/boundary/k=2/data.csv'), 'escape');
+SELECT * FROM unload($$'SELECT 1 AS a, ''x'' AS b', '@/boundary.txt', record_boundary => 'crlf', bom => true, encoding => 'UTF8', format => 'text'$$);
+SELECT encode(pg_read_binary_file('regress_csv/boundary.txt'), 'escape');
+SELECT * FROM unload($$'SELECT 1 AS a WHERE false', '@/bom.csv', bom => true, encoding => 'UTF8', header => false, record_boundary => NULL$$);
+SELECT encode(pg_read_binary_file('regress_csv/bom.csv'), 'escape');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && rm -r forced.csv all.csv bom.csv boundary*';
 -- no rows, no columns, more columns than a function has arguments
 SELECT * FROM unload($$'SELECT * FROM t WHERE false', '@/empty.csv'$$);
 SELECT content('empty.csv');
@@ -82,6 +96,20 @@ SELECT * FROM unload($$'TABLE t', '@/x.csv', delimiter => ',,'$$);
 SELECT * FROM unload($$'TABLE t', '@/x.csv', encoding => 'none'$$);
 SELECT * FROM unload($$'TABLE t', '@/x.csv', compression => 'bzip2'$$);
 SELECT * FROM unload($$'TABLE t', '@/x.csv', max_file_size => 'large'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv', max_file_size => '1 XB'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv', max_file_size => '0'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv', force_quote => '{nokey}'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv', force_quote => '{id,NULL}'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv', force_quote => '{id,id}'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv', bom => true, encoding => 'LATIN1'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv', record_boundary => 'cr'$$);
+SELECT * FROM unload($$'TABLE t', '@/x-*.csv'$$);
+SELECT * FROM unload($$'TABLE t', '@/x*y', partition_by => '{id}'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv.gz', compression => 'zstd'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv.gz', compression => 'none'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.LZ4', compression => 'gzip', ordered => true$$);
+SELECT * FROM unload($$'TABLE t', '@/x.csv.bz2'$$);
+SELECT * FROM unload($$'TABLE t', '@/x.zip', compression => 'gzip'$$);
 SELECT * FROM unload($$'TABLE t', '@/x.csv', ordered => true, partition_by => '{id}'$$);
 SELECT * FROM unload($$'TABLE t', '@/x', partition_by => '{nokey}'$$);
 SELECT * FROM unload($$'TABLE t', '@/x', partition_by => '{id,id}'$$);
@@ -122,14 +150,34 @@ SELECT sum(records), sum(bytes) = sum((pg_stat_file(replace(filename, '@', direc
 SELECT count(*) FROM (TABLE again EXCEPT ALL TABLE large) d;
 SELECT count(*) FROM (TABLE large EXCEPT ALL TABLE again) d;
 -- all of the set is replaced, and nothing else
+SET client_min_messages = warning;
 SELECT records FROM unload($$'SELECT 1', '@/large.csv', overwrite => true$$);
+RESET client_min_messages;
+SELECT * FROM files() f WHERE f ~ '^large';
 CALL write_file('large-x.csv', 'other');
 CALL write_file('large-07.csv', 'other');
-CALL write_file('large-7.csv', 'of the set');
-CALL write_file('large.csv', 'of the set');
+CALL write_file('large-7.csv', 'behind a gap');
+CALL write_file('large-2.csv', 'of the set');
+CALL write_file('large-1.csv', 'of the set');
 SELECT count(*) FROM unload($$'TABLE large', '@/large.csv'$$);
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/large.csv';
+SELECT count(*) FROM unload($$'TABLE large', '@/large.csv'$$);
+-- the NOTICE has the name of the directory
+SET client_min_messages = warning;
 SELECT sum(records) FROM unload($$'SELECT * FROM large LIMIT 10', '@/large.csv', overwrite => true, ordered => true$$);
+RESET client_min_messages;
 SELECT * FROM files() f WHERE f ~ '^large';
+-- a file that is somebody else's is in the way
+SELECT * FROM unload($$'SELECT i FROM generate_series(1, 8) i', '@/large.csv', overwrite => true, ordered => true, header => false, max_file_size => '1'$$);
+SELECT content('large-7.csv'), content('large.csv') LIKE 'id%';
+-- it can be read meanwhile, and the set cannot
+CREATE FOREIGN TABLE other (what text) SERVER csv OPTIONS (filename 'regress_csv/large-7.csv');
+SELECT records FROM unload($$'TABLE other', '@/large.csv', overwrite => true, header => false$$);
+SELECT content('large.csv');
+ALTER FOREIGN TABLE other OPTIONS (SET filename 'regress_csv/large.csv');
+SELECT records FROM unload($$'TABLE other', '@/large.csv', overwrite => true$$);
+COPY (SELECT 1 WHERE false) TO PROGRAM 'cd regress_csv && rm large*.csv';
+SELECT count(*) > 0 FROM unload($$'TABLE large', '@/large.csv'$$);
 -- at most so large, except for a record that is larger by itself
 SELECT sum(records), max(bytes) <= 50000, count(*) > 15 FROM unload($$'TABLE large', '@/sized.csv', max_file_size => '50000'$$);
 SELECT filename, records FROM unload($$'SELECT repeat(''x'', 100 * i) AS x FROM generate_series(1, 4) i', '@/long.csv', max_file_size => '0.2kB', ordered => true$$);
@@ -200,7 +248,9 @@ SELECT * FROM unload($$'SELECT * FROM t WHERE false', '@/nothing', partition_by 
 SELECT count(*) FROM files('/nothing');
 -- the directory's contents are one set
 SELECT * FROM unload($$'TABLE t', '@/keys', partition_by => '{id}'$$);
+SET client_min_messages = warning;
 SELECT * FROM unload($$'TABLE t', '@/keys', partition_by => '{id}', overwrite => true$$);
+RESET client_min_messages;
 SELECT * FROM files('/keys') f WHERE f ~ '/$';
 CALL write_file('keys/note.txt', 'mine');
 SELECT * FROM unload($$'TABLE t', '@/keys', partition_by => '{id}', overwrite => true$$);
@@ -258,6 +308,19 @@ BEGIN;
 SELECT records FROM unload($$'SELECT 3', '@/a.csv', overwrite => true$$);
 ROLLBACK;
 SELECT content('a.csv') LIKE 'id,key%';
+-- a file that is not of the set comes meanwhile, by another program or in the transaction
+\set numbers '''SELECT i FROM generate_series(1, 3) i'', ''@/j.csv'', ordered => true, header => false, max_file_size => ''1'', overwrite => true'
+BEGIN;
+SELECT filename FROM unload(:'numbers');
+CALL write_file('j-2.csv', 'another program wrote this');
+\set VERBOSITY sqlstate
+COMMIT;
+BEGIN;
+SELECT filename FROM unload($$'SELECT 2', '@/k-2.csv', header => false$$);
+SELECT filename FROM unload(replace(:'numbers', 'j', 'k'));
+COMMIT;
+\set VERBOSITY default
+SELECT * FROM files() f WHERE f ~ '^[jk]';
 BEGIN;
 SELECT records FROM unload($$'SELECT 3', '@/i.csv'$$);
 PREPARE TRANSACTION 'unload';

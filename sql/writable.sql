@@ -131,6 +131,7 @@ INSERT INTO programmed VALUES (1);
 ALTER FOREIGN TABLE readonly OPTIONS (SET filename 'regress_csv/readonly.csv', SET writable 'true');
 INSERT INTO readonly VALUES (1);
 SELECT * FROM readonly;
+ALTER FOREIGN TABLE readonly OPTIONS (SET filename 'regress_csv/plain.csv', SET writable 'false');
 
 -- a generated column: nothing would compute it for the file's rows
 CREATE FOREIGN TABLE generated (a int, b int GENERATED ALWAYS AS (a + 1) STORED) SERVER csv

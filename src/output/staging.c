@@ -4,8 +4,9 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "output/staging.h"
 #include "table/decompress.h"
 #include "table/file_lock.h"
+#include "table/listing.h"
 #include "table/path.h"
 #include "table/text.h"
 
@@ -39,6 +41,9 @@ struct CsvStaging
 	bool		made_directory; /* remove it if nothing comes of it */
 	int			nfiles;
 	int			fd;				/* of the hidden directory; -1: not made */
+	mode_t		modes[2];		/* what all replaced files, and directories, permit */
+	int			nremoved;		/* replaced files without a new file of their name ... */
+	char	   *removed;		/* ... the first */
 };
 
 /* of this transaction; the newest last */
@@ -47,89 +52,146 @@ static List *stagings = NIL;
 static void
 fail(const char *what, const char *path)
 {
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not %s \"%s\": %m", what, path)));
+	csv_fail_on_file(psprintf("could not %s \"%%s\": %%m", what), path, "write");
+}
+
+/* BASE[-NUMBER]SUFFIX; a number of 0 is left out */
+static char *
+make_name(const char *base, int64 number, const char *suffix)
+{
+	return number == 0 ? psprintf("%s%s", base, suffix) :
+		psprintf("%s-%lld%s", base, (long long) number, suffix);
 }
 
 /* ---- which files are replaced ---- */
 
-/* is it BASE or BASE-N, and the suffix? */
+/* is the file of this number in a directory? */
+static bool
+has_number(const CsvStaging *staging, const char *directory, int64 number)
+{
+	char	   *name = make_name(staging->base, number, staging->suffix);
+	struct stat st;
+
+	CHECK_FOR_INTERRUPTS();
+	return lstat(psprintf("%s/%s", directory, name), &st) == 0;
+}
+
+/* the number up to which a directory has a file of each number from 1 on */
+static int64
+last_number(const CsvStaging *staging, const char *directory)
+{
+	int64		number = 0;
+
+	while (has_number(staging, directory, number + 1))
+		number++;
+	return number;
+}
+
+/* is it BASE or BASE-N, and the suffix?  A file behind a gap is not of the set. */
 static bool
 is_of_set(const CsvStaging *staging, const char *name)
 {
 	size_t		nbase = strlen(staging->base);
+	const char *end = name + nbase;
+	int64		number = 0;
 
 	if (strncmp(name, staging->base, nbase) != 0)
 		return false;
-	name += nbase;
-	if (name[0] == '-' && name[1] >= '1' && name[1] <= '9')
-		for (name++; isdigit((unsigned char) *name);)
-			name++;
-	return strcmp(name, staging->suffix) == 0;
+	if (end[0] == '-' && end[1] >= '1' && end[1] <= '9')
+		number = strtoll(end + 1, (char **) &end, 10);
+	return strcmp(end, staging->suffix) == 0 &&
+		(number <= last_number(staging, staging->directory) ||
+		 !has_number(staging, staging->directory, number));
 }
 
 /*
- * Is the entry of a directory (`at`, open) one of the set?  ERROR if it may not be
- * replaced.
+ * Look at a file or directory that is replaced, and at all below it.  The name begins in
+ * `root`; NULL: all in `root`.  Entries of `root` are added to names.  A missing name is
+ * passed over.  ERROR if it may not be replaced, or if COPY TO could not open a file.
  */
-static bool
-must_replace(const CsvStaging *staging, int at, const char *name)
+static void
+look_at(CsvStaging *staging, const char *root, const char *name, List **names)
 {
 	bool		by_key = staging->base == NULL;
-	char	   *path = psprintf("%s/%s", staging->directory, name);
-	struct stat st;
+	bool		is_top = name != NULL && strchr(name, '/') == NULL;
+	char	   *path = name == NULL ? pstrdup(root) : psprintf("%s/%s", root, name);
+	char	   *shown = csv_shown_filename(path);
+	struct stat st = {0};
+	int			failed = name == NULL ? stat(path, &st) : lstat(path, &st);
+	bool		is_directory = name == NULL || (by_key && S_ISDIR(st.st_mode));
+	struct dirent *entry;
+	DIR		   *dir;
 
-	if (csv_is_hidden_name(name) || (!by_key && !is_of_set(staging, name)))
-		return false;
-	if (by_key && !staging->overwrite)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_FILE),
-				 errmsg("directory \"%s\" is not empty", staging->directory),
-				 errhint("With \"overwrite\", all that is in it is replaced.")));
-	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+	CHECK_FOR_INTERRUPTS();
+	if (failed != 0 && errno == ENOENT)
+		return;
+	if (failed != 0)
 		fail("stat file", path);
-	if (by_key && (strchr(name, '=') == NULL || !S_ISDIR(st.st_mode)))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a directory COLUMN=VALUE", path),
-				 errdetail("A directory can be overwritten only if it has nothing but directories COLUMN=VALUE."),
-				 errhint("Name a new directory, or move \"%s\" away.", path)));
-	if (!by_key && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a regular file", path)));
-	if (!staging->overwrite)
+	if (is_top && !staging->overwrite)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_FILE),
-				 errmsg("file \"%s\" exists", path),
+				 by_key ? errmsg("directory \"%s\" is not empty",
+								 csv_shown_filename(staging->directory)) :
+				 errmsg("file \"%s\" exists", shown),
+				 by_key ? errhint("With \"overwrite\", all that is in it is replaced.") :
 				 errhint("With \"overwrite\", the file and those with -1, -2 and so on before the suffix are replaced.")));
-	return true;
+	if (by_key && is_top && (!is_directory || strchr(name, '=') == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a directory COLUMN=VALUE", shown),
+				 errdetail("A directory can be overwritten only if it has nothing but directories COLUMN=VALUE."),
+				 errhint("Name a new directory, or move \"%s\" away.", shown)));
+	if (!is_directory && !S_ISREG(st.st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a regular file", shown)));
+	if (name != NULL && access(path, is_directory ? W_OK | X_OK : W_OK) != 0)
+		fail(is_directory ? "write to directory" : "write to file", path);
+
+	if (is_top)
+		*names = lappend(*names, pstrdup(name));
+	if (name != NULL)
+		staging->modes[is_directory] &= st.st_mode;
+	if (!is_directory && staging->fd >= 0 &&
+		fstatat(staging->fd, psprintf(CSV_HIDDEN_NEW "/%s", name), &st, 0) != 0 &&
+		staging->nremoved++ == 0)
+		staging->removed = shown;
+	dir = is_directory ? AllocateDir(path) : NULL;
+	if (is_directory && dir == NULL)
+		fail("open directory", path);
+	while (is_directory && (entry = ReadDir(dir, path)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+			(name != NULL || !csv_is_hidden_name(entry->d_name)))
+			look_at(staging, root, name == NULL ? entry->d_name :
+					psprintf("%s/%s", name, entry->d_name), names);
+	if (is_directory)
+		FreeDir(dir);
 }
 
-/*
- * The names in a directory that are to be replaced.  A directory that is not there has
- * none.
- */
+/* the names in a directory that are replaced; ERROR if a new file's name is taken */
 static List *
-find_replaced(const CsvStaging *staging, const char *path)
+find_replaced(CsvStaging *staging, const char *directory)
 {
-	DIR		   *dir = AllocateDir(path);
+	bool		by_key = staging->base == NULL;
+	int64		last = by_key ? -1 : last_number(staging, directory);
 	List	   *names = NIL;
-	struct dirent *entry;
 
-	if (dir == NULL && errno == ENOENT)
-		return NIL;
-	if (dir == NULL)
-		fail("open directory", path);
-	while ((entry = ReadDir(dir, path)) != NULL)
+	staging->nremoved = 0;
+	if (by_key)
+		look_at(staging, directory, NULL, &names);
+	for (int64 number = 0; !by_key && number <= Max(last, staging->nfiles); number++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-			must_replace(staging, dirfd(dir), entry->d_name))
-			names = lappend(names, pstrdup(entry->d_name));
+		const char *name = make_name(staging->base, number, staging->suffix);
+
+		if (number > last && has_number(staging, directory, number))
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_FILE),
+					 errmsg("file \"%s/%s\" exists", csv_shown_filename(staging->directory),
+							csv_shown_filename(name)),
+					 errdetail("It is not replaced, because a lower number has no file."),
+					 errhint("Move it away, or name another path.")));
+		look_at(staging, directory, name, &names);
 	}
-	FreeDir(dir);
 	return names;
 }
 
@@ -217,7 +279,7 @@ have_same_directory(const CsvStaging *a, const CsvStaging *b)
 
 /* files that earlier calls in the transaction would give these names are removed */
 static void
-replace_earlier(const CsvStaging *staging)
+replace_earlier(CsvStaging *staging)
 {
 	ListCell   *cell;
 	ListCell   *name;
@@ -251,14 +313,15 @@ check_place(const CsvStaging *staging)
 	if (st.st_dev != held.st_dev || st.st_ino != held.st_ino)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("directory \"%s\" is no longer the same", staging->hidden)));
+				 errmsg("directory \"%s\" is no longer the same",
+						csv_shown_filename(staging->hidden))));
 	if (fstatat(staging->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		fail("stat file", psprintf("%s/" CSV_HIDDEN_NEW, staging->hidden));
 }
 
 /* files that are replaced make room */
 static void
-set_aside(const CsvStaging *staging)
+set_aside(CsvStaging *staging)
 {
 	ListCell   *cell;
 
@@ -278,7 +341,8 @@ set_aside(const CsvStaging *staging)
 		if (staging->base == NULL && csv_hidden_runs_below(staging->fd, old))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("cannot overwrite directory \"%s/%s\"", staging->directory, name),
+					 errmsg("cannot overwrite directory \"%s/%s\"",
+							csv_shown_filename(staging->directory), csv_shown_filename(name)),
 					 errdetail("A transaction that has not ended writes files in it.")));
 	}
 	sync_name(staging->directory, true);
@@ -343,14 +407,6 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 
 /* ---- a set of files ---- */
 
-/* BASE[-NUMBER]SUFFIX; a number of 0 is left out */
-static char *
-make_name(const char *base, int number, const char *suffix)
-{
-	return number == 0 ? psprintf("%s%s", base, suffix) :
-		psprintf("%s-%d%s", base, number, suffix);
-}
-
 /* the name of the path, in parts */
 static void
 split_name(CsvStaging *staging, const char *path)
@@ -372,7 +428,7 @@ split_name(CsvStaging *staging, const char *path)
 static void
 refuse_hidden(const CsvStaging *staging, const char *path)
 {
-	char	   *name = pstrdup(last_dir_separator(path) + 1);
+	const char *name = last_dir_separator(path) + 1;
 
 	/* with a number, "." may get one, too */
 	if (csv_is_hidden_name(name) ||
@@ -384,19 +440,43 @@ refuse_hidden(const CsvStaging *staging, const char *path)
 				 errdetail("Names like .NAME.csvgpu are those of files whose transaction has not ended.")));
 }
 
+/* where a path leads, as COPY TO follows it, if it is a symbolic link */
+static const char *
+follow_links(const char *path)
+{
+	const char *end = path;
+	char		target[PATH_MAX];
+	struct stat st[2];
+	ssize_t		n;
+
+	for (int i = 0; i < MAXSYMLINKS && (n = readlink(end, target, sizeof(target) - 1)) >= 0; i++)
+	{
+		target[n] = '\0';
+		end = is_absolute_path(target) ? pstrdup(target) :
+			psprintf("%s/%s", csv_directory_of(end), target);
+	}
+	/* too many links, or some that the system does not let us follow */
+	if (stat(path, &st[0]) != 0 ? errno != ENOENT :
+		lstat(end, &st[1]) != 0 || st[0].st_dev != st[1].st_dev || st[0].st_ino != st[1].st_ino)
+		fail("open file", path);
+	return end;
+}
+
 /* check the path, and find its directory */
 static void
 find_directory(CsvStaging *staging, const char *path, bool by_key)
 {
 	struct stat st;
 
+	if (!by_key)
+		path = follow_links(path);
 	staging->directory = pstrdup(path);
 	if (!by_key)
 	{
 		if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is a directory", path),
+					 errmsg("\"%s\" is a directory", csv_shown_filename(path)),
 					 errhint("With \"partition_by\", files are written into a directory.")));
 		get_parent_directory(staging->directory);
 		split_name(staging, path);
@@ -444,6 +524,7 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 	staging->subid = GetCurrentSubTransactionId();
 	staging->overwrite = overwrite;
 	staging->fd = -1;
+	staging->modes[false] = staging->modes[true] = 07777;
 	find_directory(staging, path, by_key);
 	/* what a crash has left behind must not come back beside the new files */
 	if (!RecoveryInProgress())
@@ -476,6 +557,27 @@ csv_staging_directory(const CsvStaging *staging, CsvPlace *place)
 	return staging->hidden;
 }
 
+/*
+ * A file in new/, or a directory, gets the mode of the old file of its name.  Without such
+ * a file, it permits no more than all old files.
+ */
+static void
+set_mode(const CsvStaging *staging, const char *name)
+{
+	const char *path = psprintf(CSV_HIDDEN_NEW "/%s", name);
+	struct stat st;
+	struct stat old;
+	mode_t		mode;
+
+	if (fstatat(staging->fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		fail("stat file", psprintf("%s/%s", staging->hidden, path));
+	mode = fstatat(staging->fd, psprintf("../%s", name), &old, AT_SYMLINK_NOFOLLOW) == 0 ?
+		old.st_mode : st.st_mode & staging->modes[S_ISDIR(st.st_mode)];
+	mode &= S_ISDIR(st.st_mode) ? 07777 : ACCESSPERMS;
+	if (mode != (st.st_mode & 07777) && fchmodat(staging->fd, path, mode, 0) != 0)
+		fail("set permissions of file", psprintf("%s/%s", staging->hidden, path));
+}
+
 /* in new/, without an ERROR if they exist */
 static void
 make_key_directories(const CsvStaging *staging, const char *key_directory)
@@ -489,7 +591,9 @@ make_key_directories(const CsvStaging *staging, const char *key_directory)
 		slash = strchr(slash + 1, '/');
 		if (slash != NULL)
 			*slash = '\0';
-		if (csv_make_directory(staging->fd, path) != 0 && errno != EEXIST)
+		if (csv_make_directory(staging->fd, path) == 0)
+			set_mode(staging, path + strlen(CSV_HIDDEN_NEW "/"));
+		else if (errno != EEXIST)
 			fail("create directory", psprintf("%s/%s", staging->hidden, path));
 		if (slash != NULL)
 			*slash = '/';
@@ -518,6 +622,7 @@ csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory
 	path = psprintf(CSV_HIDDEN_NEW "/%s", name);
 	if (renameat(staging->fd, file, staging->fd, path) != 0)
 		fail("create", psprintf("%s/%s", staging->hidden, path));
+	set_mode(staging, name);
 	staging->nfiles++;
 	return psprintf("%s/%s", staging->directory, name);
 }
@@ -568,6 +673,11 @@ csv_staging_end(CsvStaging *staging)
 {
 	char	   *path = psprintf("%s/" CSV_HIDDEN_NEW, staging->hidden);
 
+	list_free_deep(find_replaced(staging, staging->directory));
+	if (staging->nremoved > 0)
+		ereport(NOTICE,
+				(errmsg("files that are removed, and not written anew: %d, the first: \"%s\"",
+						staging->nremoved, staging->removed)));
 	if (enableFsync &&
 		(staging->nfiles < CSV_MOST_SYNCS || !sync_file_system(staging->hidden)))
 		sync_below(path);

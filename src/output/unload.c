@@ -14,6 +14,7 @@
 #include "commands/progress.h"
 #include "executor/executor.h"
 #include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "parser/parser.h"
@@ -34,6 +35,7 @@
 #include "output/record_scan.h"
 #include "output/staging.h"
 #include "output/writer.h"
+#include "table/decompress.h"
 #include "table/listing.h"
 #include "table/option_value.h"
 #include "table/path.h"
@@ -64,7 +66,10 @@ enum
 	ARG_PARTITION_BY,
 	ARG_MAX_FILE_SIZE,
 	ARG_ORDERED,
-	ARG_OVERWRITE
+	ARG_OVERWRITE,
+	ARG_FORCE_QUOTE,
+	ARG_BOM,
+	ARG_RECORD_BOUNDARY
 };
 
 /* the receiver of the query's rows, too */
@@ -89,24 +94,41 @@ typedef struct Unload
 
 /* ---- arguments ---- */
 
-static void
-check_privileges(void)
-{
-	if (!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for function %s", "csv_gpu_unload"),
-				 errdetail("Only roles with privileges of the \"%s\" role may write files of the server.",
-						   "pg_write_server_files")));
-}
-
 static char *
 text_argument(FunctionCallInfo fcinfo, int arg)
 {
 	return PG_ARGISNULL(arg) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(arg));
 }
 
-/* options of COPY TO, with its ERRORs */
+/* the names that an argument has, as String nodes */
+static List *
+names_argument(FunctionCallInfo fcinfo, int arg, const char *argument)
+{
+	List	   *names = NIL;
+	Datum	   *texts;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false, TYPALIGN_INT,
+					  &texts, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("a column in \"%s\" is null", argument)));
+		names = lappend(names, makeString(TextDatumGetCString(texts[i])));
+	}
+	return names;
+}
+
+static DefElem *
+text_option(FunctionCallInfo fcinfo, const char *name, int arg)
+{
+	return makeDefElem(pstrdup(name), (Node *) makeString(text_argument(fcinfo, arg)), -1);
+}
+
+/* options of COPY TO, with its ERRORs, and two more */
 static void
 get_copy_options(Unload *unload, FunctionCallInfo fcinfo)
 {
@@ -132,8 +154,27 @@ get_copy_options(Unload *unload, FunctionCallInfo fcinfo)
 			options = lappend(options, makeDefElem(pstrdup(names[arg - ARG_FORMAT]),
 												   (Node *) makeString(value), -1));
 	}
+	if (!PG_ARGISNULL(ARG_FORCE_QUOTE))
+	{
+		List	   *names = names_argument(fcinfo, ARG_FORCE_QUOTE, "force_quote");
+		bool		all = list_length(names) == 1 && strcmp(strVal(linitial(names)), "*") == 0;
+
+		options = lappend(options, makeDefElem("force_quote", all ? (Node *) makeNode(A_Star) :
+											   (Node *) names, -1));
+	}
 	ProcessCopyOptions(NULL, &unload->copy, false, options);
 	unload->plan.copy = &unload->copy;
+
+	if (!PG_ARGISNULL(ARG_RECORD_BOUNDARY))
+		unload->plan.crlf =
+			csv_option_word(text_option(fcinfo, "record_boundary", ARG_RECORD_BOUNDARY),
+							(const CsvWord[]) {{"lf", false}, {"crlf", true}, {NULL, 0}});
+	unload->plan.bom = !PG_ARGISNULL(ARG_BOM) && PG_GETARG_BOOL(ARG_BOM);
+	if (unload->plan.bom && PG_UTF8 != (unload->copy.file_encoding < 0 ? pg_get_client_encoding() :
+										unload->copy.file_encoding))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"bom\" requires encoding => 'UTF8'")));
 }
 
 static void
@@ -146,6 +187,9 @@ get_path(Unload *unload, FunctionCallInfo fcinfo)
 				 errmsg("relative path not allowed for csv_gpu_unload()"),
 				 errhint("Write an absolute path, such as \"/tmp/%s\".",
 						 csv_shown_filename(basename(unload->path)))));
+	if (strchr(unload->path, '*') != NULL)
+		csv_refuse_value("path", unload->path, "It is a pattern.",
+						 "Leave out the \"*\": if several files are written, they get numbers.");
 	canonicalize_path(unload->path);
 	if (strcmp(unload->path, "/") == 0)
 		csv_refuse_value("path", unload->path, "It is the root directory.", NULL);
@@ -154,15 +198,21 @@ get_path(Unload *unload, FunctionCallInfo fcinfo)
 static void
 get_compression(Unload *unload, FunctionCallInfo fcinfo)
 {
-	char	   *word = text_argument(fcinfo, ARG_COMPRESSION);
-	CsvCompression choice = word == NULL ? CSV_COMPRESSION_AUTO : (CsvCompression)
-		csv_option_word(makeDefElem("compression", (Node *) makeString(word), -1),
+	bool		is_file = PG_ARGISNULL(ARG_PARTITION_BY);
+	CsvCompression by_suffix = csv_compression_of(unload->path, CSV_COMPRESSION_AUTO);
+	CsvCompression choice = PG_ARGISNULL(ARG_COMPRESSION) ? CSV_COMPRESSION_AUTO : (CsvCompression)
+		csv_option_word(text_option(fcinfo, "compression", ARG_COMPRESSION),
 						csv_compression_words);
 
 	/* the path of a directory says nothing */
-	if (choice == CSV_COMPRESSION_AUTO && !PG_ARGISNULL(ARG_PARTITION_BY))
+	if (choice == CSV_COMPRESSION_AUTO && !is_file)
 		choice = CSV_COMPRESSION_NONE;
 	unload->plan.compression = csv_compression_of(unload->path, choice);
+	if (is_file &&
+		(csv_name_without_compression(unload->path, false) < strlen(unload->path) ||
+		 (by_suffix != CSV_COMPRESSION_NONE && by_suffix != unload->plan.compression)))
+		csv_refuse_value("path", unload->path, "Its suffix is of another compression.",
+						 "Write .gz, .zst or .lz4 for gzip, zstd or LZ4; any other suffix goes with each compression.");
 }
 
 static void
@@ -180,9 +230,8 @@ get_arguments(Unload *unload, FunctionCallInfo fcinfo)
 	get_compression(unload, fcinfo);
 	if (!PG_ARGISNULL(ARG_MAX_FILE_SIZE))
 		unload->plan.most_bytes =
-			csv_option_size(makeDefElem("max_file_size", (Node *)
-										makeString(text_argument(fcinfo, ARG_MAX_FILE_SIZE)),
-										-1), CSV_MOST_FILE_BYTES);
+			csv_option_size(text_option(fcinfo, "max_file_size", ARG_MAX_FILE_SIZE),
+							CSV_MOST_FILE_BYTES);
 	if (unload->ordered && !PG_ARGISNULL(ARG_PARTITION_BY))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -223,30 +272,39 @@ check_key(const char *name)
 				 errdetail("The name of a directory's key must not begin with a dot, and must contain neither \"/\" nor \"=\".")));
 }
 
-static void
-get_keys(Unload *unload, ArrayType *array)
+/* the columns that "force_quote" names; NULL: none */
+static const bool *
+find_forced(const Unload *unload)
 {
 	TupleDesc	tupdesc = unload->plan.tupdesc;
-	Datum	   *names;
-	bool	   *nulls;
-	int			n;
+	bool	   *forced;
+	ListCell   *cell;
 
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls, &n);
-	for (int i = 0; i < n; i++)
+	if (!unload->copy.force_quote_all && unload->copy.force_quote == NIL)
+		return NULL;
+	forced = palloc0(sizeof(bool) * (size_t) Max(tupdesc->natts, 1));
+	foreach(cell, CopyGetAttnums(tupdesc, NULL, unload->copy.force_quote))
+		forced[lfirst_int(cell) - 1] = true;
+	return forced;
+}
+
+static void
+get_keys(Unload *unload, const List *names)
+{
+	TupleDesc	tupdesc = unload->plan.tupdesc;
+	int			n = list_length(names);
+	ListCell   *cell;
+
+	foreach(cell, names)
 	{
-		int			att;
+		const char *name = strVal(lfirst(cell));
+		int			att = find_key(tupdesc, name);
 
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("a column in \"partition_by\" is null")));
-		att = find_key(tupdesc, TextDatumGetCString(names[i]));
-		check_key(TextDatumGetCString(names[i]));
+		check_key(name);
 		if (list_member_int(unload->plan.keys, att))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" stands twice in \"partition_by\"",
-							TextDatumGetCString(names[i]))));
+					 errmsg("column \"%s\" stands twice in \"partition_by\"", name)));
 		unload->plan.keys = lappend_int(unload->plan.keys, att);
 	}
 	if (n == 0)
@@ -499,7 +557,8 @@ return_files(Unload *unload, ReturnSetInfo *set)
 							   suffix, &nbytes);
 		tuplestore_putvalues(set->setResult, set->setDesc,
 							 (Datum[CSV_RESULT_COLUMNS]) {
-								 CStringGetTextDatum(path), Int64GetDatum(file->nrecords),
+								 CStringGetTextDatum(csv_shown_filename(path)),
+								 Int64GetDatum(file->nrecords),
 								 Int64GetDatum(nbytes)
 							 }, (bool[CSV_RESULT_COLUMNS]) {false});
 		MemoryContextSwitchTo(outer);
@@ -530,9 +589,10 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 	ErrorContextCallback context = {.callback = show_query, .previous = error_context_stack};
 
 	csv_begin_function(fcinfo, "text text text text text text text boolean text text text[] "
-					   "text boolean boolean -> setof text bigint bigint");
+					   "text boolean boolean text[] boolean text -> setof text bigint bigint");
 	PreventCommandIfParallelMode("csv_gpu_unload()");
-	check_privileges();
+	csv_check_role(ROLE_PG_WRITE_SERVER_FILES, "for function csv_gpu_unload",
+				   "write files of the server");
 	get_arguments(&unload, fcinfo);
 
 	context.arg = unconstify(char *, unload.text);
@@ -542,7 +602,8 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 	unload.query = analyze(unload.text);
 	unload.plan.tupdesc = ExecCleanTypeFromTL(unload.query->targetList);
 	if (!PG_ARGISNULL(ARG_PARTITION_BY))
-		get_keys(&unload, PG_GETARG_ARRAYTYPE_P(ARG_PARTITION_BY));
+		get_keys(&unload, names_argument(fcinfo, ARG_PARTITION_BY, "partition_by"));
+	unload.plan.force_quote = find_forced(&unload);
 	unload.staging = csv_staging_begin(unload.path, unload.plan.keys != NIL,
 									   unload.overwrite);
 	unload.plan.directory = csv_staging_directory(unload.staging, &unload.plan.place);

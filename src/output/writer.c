@@ -60,6 +60,7 @@ typedef struct Job
 	CsvOutputFormat format;		/* each process sets the pointers */
 	CsvCompression compression;
 	int64		most_bytes;		/* of a file; 0: any number */
+	bool		crlf;			/* how lines end */
 	CsvPlace	place;			/* of the hidden directory */
 	int			natts;			/* columns of the query */
 	int			nkeys;
@@ -70,8 +71,8 @@ typedef struct Job
 	LWLock		locks[CSV_JOB_LOCKS];	/* for appending, by the stream's name */
 
 	/*
-	 * The text of NULL, the hidden directory, the header with its line break, or an empty
-	 * text, and NAME= of each key; each with a zero byte.
+	 * The text of NULL, the hidden directory, how a file begins (byte-order mark, and
+	 * header with its line break), and NAME= of each key; each with a zero byte.
 	 */
 	char		texts[FLEXIBLE_ARRAY_MEMBER];
 } Job;
@@ -180,10 +181,12 @@ set_columns(Job *job, const CsvUnloadPlan *plan, StringInfo texts)
 
 	add_text(texts, plan->copy->null_print);
 	add_text(texts, plan->directory);
+	if (plan->bom)
+		appendStringInfoString(texts, "\xef\xbb\xbf");
 	if (plan->copy->header_line != COPY_HEADER_FALSE)
 	{
 		csv_format_header(columns, ncolumns, plan->tupdesc, texts, &job->format);
-		appendStringInfoChar(texts, '\n');
+		appendStringInfoString(texts, plan->crlf ? "\r\n" : "\n");
 	}
 	appendStringInfoChar(texts, '\0');
 	foreach(cell, plan->keys)
@@ -205,6 +208,7 @@ csv_job_create(const CsvUnloadPlan *plan)
 	job->leader = MyProcPid;
 	job->compression = plan->compression;
 	job->most_bytes = plan->most_bytes;
+	job->crlf = plan->crlf;
 	job->place = plan->place;
 	job->natts = plan->tupdesc->natts;
 	job->nkeys = list_length(plan->keys);
@@ -564,6 +568,8 @@ csv_writer_format(const CsvWriter *writer, const Datum *values, const bool *isnu
 {
 	csv_format_row(writer->columns, writer->ncolumns, values, isnull, output,
 				   &writer->format);
+	if (writer->job->crlf)
+		appendStringInfoCharMacro(output, '\r');
 	appendStringInfoCharMacro(output, '\n');
 }
 

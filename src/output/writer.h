@@ -15,6 +15,8 @@ typedef struct CsvUnloadPlan
 	const CopyFormatOptions *copy;
 	CsvCompression compression;
 	int64		most_bytes;		/* of a file; 0: any number */
+	bool		bom;			/* files begin with UTF-8's byte-order mark */
+	bool		crlf;			/* lines end with a carriage return, too */
 	TupleDesc	tupdesc;		/* of the query */
 	List	   *keys;			/* attribute numbers - 1 */
 	const bool *force_quote;	/* of the columns; NULL: none */

@@ -37,7 +37,6 @@
 #include "storage/buffile.h"
 #include "storage/fd.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"

@@ -66,7 +66,7 @@ my %functions = (
 	csv_gpu_undistribute => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_unload => {
 		nobody => qr/permission denied for function csv_gpu_unload/,
-		arguments => [ q('SELECT 1'), "'$directory/unloaded'", q('csv'), ('NULL') x 4, 'true', 'NULL', q('none'), 'NULL', q('1kB'), 'false', 'false' ] },
+		arguments => [ q('SELECT 1'), "'$directory/unloaded'", q('csv'), ('NULL') x 4, 'true', 'NULL', q('none'), 'NULL', q('1kB'), 'false', 'false', 'NULL', 'false', q('lf') ] },
 	csv_gpu_unschedule => { nobody => qr/job "j" does not exist/ });
 
 # Arguments as they should be: a foreign table for :source, its file for :file.

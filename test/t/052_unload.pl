@@ -219,6 +219,177 @@ unlike(join('', map { slurp_file("$out/$_") } grep { /^b/ } files($out)), qr/^@{
 $session->value('RESET parallel_leader_participation');
 is(sprintf('%o', (stat("$out/" . (files($out))[0]))[2] & 0777), '644', 'the mode of a file');
 
+# ---- what is replaced ----
+
+sub mode
+{
+	return sprintf('%o', (lstat $_[0])[2] & 07777);
+}
+
+# all in a directory: kinds, modes, links and contents
+sub picture
+{
+	my ($below) = @_;
+	my @lines;
+
+	find({ wanted => sub {
+		my $name = substr($_, length $below);
+		push @lines, -l ? "$name -> " . readlink : -d ? "$name/ " . mode($_) : "$name " . mode($_) . ' ' . (-p || !-r ? '' : slurp_file($_));
+	}, no_chdir => 1 }, $below);
+	return join "\n", sort @lines;
+}
+
+# any one file: as COPY TO does, or refused by both
+my ($ncases, $nrefused, $nunlike) = (0, 0, 0);
+
+for (1 .. 200)
+{
+	my @modes = (0600, 0640, 0664, 0644, 0666, $> == 0 ? () : (0444, 0400, 0));
+	my $kind = pick('file', 'link', 'link', 'chain', 'dangling', 'loop', 'nothing', 'directory', 'missing');
+	my ($mode, $directory_mode, $relative) = (pick(@modes), pick(0755, 0700, 0777), chance(0.5));
+
+	clear();
+	foreach my $side ("$out/copy", "$out/unload")
+	{
+		mkdir $side;
+		mkdir "$side/there" if $kind ne 'missing';
+		my $target = $kind eq 'file' ? "$side/x.csv" : "$side/there/real.csv";
+
+		write_file($target, 'old') if $kind =~ /file|link|chain/;
+		chmod $mode, $target;
+		symlink $relative ? 'there/real.csv' : $target, $kind eq 'chain' ? "$side/there/next" : "$side/x.csv" if $kind =~ /link|chain|dangling|missing/;
+		symlink 'there/next', "$side/x.csv" if $kind eq 'chain';
+		symlink 'x.csv', "$side/x.csv" if $kind eq 'loop';
+		mkdir "$side/x.csv" if $kind eq 'directory';
+		chmod $directory_mode, "$side/there";
+	}
+	my (undef, $copy_error) = $session->query("COPY (SELECT 1 AS a) TO '$out/copy/x.csv' (FORMAT csv, HEADER)");
+	my (undef, $error) = $session->query('SELECT count(*) FROM ' . unload('SELECT 1 AS a', "$out/unload/x.csv", overwrite => 'true'));
+	$ncases++;
+	$nrefused += $error ne '';
+	next if ($copy_error eq '') == ($error eq '') && picture("$out/copy") =~ s/copy/unload/gr eq picture("$out/unload");
+	diag("$kind, mode " . sprintf('%o', $mode) . ": $copy_error$error\n" . picture("$out/copy") . "\n" . picture("$out/unload")) if $nunlike++ < 3;
+}
+is($nunlike, 0, "$ncases single files are like COPY TO's, of which $nrefused are refused");
+
+# sets: a file has the mode that its name had, or what all had in common
+my ($nmodes, $nother) = (0, 0);
+my @set = ('SELECT n FROM generate_series(1, 30) n', "$out/a.csv", ordered => 'true', max_file_size => "'40'");
+
+for (1 .. 30)
+{
+	my ($by_key, $common) = (chance(0.5), 0644);
+	my @old = $by_key ? map { "keys/k=$_/data.csv" } grep { chance(0.5) } 1 .. 6 : map { $_ ? "a-$_.csv" : 'a.csv' } 0 .. int(rand(5));
+	my (%expected, %directory);
+
+	clear();
+	mkdir "$out/keys";
+	foreach my $file (@old)
+	{
+		my ($above) = $file =~ m{(.*)/};
+
+		mkdir "$out/$above" if $by_key;
+		write_file("$out/$file", 'old');
+		$common &= $expected{$file} = pick(0600, 0640, 0660, 0664, 0604, 0644);
+		chmod $expected{$file}, "$out/$file";
+		next if !$by_key;
+		$directory{$above} = pick(0700, 0750, 0770, 0755, 0775);
+		chmod $directory{$above}, "$out/$above";
+	}
+	my $common_directory = 0755;
+	$common_directory &= $_ foreach values %directory;
+	my @new = split /\n/, $session->value('SELECT filename FROM '
+		. ($by_key ? unload('SELECT n AS k, n FROM generate_series(1, 6) n', "$out/keys", partition_by => "'{k}'", overwrite => 'true')
+			: unload(@set, overwrite => 'true')));
+
+	foreach my $file (map { substr($_, length("$out/")) } @new)
+	{
+		my ($above) = $file =~ m{(.*)/};
+
+		$nmodes++;
+		next if mode("$out/$file") eq sprintf('%o', $expected{$file} // $common)
+			&& (!$by_key || mode("$out/$above") eq sprintf('%o', $directory{$above} // $common_directory));
+		diag("$file: " . mode("$out/$file")) if $nother++ < 3;
+	}
+}
+is($nother, 0, "$nmodes files of sets have the modes of what they replace");
+
+# files that go without new ones
+my $removed = qr/NOTICE:  files that are removed, and not written anew: (\d+), the first: "([^"]*)"/;
+
+clear();
+$session->value('SET client_min_messages = notice');
+$session->value('SELECT count(*) FROM ' . unload(@set));
+is(($session->query('SELECT count(*) FROM ' . unload(@set, overwrite => 'true')))[1], '', 'the same files again: no NOTICE');
+my $nbefore = () = files($out);
+write_file("$out/a-2024.csv", q{somebody else's});
+is(join(' ', ($session->query('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv", overwrite => 'true')))[1] =~ $removed), "$nbefore $out/a-1.csv", 'a NOTICE of removed files');
+is(join(' ', files($out)), 'a-2024.csv a.csv', 'and only these are');
+like(error('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a-2024.csv")), qr/ERROR:  file ".*a-2024.csv" exists/, 'a file with a number in its own name');
+my @fives = ('SELECT n % 5 AS k, n FROM generate_series(1, 10) n', "$out/keys", partition_by => "'{k}'");
+$session->value('SELECT count(*) FROM ' . unload(@fives));
+write_file("$out/keys/k=4/more.csv", 'x');
+is(join(' ', ($session->query('SELECT count(*) FROM ' . unload($fives[0] . ' WHERE n % 5 > 2', @fives[ 1 .. 3 ], overwrite => 'true')))[1] =~ s/, the first.*//sr), 'NOTICE:  files that are removed, and not written anew: 4', 'of keys');
+
+# links and files of a set that are not the path itself
+foreach my $case ([ 'a-1.csv', 'a number', "$out/a.csv" ], [ 'keys/k=1/data.csv', 'a key', "$out/keys", partition_by => "'{k}'" ])
+{
+	my ($file, $name, @case) = @$case;
+	my $call = 'SELECT count(*) FROM ' . unload('SELECT 1 AS k, 2 AS v', @case, overwrite => 'true');
+
+	clear();
+	system('mkdir', '-p', "$out/keys/k=1");
+	write_file("$directory/elsewhere", 'old');
+	symlink "$directory/elsewhere", "$out/$file";
+	my $before = picture($out);
+	like(error($call), qr/ERROR:  "$out\/$file" is not a regular file/, "a link in the place of a file of $name");
+	is(picture($out) . slurp_file("$directory/elsewhere"), "${before}old", 'is not replaced');
+  SKIP:
+	{
+		skip 'root may write to all files', 2 if $> == 0;
+		my $user = getpwuid $>;
+
+		unlink "$out/$file";
+		write_file("$out/$file", 'old');
+		chmod 0444, "$out/$file";
+		$before = picture($out);
+		like(error($call), qr/ERROR:  could not write to file "$out\/$file": Permission denied\nHINT:  The server runs as operating system user "$user"/, "a file of $name that cannot be written");
+		is(picture($out), $before, 'is not replaced');
+	}
+}
+
+# several files by a link, which leads to none of them then
+clear();
+mkdir "$out/there";
+symlink 'there/b.csv', "$out/a.csv";
+$session->value('SELECT count(*) FROM ' . unload(@set));
+is(join(' ', grep { !/b-\d+\.csv/ } files("$out/there")), '', 'a link names a set');
+my $numbered = () = files("$out/there");
+$session->query('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv", overwrite => 'true'));
+is(join(' ', $numbered > 1, files("$out/there"), readlink "$out/a.csv"), '1 b.csv there/b.csv', 'again and again');
+
+# names that are not valid text
+clear();
+mkdir "$out/keys";
+symlink "$out/n\xe4me.csv", "$out/a.csv";
+is($session->value('SELECT replace(filename, $$' . $out . '$$, $$$$) FROM ' . unload('SELECT 1', "$out/a.csv")), '/n\xe4me.csv', 'the name of a file');
+my @messages = (error('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv")));
+$session->query('BEGIN; SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv", overwrite => 'true'));
+unlink "$out/n\xe4me.csv";
+mkdir "$out/n\xe4me.csv";
+push @messages, error('COMMIT'), error('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv"));
+mkdir "$out/keys/n\xe4me";
+my @keys = ('SELECT 1 AS k, 2 AS v', "$out/keys", partition_by => "'{k}'", overwrite => 'true');
+push @messages, error('SELECT count(*) FROM ' . unload(@keys));
+rename "$out/keys/n\xe4me", "$out/keys/k=\xe4";
+symlink 'x', "$out/keys/k=\xe4/\xff";
+push @messages, error('SELECT count(*) FROM ' . unload(@keys));
+unlink "$out/keys/k=\xe4/\xff";
+write_file("$out/keys/k=\xe4/data.csv", 'x');
+push @messages, ($session->query('SELECT count(*) FROM ' . unload(@keys)))[1];
+is(scalar(grep { /\\xe4/ && !/[\x80-\xff]/ } @messages), 6, 'ERRORs and a NOTICE show their bytes') or diag(@messages);
+$session->value('SET client_min_messages = warning');
+
 # ---- a standby ----
 
 clear();
