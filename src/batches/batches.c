@@ -157,7 +157,7 @@ next_read(CsvBatches *batches)
 	}
 	if (batches->is_lost)
 		return false;
-	csv_reading_tell_change(batches, csv_source_change(batches->source));
+	csv_reading_tell_change(batches, csv_reading_change(batches));
 	if (batches->table->resume != NULL)
 		tell_end(batches);
 	if (batches->kept != NULL)
@@ -202,7 +202,8 @@ begin_file(CsvBatches *batches, const CsvFilePlace *from)
 	if (batches->reader == NULL)
 		open_engine(batches);
 	csv_reading_begin(batches, batches->grows, from);
-	if (may_keep)
+	/* of kept columns, nobody would be told of the breaks */
+	if (may_keep && csv_reader_odd_break(batches->reader) == 0)
 		csv_kept_begin(kept, csv_reader_dialect(batches->reader));
 }
 

@@ -336,6 +336,17 @@ csv_reading_place(const CsvBatches *batches)
 		csv_reader_place(batches->reader);
 }
 
+CsvFileChange
+csv_reading_change(const CsvBatches *batches)
+{
+	CsvFileChange change = csv_source_change(batches->source);
+	char		odd = csv_reader_odd_break(batches->reader);
+
+	if (change == CSV_FILE_SHORTER || odd == 0)
+		return change;
+	return odd == '\r' ? CSV_FILE_ODD_CR : CSV_FILE_ODD_LF;
+}
+
 void
 csv_reading_tell_change(CsvBatches *batches, CsvFileChange change)
 {

@@ -51,6 +51,9 @@ extern void csv_reading_count(CsvBatches *batches);
 extern void csv_reading_fail(CsvBatches *batches, CsvStatus status);
 extern void csv_reading_leave_gpu(CsvBatches *batches, bool warns);
 
+/* how the open file, which was read to its end, has changed */
+extern CsvFileChange csv_reading_change(const CsvBatches *batches);
+
 /* tells the caller of the batches how the open file has changed */
 extern void csv_reading_tell_change(CsvBatches *batches, CsvFileChange change);
 

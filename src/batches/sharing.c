@@ -339,7 +339,7 @@ static void
 tell_others(CsvBatches *batches, bool good)
 {
 	if (good)
-		publish(batches->share, csv_source_change(batches->source));
+		publish(batches->share, csv_reading_change(batches));
 	else
 		give_up(batches->share);
 	batches->share->is_read = true;
@@ -748,7 +748,7 @@ file_step(CsvBatches *batches)
 	share->found = csv_reading_next(batches);
 	share->is_read = !share->found;
 	if (share->is_read)
-		share->change = csv_source_change(batches->source);
+		share->change = csv_reading_change(batches);
 }
 
 bool

@@ -157,6 +157,12 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 		boundary = guess_boundary(sample, dialect->quote, &guess->boundary);
 	dialect->boundary = (uint8_t) boundary;
 	grid = csv_find_dialect(dialect, table->null_string, given, sample);
+	if (!given->boundary && boundary == CSV_BOUNDARY_AUTO &&
+		csv_auto_finds_cr(&grid->options, sample))
+	{
+		guess->boundary = boundary = dialect->boundary = CSV_BOUNDARY_CR;
+		grid = csv_find_dialect(dialect, table->null_string, given, sample);
+	}
 	if (!given->header && grid->nrecords > 0)
 	{
 		*header = csv_find_header(grid);

@@ -162,9 +162,9 @@ csv_auto_finds_cr(const CsvDialectOptions *options, const CsvSample *sample)
 
 	with.boundary = CSV_BOUNDARY_AUTO;
 	csv_dialect_compile(&dialect, &with);
-	(void) csv_look_for_lf(&look, &dialect, sample->bytes,
-						   Min(sample->nbytes, CSV_BOUNDARY_BYTES), sample->nbytes);
-	return look.lone_cr;
+	csv_look_for_breaks(&look, &dialect, sample->bytes,
+						Min(sample->nbytes, CSV_BOUNDARY_BYTES), sample->nbytes, true);
+	return csv_look_finds_crs(&look, sample->at_end);
 }
 
 CsvOddCrs

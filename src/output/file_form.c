@@ -298,6 +298,8 @@ csv_file_lacks_break(const CsvTable *table, const CsvFileForm *form)
 		refuse_to_append(table, "Its last line marks the end of the data.");
 	if (nbytes == nmark)
 		return false;
+	if (form->boundary == CSV_BOUNDARY_CR && line[nbytes - 1] == '\n')
+		refuse_to_append(table, "It ends in a line feed, and its records end in carriage returns.");
 	lacks_break = options.boundary == CSV_BOUNDARY_AUTO ?
 		line[nbytes - 1] != csv_break_byte(form->boundary) :
 		nbytes < nbreak || memcmp(line + nbytes - nbreak, line_break, nbreak) != 0;

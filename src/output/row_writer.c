@@ -436,17 +436,17 @@ find_other_break(const CsvRowWriter *writer, const uint8_t *bytes, size_t n)
 	bool		finds_crs = writer->form->boundary == CSV_BOUNDARY_CR;
 	CsvDialect	dialect;
 	CsvBoundaryLook look = {0};
-	bool		has_lf;
 
+	/* a break at the end is the record's */
 	if (writer->table->reader.dialect.boundary != CSV_BOUNDARY_AUTO ||
-		(finds_crs ? memchr(bytes, '\n', n) == NULL : n <= CSV_BOUNDARY_BYTES))
+		memchr(bytes, finds_crs ? '\n' : '\r', n - Min(n, 2)) == NULL)
 		return NULL;
 	csv_dialect_compile(&dialect, &writer->table->reader.dialect);
-	has_lf = csv_look_for_lf(&look, &dialect, bytes,
-							 finds_crs ? n : CSV_BOUNDARY_BYTES, n);
-	if (finds_crs && has_lf)
+	csv_look_for_breaks(&look, &dialect, bytes, finds_crs ? n : Min(n, CSV_BOUNDARY_BYTES),
+						n, true);
+	if (finds_crs && look.lfs.n > 0)
 		return "Its line feed would be taken for the line break of the file, whose lines end in carriage returns.";
-	if (!finds_crs && !has_lf && look.lone_cr)
+	if (!finds_crs && csv_look_finds_crs(&look, n <= CSV_BOUNDARY_BYTES))
 		return "Its carriage return would be taken for the line break of a file that begins with it.";
 	return NULL;
 }

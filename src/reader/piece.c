@@ -208,16 +208,34 @@ input_at(const CsvPieceReader *reader, const CsvFilePlace *place, uint64_t end)
 	return input;
 }
 
+/* a single LF at the end of a file whose records end at CRs is no data */
+static CsvStatus
+drop_last_lf(CsvPieceReader *reader, uint64_t *end)
+{
+	CsvStatus	status;
+
+	if (*end == 0 || reader->dialect->opt.boundary != CSV_BOUNDARY_CR)
+		return CSV_OK;
+	/* only an engine with its own bytes needs to have it read */
+	status = csv_window_reach(&reader->window, *end - 1, *end, 0);
+	if (status == CSV_OK && *csv_window_at(&reader->window, *end - 1) == '\n')
+		(*end)--;
+	return status;
+}
+
 /* the place is right, and the file's length is known: let the file end at its footer */
 static CsvStatus
 find_footer(CsvPieceReader *reader, const CsvFilePlace *place)
 {
 	CsvFileWindow  *window = &reader->window;
 	CsvStatus	status = csv_window_reach(window, place->offset, window->end, 0);
+	uint64_t	end = window->end;
 
-	if (status == CSV_OK && place->offset < window->end)
+	if (status == CSV_OK && place->offset < end)
+		status = drop_last_lf(reader, &end);
+	if (status == CSV_OK && place->offset < end)
 	{
-		CsvInput	input = input_at(reader, place, window->end);
+		CsvInput	input = input_at(reader, place, end);
 		uint64_t	data_bytes;
 
 		/* of a file that was cut meanwhile, the footer may have been read as data */
@@ -280,7 +298,10 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 	{
 		CsvInput	input;
 		CsvStatus	status = reach_data(reader, place, is_guess, &end, at_end);
+		bool		ends = *at_end && !reader->goes_on && reader->held_bytes == 0;
 
+		if (status == CSV_OK && ends && place->offset < end)
+			status = drop_last_lf(reader, &end);
 		if (status != CSV_OK)
 			return status;
 		if (place->offset >= end)
@@ -288,7 +309,7 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 		input = input_at(reader, place, end);
 		if (reader->own.await == NULL)
 			input.bytes = csv_window_at(&reader->window, place->offset);
-		input.at_end = *at_end && !reader->goes_on && reader->held_bytes == 0;
+		input.at_end = ends;
 		input.has_footer = reader->has_footer;
 		status = reader->engine->parse(reader->engine_state, &input, batch);
 		if (status != CSV_OK)

@@ -576,6 +576,14 @@ extern bool csv_reader_waits(const CsvReader *reader);
 extern bool csv_reader_has_crlf(const CsvReader *reader);
 
 /*
+ * Does a line break of another kind stand outside quotes where it may hide records?  Lone
+ * CRs hide them in the header and, with 'auto', in the only field or in surplus fields; LFs
+ * between records that end at CRs hide them anywhere.  Returns the break, or 0.  Of the
+ * first bytes of the file opened last by csv_reader_open(), which has a layout.
+ */
+extern char csv_reader_odd_break(const CsvReader *reader);
+
+/*
  * Start where another reader has come to (csv_reader_place, csv_reader_dialect).  The
  * callback returns the bytes from there on, and the batches are those that would
  * have come next there.  `dialect` is used instead of the options' dialect; no header
@@ -768,12 +776,24 @@ typedef struct CsvScan
 /* with boundary 'auto', the first bytes of a file that are searched for a LF */
 #define CSV_BOUNDARY_BYTES	(1024 * 1024)
 
+/* one kind of line break outside quotes, and the records that it would cut the file into */
+typedef struct CsvLookBreaks
+{
+	uint64_t	n;
+	uint64_t	first;			/* where the first is, and the last */
+	uint64_t	last;
+	uint64_t	nalike;			/* records with as many fields as the record before */
+	uint32_t	nfields;		/* of the record that has begun; 0: it is blank */
+	uint32_t	nbefore;		/* of the last record that is not blank; 0: none */
+} CsvLookBreaks;
+
 /* the state of that search; zeros at the beginning of the file */
 typedef struct CsvBoundaryLook
 {
 	uint64_t	pos;			/* bytes that were searched */
 	uint8_t		state;			/* CsvState behind them */
-	bool		lone_cr;		/* CRs outside quotes, and no LF: they end records */
+	CsvLookBreaks lfs;
+	CsvLookBreaks crs;			/* lone ones */
 } CsvBoundaryLook;
 
 /* the number of the record's fields whose separators are kept */
@@ -784,12 +804,19 @@ csv_scan_nkept(const CsvScan *scan)
 }
 
 /*
- * Continue the search for a LF outside quotes (or also inside, if quoted values have no
- * line breaks), up to `until`.  The meaning of bytes may depend on following bytes, up
- * to nbytes.  Returns true if there is a LF; then look->lone_cr is final.
+ * Continue the search for line breaks outside quotes (LFs also inside, if quoted values
+ * have no line breaks), up to `until` or, without `all`, to the first LF.  The dialect is
+ * that of 'auto'.  The meaning of bytes may depend on following bytes, up to nbytes.
  */
-extern bool csv_look_for_lf(CsvBoundaryLook *look, const CsvDialect *dialect,
-							const uint8_t *bytes, uint64_t until, uint64_t nbytes);
+extern void csv_look_for_breaks(CsvBoundaryLook *look, const CsvDialect *dialect,
+								const uint8_t *bytes, uint64_t until, uint64_t nbytes,
+								bool all);
+
+/*
+ * Do lone CRs end the records, by what was found?  If there are LFs, too, only if CRs cut
+ * the file into more records that are like the record before.  at_end: the file ends there.
+ */
+extern bool csv_look_finds_crs(const CsvBoundaryLook *look, bool at_end);
 
 /*
  * Run the table over the bytes from `start` up to `until`, beginning with this

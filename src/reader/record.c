@@ -215,30 +215,76 @@ csv_scan_record(CsvScan *scan, const CsvMemory *memory,
 	return CSV_OK;
 }
 
-bool
-csv_look_for_lf(CsvBoundaryLook *look, const CsvDialect *dialect, const uint8_t *bytes,
-				uint64_t until, uint64_t nbytes)
+/* a line break outside quotes ends a record */
+static void
+note_break(CsvLookBreaks *breaks, uint64_t pos)
 {
-	for (; look->pos < until; look->pos++)
+	if (breaks->n++ == 0)
+		breaks->first = pos;
+	breaks->last = pos;
+	if (breaks->nfields > 0)
+	{
+		breaks->nalike += breaks->nfields == breaks->nbefore;
+		breaks->nbefore = breaks->nfields;
+	}
+	breaks->nfields = 0;
+}
+
+/* a byte of a record, which may begin a delimiter */
+static void
+note_byte(CsvLookBreaks *breaks, bool is_delimiter)
+{
+	breaks->nfields += (breaks->nfields == 0) + is_delimiter;
+}
+
+void
+csv_look_for_breaks(CsvBoundaryLook *look, const CsvDialect *dialect, const uint8_t *bytes,
+					uint64_t until, uint64_t nbytes, bool all)
+{
+	for (; look->pos < until && (all || look->lfs.n == 0); look->pos++)
 	{
 		bool		inside = look->state == CSV_STATE_QUOTED ||
 			look->state == CSV_STATE_ESCAPE_SEEN;
 		int			class = csv_class_at(dialect, bytes, look->pos, nbytes);
+		uint8_t		entry;
 
 		if (class == CSV_CLASS_BREAK && !(inside && dialect->opt.multiline))
-		{
-			look->lone_cr = false;
-			return true;
-		}
-		if (bytes[look->pos] == '\r' && class == CSV_CLASS_OTHER && !inside)
+			note_break(&look->lfs, look->pos);
+		else if (bytes[look->pos] == '\r' && class == CSV_CLASS_OTHER && !inside)
 		{
 			/* it may end records; then a quote behind it opens a field */
-			look->lone_cr = true;
+			note_break(&look->crs, look->pos);
 			class = CSV_CLASS_BREAK;
 		}
-		look->state = CSV_STATE_MASK & dialect->table[CSV_NORMAL][look->state][class];
+		entry = dialect->table[CSV_NORMAL][look->state][class];
+		look->state = CSV_STATE_MASK & entry;
+		if (class != CSV_CLASS_BREAK && class != CSV_CLASS_PRE_BREAK &&
+			look->state != CSV_STATE_COMMENT)
+		{
+			note_byte(&look->lfs, (entry & CSV_FIELD) != 0);
+			note_byte(&look->crs, (entry & CSV_FIELD) != 0);
+		}
 	}
-	return false;
+}
+
+static uint64_t
+count_alike(const CsvLookBreaks *breaks, bool at_end)
+{
+	return breaks->nalike +
+		(at_end && breaks->nfields > 0 && breaks->nfields == breaks->nbefore);
+}
+
+bool
+csv_look_finds_crs(const CsvBoundaryLook *look, bool at_end)
+{
+	const CsvLookBreaks *lfs = &look->lfs;
+	bool		ends_in_lf = at_end && lfs->n == 1 && lfs->last + 1 == look->pos;
+
+	if (look->crs.n == 0 || lfs->n == 0)
+		return look->crs.n > 0;
+	/* lines of one field are alike wherever they end */
+	return (ends_in_lf || look->crs.nbefore > 1) &&
+		count_alike(&look->crs, at_end) > count_alike(lfs, at_end);
 }
 
 uint8_t

@@ -15,9 +15,11 @@
  * its length.  The engine ends that at max_record_bytes.
  *
  * The top of a new file is read through the table byte by byte, until the end of its
- * header and, for record_boundary 'auto', until its first LF outside quotes.  A file
- * whose first CSV_BOUNDARY_BYTES have CRs outside quotes, but no LF, has CR boundaries.
- * A file that grows, and has fewer bytes and no LF yet, has no records yet.
+ * header and its first LF outside quotes, and further if there are lone CRs.  For
+ * record_boundary 'auto', a file whose first CSV_BOUNDARY_BYTES have CRs outside quotes,
+ * but no LF, has CR boundaries, and so has a file that CRs cut into more records that are
+ * alike; a LF that comes before the CRs then ends the header.  A file that grows has LFs if
+ * there is one; if it has fewer bytes and no LF yet, it has no records yet.
  */
 #include "footer.h"
 #include "pieces.h"
@@ -42,7 +44,8 @@ struct CsvReader
 {
 	CsvReaderOptions options;
 	const CsvLayout *layout;
-	CsvDialectOptions choices;	/* of this file; 'auto' is resolved */
+	CsvDialectOptions choices;	/* of this file; 'auto' is resolved, */
+	uint8_t		boundary;		/* to this for the records behind the header */
 	CsvDialect	dialect;		/* `choices`, */
 	bool		is_compiled;	/* if they were compiled */
 
@@ -72,6 +75,9 @@ struct CsvReader
 	bool		has_header;
 	bool		waits;			/* the top of a file that grows is not complete */
 	bool		has_crlf;		/* for csv_reader_has_crlf() */
+	CsvBoundaryLook look;		/* at its breaks, */
+	bool		header_by_lf;	/* of which the first ends the header, CRs the records */
+	uint64_t	header_end;		/* bytes behind the mark */
 };
 
 /* ---- the bytes ---- */
@@ -140,7 +146,8 @@ csv_reader_rest(const CsvReader *reader, uint64_t *nbytes)
 static void
 compile_dialect(CsvReader *reader, bool blank_is_record)
 {
-	if (reader->is_compiled && reader->choices.blank_is_record == blank_is_record)
+	if (reader->is_compiled && reader->choices.blank_is_record == blank_is_record &&
+		reader->choices.boundary == reader->dialect.opt.boundary)
 		return;
 	reader->choices.blank_is_record = blank_is_record;
 	csv_dialect_compile(&reader->dialect, &reader->choices);
@@ -155,17 +162,36 @@ compile_for_top(CsvReader *reader)
 					reader->options.dialect.blank_is_record);
 }
 
+static bool
+has_lone_cr(const uint8_t *bytes, uint64_t from, uint64_t until, uint64_t nbytes)
+{
+	const uint8_t *cr;
+
+	for (; from < until; from = (uint64_t) (cr - bytes) + 1)
+	{
+		cr = memchr(bytes + from, '\r', until - from);
+		if (cr == NULL)
+			return false;
+		if (!csv_cr_in_break(CSV_BREAK_CRS, bytes, (uint64_t) (cr - bytes), nbytes))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Do lone CRs end the file's records?  The answer for a file that grows must stand when
- * more bytes come; until it does, reader->waits.
+ * What ends the file's records?  The answer for a file that grows must stand when more
+ * bytes come; until it does, reader->waits.
  */
 static CsvStatus
-find_boundary(CsvReader *reader, bool *lone_cr)
+find_boundary(CsvReader *reader)
 {
+	CsvBoundaryLook *look = &reader->look;
 	const uint64_t most = CSV_BOUNDARY_BYTES + CSV_CLASS_BYTES;
+	const bool	is_auto = reader->boundary == CSV_BOUNDARY_AUTO;
 	uint64_t	available = 0;
-	CsvBoundaryLook look = {0};
 
+	memset(look, 0, sizeof(*look));
+	reader->choices.boundary = CSV_BOUNDARY_AUTO;
 	compile_for_top(reader);
 	for (;;)
 	{
@@ -173,7 +199,6 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 		uint64_t	wanted = available == 0 ? CSV_HEADER_READ_BYTES :
 			available * 2;
 		uint64_t	until;
-		bool		found;
 		CsvStatus	status = fill(reader, wanted < most ? wanted : most, 0);
 
 		if (status != CSV_OK)
@@ -184,12 +209,27 @@ find_boundary(CsvReader *reader, bool *lone_cr)
 			available < CSV_CLASS_BYTES ? 0 : available - CSV_CLASS_BYTES;
 		if (until > CSV_BOUNDARY_BYTES)
 			until = CSV_BOUNDARY_BYTES;
-		found = csv_look_for_lf(&look, &reader->dialect, bytes, until, available);
-		if (found || has_rest(reader) || look.pos == CSV_BOUNDARY_BYTES)
+		csv_look_for_breaks(look, &reader->dialect, bytes, until, available,
+							look->crs.n > 0 ||
+							has_lone_cr(bytes, look->pos, until, available));
+		if (look->lfs.n > 0 || has_rest(reader) || look->pos == CSV_BOUNDARY_BYTES ||
+			!is_auto)
 		{
-			*lone_cr = look.lone_cr;
-			reader->has_crlf = found && look.pos > 0 && bytes[look.pos - 1] == '\r';
-			reader->waits = reader->choices.growing && !found && available < most;
+			bool		at_end = has_rest(reader) && until == available;
+
+			reader->waits = is_auto && reader->choices.growing && look->lfs.n == 0 &&
+				available < most;
+			if (is_auto && (!reader->choices.growing || look->lfs.n == 0) &&
+				csv_look_finds_crs(look, at_end))
+				reader->boundary = CSV_BOUNDARY_CR;
+			reader->header_by_lf = is_auto && reader->boundary == CSV_BOUNDARY_CR &&
+				reader->options.header_rows == 1 && look->lfs.n > 0 &&
+				look->lfs.first < look->crs.first;
+			reader->has_crlf = look->lfs.n > 0 && look->lfs.first > 0 &&
+				bytes[look->lfs.first - 1] == '\r';
+			/* a LF at the end hides nothing */
+			if (at_end && look->lfs.n > 0)
+				look->lfs.n -= look->lfs.last + 1 == available;
 			return CSV_OK;
 		}
 		if (reader->options.interrupted != NULL &&
@@ -519,6 +559,7 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		const CsvFilePlace top = {0};
 
 		begin_opening(reader, read, arg, &top, &reader->options.dialect);
+		reader->boundary = reader->choices.boundary;
 		reader->waits = false;
 		reader->opening = CSV_OPENING_MARK;
 	}
@@ -538,20 +579,13 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 
 	if (reader->opening == CSV_OPENING_BOUNDARY)
 	{
-		bool		lone_cr = false;
-
-		if (reader->choices.boundary == CSV_BOUNDARY_AUTO)
-		{
-			status = find_boundary(reader, &lone_cr);
-			if (status != CSV_OK)
-				return status;
-		}
-		if (lone_cr)
-		{
-			reader->choices.boundary = CSV_BOUNDARY_CR;
-			reader->is_compiled = false;
-		}
+		status = find_boundary(reader);
+		if (status != CSV_OK)
+			return status;
+		if (!reader->header_by_lf)
+			reader->choices.boundary = reader->boundary;
 		compile_for_top(reader);
+		reader->header_end = reader->place.offset;
 		reader->opening = CSV_OPENING_HEADER;
 	}
 
@@ -576,6 +610,8 @@ csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg)
 		reader->npassed++;
 		reader->has_header = reader->npassed == reader->options.header_rows;
 	}
+	reader->choices.boundary = reader->boundary;
+	reader->header_end = reader->place.offset - reader->header_end;
 	/* behind half a header nothing is there yet */
 	reader->waits |= reader->choices.growing &&
 		reader->npassed < reader->options.header_rows;
@@ -597,6 +633,19 @@ bool
 csv_reader_waits(const CsvReader *reader)
 {
 	return reader->waits;
+}
+
+char
+csv_reader_odd_break(const CsvReader *reader)
+{
+	const CsvBoundaryLook *look = &reader->look;
+
+	if (reader->boundary == CSV_BOUNDARY_CR)
+		return look->lfs.n > reader->header_by_lf ? '\n' : 0;
+	return look->crs.n > 0 && (look->crs.first < reader->header_end ||
+							   (reader->boundary == CSV_BOUNDARY_AUTO &&
+								(reader->layout->nfields == 1 || reader->layout->pad))) ?
+		'\r' : 0;
 }
 
 bool

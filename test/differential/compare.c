@@ -777,7 +777,10 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines,
 				return differ(run, "csv_reader_set_engine: status %d", status);
 		}
 	}
-	if (csv_reader_next(reader, &batch) != CSV_END)
+	do
+		status = csv_reader_next(reader, &batch);
+	while (try_again(status, &tries));
+	if (status != CSV_END)
 		return differ(run, "there is something after the end");
 	if (run->nrows != run->reference->nrows)
 		return differ(run, "%lu rows, expected %lu", UL(run->nrows),

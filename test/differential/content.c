@@ -459,6 +459,12 @@ put_records(Content *content, const Case *test_case, ValueStyle style,
 	uint32_t	nrecords = chance(choices, 30) ? choose(choices, 200) :
 		choose(choices, 12);
 
+	/* CRs, with a few breaks of other kinds */
+	Case		by_cr = *test_case;
+
+	by_cr.dialect.boundary = CSV_BOUNDARY_CR;
+	if (test_case->dialect.boundary == CSV_BOUNDARY_AUTO && chance(choices, 6))
+		test_case = &by_cr;
 	if (nfields > 100 && nrecords > 4)
 		nrecords = 4;
 	nrecords += test_case->header_rows;
@@ -483,6 +489,8 @@ put_records(Content *content, const Case *test_case, ValueStyle style,
 		if (chance(choices, 20))
 			put_break(content, test_case, choices);
 	}
+	if (test_case->dialect.boundary == CSV_BOUNDARY_CR && chance(choices, 4))
+		content_byte(content, '\n');
 }
 
 /* insert, remove or replace one byte */

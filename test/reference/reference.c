@@ -785,35 +785,100 @@ check_record(RefReader *reader, const CsvLayout *layout, RefValue *values,
 
 /* ---- the file ---- */
 
+/* records, if only one kind of unquoted line break ends them: how many equal the one before? */
+typedef struct RefCut
+{
+	uint64_t	nbreaks;
+	uint64_t	first_break;
+	uint64_t	last_break;
+	uint64_t	nequal;
+	uint64_t	nfields;		/* of this record */
+	uint64_t	before;			/* of the last one that is not blank; 0: none */
+	bool		is_blank;
+} RefCut;
+
+static void
+cut(RefCut *records)
+{
+	if (!records->is_blank && records->nfields == records->before)
+		records->nequal++;
+	if (!records->is_blank)
+		records->before = records->nfields;
+	records->nfields = 1;
+	records->is_blank = true;
+}
+
 /*
- * Are there unquoted CRs in the first MB, but no LF?  Both end lines while that is looked
- * for; CRs of a CR LF or CR CR LF are passed over.
+ * Do CRs end the records?  They do if there are unquoted CRs in the first MB, but no LF;
+ * and if they cut the bytes into more records with as many fields as the record before than
+ * LFs do.  Records of one field tell nothing, unless the only LF is the file's last byte.
+ * All breaks end lines while that is looked for; CRs of a CR LF or CR CR LF are passed over.
+ *
+ * These are the first 64 kB, or twice as many as long as they have no LF, up to 1 MB.  The
+ * last eight are not looked at, except at the end of the file.
  */
 static bool
-has_only_crs(const CsvDialectOptions *options, const uint8_t *bytes, uint64_t nbytes)
+ends_at_crs(const CsvDialectOptions *options, const uint8_t *bytes, uint64_t nbytes,
+			bool *first_is_lf)
 {
+	uint64_t	read_bytes = 64 * 1024;
+	uint64_t	look_bytes = 0;
 	CsvDialect	dialect;
 	uint8_t		state = CSV_STATE_RECORD_START;
-	bool		any_cr = false;
+	RefCut		by_lf = {.nfields = 1, .is_blank = true};
+	RefCut		by_cr = {.nfields = 1, .is_blank = true};
+	bool		several_fields;
 
 	csv_dialect_compile(&dialect, options);
-	for (uint64_t pos = 0; pos < nbytes && pos < 1024 * 1024; pos++)
+	for (uint64_t pos = 0;; pos++)
 	{
+		while (pos == look_bytes && look_bytes < 1024 * 1024 && look_bytes < nbytes &&
+			   by_lf.nbreaks == 0)
+		{
+			look_bytes = nbytes < read_bytes ? nbytes : read_bytes - 8;
+			read_bytes = read_bytes == 1024 * 1024 ? 1024 * 1024 + 8 : read_bytes * 2;
+		}
+		if (pos == look_bytes)
+			break;
+
 		bool		in_quotes = state == CSV_STATE_QUOTED ||
 			state == CSV_STATE_ESCAPE_SEEN;
 		int			class = csv_class_at(&dialect, bytes, pos, nbytes);
+		bool		is_lf = bytes[pos] == '\n' && (!in_quotes || !dialect.opt.multiline);
+		bool		is_cr = bytes[pos] == '\r' && !in_quotes && class != CSV_CLASS_PRE_BREAK;
+		RefCut	   *records = is_lf ? &by_lf : &by_cr;
 
-		if (bytes[pos] == '\n' && (!in_quotes || !dialect.opt.multiline))
-			return false;
-		if (bytes[pos] == '\r' && !in_quotes && class != CSV_CLASS_PRE_BREAK)
+		if (is_lf || is_cr)
 		{
-			any_cr = true;
-			state = CSV_STATE_RECORD_START;
+			if (records->nbreaks++ == 0)
+				records->first_break = pos;
+			records->last_break = pos;
+			cut(records);
+			state = is_lf ? dialect.table[CSV_NORMAL][state][class] & CSV_STATE_MASK :
+				CSV_STATE_RECORD_START;
+			continue;
 		}
-		else
-			state = dialect.table[CSV_NORMAL][state][class] & CSV_STATE_MASK;
+		if ((dialect.table[CSV_NORMAL][state][class] & CSV_FIELD) != 0)
+		{
+			by_lf.nfields++;
+			by_cr.nfields++;
+		}
+		state = dialect.table[CSV_NORMAL][state][class] & CSV_STATE_MASK;
+		if ((bytes[pos] != '\n' || !in_quotes) && class != CSV_CLASS_PRE_BREAK &&
+			state != CSV_STATE_COMMENT)
+			by_lf.is_blank = by_cr.is_blank = false;
 	}
-	return any_cr;
+	*first_is_lf = by_lf.nbreaks > 0 && by_lf.first_break < by_cr.first_break;
+	if (by_lf.nbreaks == 0 || by_cr.nbreaks == 0)
+		return by_cr.nbreaks > 0;
+	several_fields = by_cr.before > 1;
+	if (look_bytes == nbytes)
+	{
+		cut(&by_lf);
+		cut(&by_cr);
+		several_fields |= by_lf.nbreaks == 1 && by_lf.last_break == nbytes - 1;
+	}
+	return several_fields && by_cr.nequal > by_lf.nequal;
 }
 
 static void
@@ -1090,6 +1155,7 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 	RefReader	reader;
 	RefReader	body;
 	CsvBoundary boundary = (CsvBoundary) options->boundary;
+	bool		first_is_lf = false;
 
 	memset(result, 0, sizeof(*result));
 	memset(&reader, 0, sizeof(reader));
@@ -1102,11 +1168,18 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 	reader.max_record_bytes = max_record_bytes;
 
 	if (boundary == CSV_BOUNDARY_AUTO &&
-		has_only_crs(options, reader.bytes, reader.nbytes))
+		ends_at_crs(options, reader.bytes, reader.nbytes, &first_is_lf))
 		boundary = CSV_BOUNDARY_CR;
 
-	compile(result, options, boundary, true);
+	/* a LF before the CRs ends the header */
+	compile(result, options, boundary == CSV_BOUNDARY_CR && first_is_lf && header_rows == 1 ?
+			CSV_BOUNDARY_AUTO : boundary, true);
 	read_header(&reader, header_rows);
+
+	/* a LF at the end of records that end at CRs is no data */
+	if (boundary == CSV_BOUNDARY_CR && reader.pos < reader.nbytes &&
+		reader.bytes[reader.nbytes - 1] == '\n')
+		reader.nbytes--;
 	result->body_offset = reader.bom_bytes + reader.pos;
 	result->body_lines = reader.lines;
 
@@ -1118,8 +1191,8 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 	/* a file with a footer is read as if it ended there */
 	if (options->footer_rows > 0)
 	{
-		body.nbytes = footer_start(result, options->footer_rows, nbytes) -
-			reader.bom_bytes;
+		body.nbytes = footer_start(result, options->footer_rows,
+								   reader.nbytes + reader.bom_bytes) - reader.bom_bytes;
 		body.has_footer = body.nbytes < reader.nbytes;
 		reader = body;
 		result->nrows = result->nerrors = 0;
