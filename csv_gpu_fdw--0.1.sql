@@ -155,6 +155,7 @@ CREATE TABLE csv_gpu_position (
 	place bigint NOT NULL,		-- of decompressed and converted bytes
 	alone_until bigint NOT NULL,
 	skip_line boolean NOT NULL,
+	lacks_break boolean NOT NULL DEFAULT false,	-- the file ended there, within a line
 	inode bigint NOT NULL,
 	size bigint NOT NULL,
 	changed bigint NOT NULL,

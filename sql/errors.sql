@@ -215,7 +215,14 @@ CALL write_file('none.csv', E'"1"x,2\n3,4\n');
 SELECT a FROM none_good;
 CALL write_file('none.csv', '\xff2c310a'::bytea);
 SELECT a FROM none_good;
--- with one there is no such hint
+-- nor nine in ten, at the end of the scan, and where a scan ends early behind 1,000 records
+CALL write_query('none.csv', $$SELECT string_agg(CASE WHEN i % 10 = 0 THEN '1,2' ELSE '1;2' END || E'\n', '' ORDER BY i) FROM generate_series(1, 2000) i$$);
+SELECT count(*) FROM none_good;
+SELECT * FROM none_good LIMIT 1 OFFSET 150;
+SELECT * FROM none_good LIMIT 1;
+CALL write_query('none.csv', $$SELECT string_agg(CASE WHEN i % 9 = 0 THEN '1,2' ELSE '1;2' END || E'\n', '' ORDER BY i) FROM generate_series(1, 2000) i$$);
+SELECT count(*) FROM none_good;
+-- with one in three there is no such hint
 CALL write_file('none.csv', E'1;2\n3,4\n5;6\n');
 SELECT * FROM none_good;
 CALL write_file('none.csv', '');

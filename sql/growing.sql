@@ -218,6 +218,24 @@ SELECT shell($$printf '19,nineteen' >>log.b && touch -d '1 hour ago' log.b$$);
 SELECT * FROM load_log();
 SELECT shell('touch log.a');
 SELECT a FROM target ORDER BY i DESC LIMIT 1;
+-- half a line of such a file waits for an hour, or as long as the table says
+SELECT shell($$printf 'a,b\n20,twenty\n21,twe' >log.f && touch -d '10 minutes ago' log.f && printf 'a,b\n' >log.g$$);
+SET client_min_messages = notice;
+SELECT * FROM load_log();
+SELECT shell($$printf 'nty-one\n22,half' >>log.f && touch -d '10 minutes ago' log.f && touch log.g$$);
+SELECT * FROM load_log();
+ALTER FOREIGN TABLE log OPTIONS (ADD growing_rest '300');
+SELECT * FROM load_log();
+SELECT * FROM load_log();
+-- then the line's other half has changed a record that was loaded
+SELECT shell($$printf ' a line\n23,x\n' >>log.f && touch log.g$$);
+SELECT state FROM positions WHERE filename = 'regress_csv/log.f';
+SELECT * FROM load_log();
+SELECT * FROM load_log('restart');
+SELECT a, b FROM target WHERE a > 19 ORDER BY i;
+SELECT state FROM positions WHERE filename = 'regress_csv/log.f';
+ALTER FOREIGN TABLE log OPTIONS (DROP growing_rest);
+SET client_min_messages = warning;
 -- names: of the table and its target, and what is dropped
 ALTER TABLE target RENAME TO goal;
 ALTER FOREIGN TABLE log RENAME TO journal;

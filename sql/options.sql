@@ -132,6 +132,8 @@ CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', ch
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', chunk_size '64 Mio');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', parallel_workers '-1');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', parallel_workers '1025');
+CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', growing_rest '-1');
+CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', growing_rest '2147483648');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', max_record_size '1GB');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', max_record_size '-1');
 CREATE FOREIGN TABLE bad (a int) SERVER csv OPTIONS (filename '/nowhere.csv', max_record_size 'big');

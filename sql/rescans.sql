@@ -131,4 +131,18 @@ SELECT rescans('SELECT (SELECT count(*) FROM t WHERE a = i OFFSET 0) FROM genera
 \set memory off
 \i :set_memory
 
+-- an equality of a collation and a type whose hash does not know it: no lookup, no groups
+CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE names (n name);
+INSERT INTO names VALUES ('ABC'), ('abd'), ('x'), ('X'), ('abc');
+CALL write_file('names.csv', E'abc,1\nABD,2\nx,3\n');
+CREATE FOREIGN TABLE by_text (a text COLLATE loose, v int) SERVER csv OPTIONS (filename 'regress_csv/names.csv');
+CREATE FOREIGN TABLE by_name (a name COLLATE loose, v int) SERVER csv OPTIONS (filename 'regress_csv/names.csv');
+SELECT n, (SELECT v FROM by_text WHERE a = n COLLATE loose) FROM names;
+SELECT n, (SELECT v FROM by_name WHERE a = n COLLATE loose) FROM names;
+SELECT n, (SELECT max(v) FROM by_text WHERE a = n COLLATE loose) FROM names;
+SELECT n, (SELECT max(v) FROM by_name WHERE a = n COLLATE loose) FROM names;
+SELECT n, (SELECT v FROM by_text WHERE a = n::text COLLATE loose) FROM names;
+DROP TABLE names;
+
 \i :teardown

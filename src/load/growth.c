@@ -34,6 +34,7 @@
 #include "load/growth.h"
 #include "load/positions.h"
 #include "scan/scan.h"
+#include "table/decompress.h"
 #include "table/listing.h"
 #include "table/source.h"
 #include "table/text.h"
@@ -184,12 +185,35 @@ list_files(CsvGrowth *growth)
 	}
 	for (int i = 0; i < growth->nfiles; i++)
 		growth->files[i].grows = growth->files[i].identity.modified == newest ||
-			!csv_has_rested(growth->files[i].identity.modified);
+			!csv_has_rested(growth->files[i].identity.modified, growth->table->growing_rest);
 }
 
 /* ---- which file is it? ---- */
 
-/* the file has this position; ERROR if another file has it */
+static void
+report_rewritten(const GrowingFile *file)
+{
+	const CsvPosition *position = file->position;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 file->identity.size < (int64) position->bytes.nbytes ?
+			 errmsg("file \"%s\" is shorter than when it was loaded", file->name) :
+			 position->lacks_break ?
+			 errmsg("file \"%s\" continues a line that was loaded as a record",
+					file->name) :
+			 errmsg("file \"%s\" has changed before the place up to which it was loaded",
+					file->name),
+			 errdetail("It was loaded up to byte %llu, behind record %llu.",
+					   (unsigned long long) position->bytes.nbytes,
+					   (unsigned long long) position->place.records),
+			 errhint("csv_gpu_load() with mode => 'new_records' and on_rewrite => 'restart' loads it from its beginning, and with 'skip' from its end.")));
+}
+
+/*
+ * The file has this position; ERROR if another file has it.  Bytes behind half a line that was
+ * loaded as a record have changed that record.
+ */
 static void
 take_position(CsvGrowth *growth, GrowingFile *file, const CsvPosition *position)
 {
@@ -203,6 +227,10 @@ take_position(CsvGrowth *growth, GrowingFile *file, const CsvPosition *position)
 				 errhint("Remove the copy, or have the table's pattern leave it out.")));
 	*owner = file;
 	file->position = position;
+	file->is_rewritten = position->lacks_break &&
+		file->identity.size > (int64) position->bytes.nbytes;
+	if (file->is_rewritten && growth->on_rewrite == CSV_REWRITE_ERROR)
+		report_rewritten(file);
 }
 
 /* the first position of a file's name; NULL: there is none */
@@ -339,7 +367,7 @@ may_be_copy(CsvGrowth *growth, GrowingFile *file)
 	size_t		nhead = Min(file->identity.size, HEAD_BYTES);
 	bool		is_same = false;
 
-	if (csv_has_rested(file->identity.modified) ||
+	if (csv_has_rested(file->identity.modified, CSV_REST_SECONDS) ||
 		pread(growth->fd, head, nhead, 0) != (ssize_t) nhead)
 		return false;
 	for (int i = 0; !is_same && i < growth->nfiles; i++)
@@ -375,23 +403,6 @@ find_rewritten(const CsvGrowth *growth, const GrowingFile *file)
 			  memcmp(file->first, position->bytes.first, sizeof(file->first)) == 0)))
 			return position;
 	return NULL;
-}
-
-static void
-report_rewritten(const GrowingFile *file)
-{
-	const CsvPosition *position = file->position;
-
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 file->identity.size < (int64) position->bytes.nbytes ?
-			 errmsg("file \"%s\" is shorter than when it was loaded", file->name) :
-			 errmsg("file \"%s\" has changed before the place up to which it was loaded",
-					file->name),
-			 errdetail("It was loaded up to byte %llu, behind record %llu.",
-					   (unsigned long long) position->bytes.nbytes,
-					   (unsigned long long) position->place.records),
-			 errhint("csv_gpu_load() with mode => 'new_records' and on_rewrite => 'restart' loads it from its beginning, and with 'skip' from its end.")));
 }
 
 /*
@@ -480,6 +491,23 @@ check_begin(void *arg, int number, int fd)
 	check_before(&((CsvGrowth *) arg)->files[number], fd);
 }
 
+/*
+ * Does the file, which was read to this end, end within a line?  In UTF-16, a line break has
+ * two bytes.  A compressed file does not show its last bytes.
+ */
+static bool
+ends_in_line(const CsvGrowth *growth, const GrowingFile *file, int fd, uint64 nbytes)
+{
+	char		last[2] = {0};
+
+	if (file->grows || nbytes < sizeof(last) ||
+		csv_compression_of(file->name, growth->table->compression) != CSV_COMPRESSION_NONE ||
+		pread(fd, last, sizeof(last), (off_t) (nbytes - sizeof(last))) != sizeof(last))
+		return false;
+	return last[1] == '\0' ? last[0] != '\n' && last[0] != '\r' :
+		last[1] != '\n' && last[1] != '\r';
+}
+
 /* CsvResume.ended */
 static void
 note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes)
@@ -495,7 +523,16 @@ note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" became shorter while it was read", file->name)));
 	file->now.place = *place;
+	file->now.lacks_break = ends_in_line(growth, file, fd, nbytes);
 	file->was_read = true;
+	if (file->now.lacks_break && place->records > growth->starts[number].records &&
+		growth->table->verbosity != CSV_VERBOSITY_SILENT)
+		ereport(NOTICE,
+				(errmsg("took record %llu of \"%s\", which has no line break",
+						(unsigned long long) place->records, file->name),
+				 errdetail("The file has not changed for %d s, and is not the newest.",
+						   growth->table->growing_rest),
+				 errhint("If it is still written, set the option \"growing_rest\" to more seconds.")));
 }
 
 /* files under a new name come first: before the new file of the old name */

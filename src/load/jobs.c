@@ -149,7 +149,7 @@ static bool
 is_whole(const CsvTable *table, const char *filename,
 		 const CsvFileIdentity *identity)
 {
-	return csv_has_rested(identity->modified) || ends_whole(table, filename);
+	return csv_has_rested(identity->modified, CSV_REST_SECONDS) || ends_whole(table, filename);
 }
 
 /* the identity of a file, without the device, whose number may change */

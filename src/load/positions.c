@@ -24,12 +24,12 @@
 /* the columns in the order of add_row_values() and of the script */
 #define COLUMNS \
 	"source, target, filename, bytes_read, records_read, lines_read, place, alone_until, " \
-	"skip_line, inode, size, changed, born, first_hash, last_hash, crc, loaded_at"
-#define NCOLUMNS	17
+	"skip_line, lacks_break, inode, size, changed, born, first_hash, last_hash, crc, loaded_at"
+#define NCOLUMNS	18
 
 static const Oid column_types[NCOLUMNS] = {
 	REGCLASSOID, REGCLASSOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID,
-	BOOLOID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID, BYTEAOID, INT8OID, TIMESTAMPTZOID
+	BOOLOID, BOOLOID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID, BYTEAOID, INT8OID, TIMESTAMPTZOID
 };
 
 const CsvLoadedPair *csv_loaded_pair;
@@ -150,6 +150,7 @@ get_position(HeapTuple tuple, TupleDesc tupdesc, MemoryContext context,
 	position->place.offset = (uint64) DatumGetInt64(*value++);
 	position->place.alone_until = (uint64) DatumGetInt64(*value++);
 	position->place.skip_line = DatumGetBool(*value++);
+	position->lacks_break = DatumGetBool(*value++);
 	position->identity.inode = (uint64) DatumGetInt64(*value++);
 	position->identity.size = DatumGetInt64(*value++);
 	position->identity.changed = DatumGetInt64(*value++);
@@ -220,6 +221,7 @@ add_row_values(Statement *statement, const CsvPosition *position)
 		Int64GetDatum((int64) place->offset),
 		Int64GetDatum((int64) place->alone_until),
 		BoolGetDatum(place->skip_line),
+		BoolGetDatum(position->lacks_break),
 		Int64GetDatum((int64) position->identity.inode),
 		Int64GetDatum(position->identity.size),
 		Int64GetDatum(position->identity.changed),

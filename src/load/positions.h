@@ -28,6 +28,7 @@ typedef struct CsvPosition
 								 * is 0 if a later change may not show */
 	int64		born;			/* csv_time_of_birth() */
 	TimestampTz loaded_at;
+	bool		lacks_break;	/* the file ended there, within a line */
 } CsvPosition;
 
 /* a source and a target whose new records this process loads */

@@ -48,8 +48,10 @@ find_state(const CsvPosition *position, int64 *nbehind)
 		bool		is_same = (uint64) st.st_ino == position->identity.inode &&
 			csv_time_of_birth(name) == position->born;
 		bool		is_shorter = st.st_size < (int64) position->bytes.nbytes;
+		bool		is_longer = st.st_size > (int64) position->bytes.nbytes;
 
-		if (is_shorter || !csv_fingerprint_fits_ends(file, name, &position->bytes))
+		if (is_shorter || (is_longer && position->lacks_break) ||
+			!csv_fingerprint_fits_ends(file, name, &position->bytes))
 			state = !is_same ? "gone" : is_shorter ? "shrunk" : "changed";
 		else
 			*nbehind = st.st_size - (int64) position->bytes.nbytes;

@@ -232,7 +232,7 @@ key_side(const CsvTable *table, Node *qual)
 			(op->opno == type->eq_opr ||
 			 get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) ==
 			 BTEqualStrategyNumber) &&
-			is_safe_comparison(op->opno) && op_strict(op->opno) &&
+			is_safe_comparison(op->opno) && op_strict(op->opno) && csv_hashes_alike(op) &&
 			op->inputcollid == exprCollation(key) && !csv_lacks_collation(qual, NULL))
 			return side;
 	}

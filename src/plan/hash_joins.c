@@ -51,6 +51,7 @@ can_hash(const RelOptInfo *joinrel, const RelOptInfo *outer, const RelOptInfo *i
 		const RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
+			!csv_hashes_alike((const OpExpr *) clause->clause) ||
 			(IS_OUTER_JOIN(jointype) && RINFO_IS_PUSHED_DOWN(clause, joinrel->relids)))
 			continue;
 		if ((bms_is_subset(clause->left_relids, outer->relids) &&

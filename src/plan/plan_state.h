@@ -163,6 +163,13 @@ extern double csv_parallel_divisor(int nworkers);
 /* ---- rescan.c ---- */
 
 /*
+ * Do values that the operator finds equal have equal hashes?  With a collation that is not
+ * deterministic, only if both sides have the same function: that of "name" is not of
+ * collations.
+ */
+extern bool csv_hashes_alike(const OpExpr *op);
+
+/*
  * Returns the equalities by which such a scan can look its rows up, as in CsvPlanItem.
  * clauses: RestrictInfos in the executor's order.  allowed: clauses that may serve;
  * while their values are not known, all rows must come out undecided.

@@ -17,6 +17,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -59,6 +60,17 @@ is_parameter(PlannerInfo *root, Node *node, Index relid)
 		(!bms_is_empty(relids) || csv_expression_varies(node));
 }
 
+bool
+csv_hashes_alike(const OpExpr *op)
+{
+	RegProcedure left;
+	RegProcedure right;
+
+	return !OidIsValid(op->inputcollid) || get_collation_isdeterministic(op->inputcollid) ||
+		(get_op_hash_functions(op->opno, &left, &right) && left == right &&
+		 left != F_HASHNAME);
+}
+
 /* the side of "column = value" that is the column, or -1 */
 static int
 column_side(PlannerInfo *root, Node *clause, Index relid)
@@ -68,7 +80,7 @@ column_side(PlannerInfo *root, Node *clause, Index relid)
 	/* without a collation, the executor must raise an ERROR, if it evaluates this */
 	if (!IsA(clause, OpExpr) || list_length(op->args) != 2 ||
 		!op_strict(op->opno) || csv_lacks_collation(clause, NULL) ||
-		!op_hashjoinable(op->opno, exprType(linitial(op->args))))
+		!op_hashjoinable(op->opno, exprType(linitial(op->args))) || !csv_hashes_alike(op))
 		return -1;
 	for (int side = 0; side < 2; side++)
 		if (is_column(list_nth(op->args, side), relid) &&

@@ -21,7 +21,10 @@
 #define TOO_LONG_HINT \
 	"Longer records need a larger value of the option \"max_record_size\"."
 
-/* causes that are likely if every record is bad */
+/* of a scan that ended early, the first records tell enough */
+#define CSV_FIRST_RECORDS	1000
+
+/* causes that are likely if nearly every record is bad */
 #define CAUSE_STRUCTURE \
 	"compare the options \"delimiter\", \"quote\", \"escape\" and \"record_boundary\" with the file"
 #define CAUSE_ENCODING	"compare the option \"encoding\" with the file"
@@ -43,7 +46,7 @@ static const struct
 	{"unterminated_quote", ERRCODE_BAD_COPY_FILE_FORMAT, CAUSE_STRUCTURE},
 	[CSV_ERROR_COLUMN_COUNT] =
 	{"column_count", ERRCODE_BAD_COPY_FILE_FORMAT,
-	"compare the options \"delimiter\" and \"format\", and how many columns there are, with the file"},
+	"compare the options \"delimiter\", \"format\" and \"record_boundary\", and how many columns there are, with the file"},
 	[CSV_ERROR_NUL_BYTE] =
 	{"nul_byte", ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, CAUSE_ENCODING},
 	[CSV_ERROR_INVALID_UTF8] =
@@ -240,7 +243,13 @@ is_other_encoding(const CsvReportCounts *counts, int64 nrecords)
 	return nrecords > 0 && counts->by_code[CSV_ERROR_INVALID_UTF8] * 2 >= nrecords;
 }
 
-/* the NOTICE or LOG; nrecords: of a scan that was read to its end, otherwise 0 */
+static bool
+nearly_all_are_bad(const CsvReportCounts *counts, int64 nrecords)
+{
+	return nrecords > 0 && counts->nskipped * 10 >= nrecords * 9;
+}
+
+/* the NOTICE or LOG; nrecords: of a scan that tells what is usual, otherwise 0 */
 static void
 sum_up(int elevel, const CsvReportCounts *counts, const CsvTable *table,
 	   int64 nrecords)
@@ -274,8 +283,9 @@ sum_up(int elevel, const CsvReportCounts *counts, const CsvTable *table,
 	}
 	if (counts->by_code[CSV_ERROR_RECORD_TOO_LONG] > 0)
 		hint = psprintf("%s %s", hint, TOO_LONG_HINT);
-	if (nrecords > 0 && counts->nskipped == nrecords)
-		hint = psprintf("%s No record was good: %s.", hint,
+	if (nearly_all_are_bad(counts, nrecords))
+		hint = psprintf("%s %s record was good: %s.", hint,
+						counts->nskipped == nrecords ? "No" : "Hardly any",
 						errors[most_frequent].cause);
 	else if (is_other_encoding(counts, nrecords))
 		hint = psprintf("%s Many records have invalid bytes: %s.", hint,
@@ -329,9 +339,9 @@ csv_report_end(CsvReport *report, int64 nrecords, bool complete)
 						name_of_source(table), table->reject_percent)));
 
 	/* also if each case has been told, since a hint may help */
-	nrecords = complete ? nrecords : 0;
+	nrecords = complete || nrecords >= CSV_FIRST_RECORDS ? nrecords : 0;
 	if ((!is_told(table, csv_report_ncases(&report->counts)) ||
-		 (nrecords > 0 && report->counts.nskipped == nrecords) ||
+		 nearly_all_are_bad(&report->counts, nrecords) ||
 		 is_other_encoding(&report->counts, nrecords)) &&
 		!report->summed_up && table->verbosity == CSV_VERBOSITY_DEFAULT)
 	{

@@ -44,6 +44,7 @@
 #include "table/threads.h"
 
 #define DEFAULT_MAX_RECORD_BYTES	(16 * 1024 * 1024)
+#define DEFAULT_GROWING_REST	3600
 #define DEFAULT_NOTICE_LIMIT		10
 
 void
@@ -110,6 +111,7 @@ init_table_options(CsvTableOptions *options)
 	table->verbosity = CSV_VERBOSITY_DEFAULT;
 	table->notice_limit = DEFAULT_NOTICE_LIMIT;
 	table->parallel_workers = -1;
+	table->growing_rest = DEFAULT_GROWING_REST;
 	table->share = -1;
 	table->settings = csv_settings;
 	table->settings.resident &= csv_settings.resident_memory > 0;

@@ -318,6 +318,7 @@ static const CsvOption valid_options[] = {
 	{"footer_rows", CSV_OF_TABLE, CSV_OPTION_COUNT, DIALECT(footer_rows),
 	.most = CSV_MAX_FOOTER_ROWS},
 	{"growing", CSV_OF_TABLE, CSV_OPTION_BOOL, DIALECT(growing)},
+	{"growing_rest", CSV_OF_TABLE, CSV_OPTION_COUNT, TABLE(growing_rest), .most = INT_MAX},
 	{"by_name", CSV_OF_TABLE, CSV_OPTION_BOOL, TABLE(by_name)},
 	{"delimiter", CSV_OF_TABLE, CSV_OPTION_CHECKED, TABLE(delimiter),
 	.check = csv_option_delimiter},

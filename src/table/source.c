@@ -524,7 +524,7 @@ csv_source_grows(const CsvSource *source, int number)
 
 	return source->table->reader.dialect.growing && source->table->program == NULL &&
 		(!source->of_pattern || listed->modified == source->newest ||
-		 !csv_has_rested(listed->modified));
+		 !csv_has_rested(listed->modified, source->table->growing_rest));
 }
 
 /* reads the first bytes; returns their number */

@@ -189,6 +189,8 @@ typedef struct CsvTable
 	CsvVerbosity verbosity;
 	int			notice_limit;
 	int			parallel_workers;	/* -1: not given */
+	int			growing_rest;	/* seconds until the last record of a file counts that is
+								 * not the newest */
 	CsvSettings settings;		/* at this time, with the option "engine" */
 	List	   *server_options; /* DefElems, at this time */
 

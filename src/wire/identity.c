@@ -11,9 +11,6 @@
 /* a file must not have changed for this long before it is read */
 #define SETTLED_NANOSECONDS	NANOSECONDS_PER_SECOND
 
-/* a file that has not changed for this long is not being written */
-#define REST_NANOSECONDS	(60 * NANOSECONDS_PER_SECOND)
-
 static int64_t
 nanoseconds(const struct timespec *time)
 {
@@ -55,7 +52,8 @@ csv_has_settled(int64_t time)
 }
 
 bool
-csv_has_rested(int64_t modified)
+csv_has_rested(int64_t modified, int64_t seconds)
 {
-	return csv_has_settled(modified + REST_NANOSECONDS - SETTLED_NANOSECONDS);
+	return csv_has_settled(modified + seconds * NANOSECONDS_PER_SECOND -
+						   SETTLED_NANOSECONDS);
 }

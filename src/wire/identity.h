@@ -28,7 +28,10 @@ extern bool csv_same_file(const CsvFileIdentity *a, const CsvFileIdentity *b);
  */
 extern bool csv_has_settled(int64_t time);
 
-/* has a file that was modified at this time not been written to for a minute? */
-extern bool csv_has_rested(int64_t modified);
+/* a file that is not written to for so long is probably complete */
+#define CSV_REST_SECONDS	60
+
+/* has a file that was modified at this time not been written to for so long? */
+extern bool csv_has_rested(int64_t modified, int64_t seconds);
 
 #endif							/* CSV_IDENTITY_H */

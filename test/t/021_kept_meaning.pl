@@ -110,6 +110,7 @@ my %table_changes = (
 	header_rows => 2,
 	footer_rows => 2,
 	growing => 'true',
+	growing_rest => 0,
 	by_name => "true', ADD header 'true",
 	delimiter => ';',
 	quote => "''",
@@ -155,7 +156,7 @@ my %column_changes = (
 	timestamp_format => 'epoch');
 
 # options that rows and NOTICEs here do not tell
-my %silent = map { $_ => 1 } qw(compression timestamp_format engine chunk_size parallel_workers share shares writable);
+my %silent = map { $_ => 1 } qw(compression growing_rest timestamp_format engine chunk_size parallel_workers share shares writable);
 
 sub try_option
 {
