@@ -203,7 +203,7 @@ begin_file(CsvBatches *batches, const CsvFilePlace *from)
 		open_engine(batches);
 	csv_reading_begin(batches, batches->grows, from);
 	/* of kept columns, nobody would be told of the breaks */
-	if (may_keep && csv_reader_odd_break(batches->reader) == 0)
+	if (may_keep && !csv_reader_has_odd_breaks(batches->reader))
 		csv_kept_begin(kept, csv_reader_dialect(batches->reader));
 }
 

@@ -340,11 +340,9 @@ CsvFileChange
 csv_reading_change(const CsvBatches *batches)
 {
 	CsvFileChange change = csv_source_change(batches->source);
-	char		odd = csv_reader_odd_break(batches->reader);
 
-	if (change == CSV_FILE_SHORTER || odd == 0)
-		return change;
-	return odd == '\r' ? CSV_FILE_ODD_CR : CSV_FILE_ODD_LF;
+	return change != CSV_FILE_SHORTER && csv_reader_has_odd_breaks(batches->reader) ?
+		CSV_FILE_ODD_BREAKS : change;
 }
 
 void

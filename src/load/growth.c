@@ -492,20 +492,18 @@ check_begin(void *arg, int number, int fd)
 }
 
 /*
- * Does the file, which was read to this end, end within a line?  In UTF-16, a line break has
- * two bytes.  A compressed file does not show its last bytes.
+ * Does the file, which was read to this end, end within a line?  The last byte of compressed
+ * bytes, or of UTF-16, does not show that.
  */
 static bool
 ends_in_line(const CsvGrowth *growth, const GrowingFile *file, int fd, uint64 nbytes)
 {
-	char		last[2] = {0};
+	char		last = '\n';
 
-	if (file->grows || nbytes < sizeof(last) ||
-		csv_compression_of(file->name, growth->table->compression) != CSV_COMPRESSION_NONE ||
-		pread(fd, last, sizeof(last), (off_t) (nbytes - sizeof(last))) != sizeof(last))
-		return false;
-	return last[1] == '\0' ? last[0] != '\n' && last[0] != '\r' :
-		last[1] != '\n' && last[1] != '\r';
+	return !file->grows && nbytes > 0 &&
+		csv_compression_of(file->name, growth->table->compression) == CSV_COMPRESSION_NONE &&
+		pread(fd, &last, 1, (off_t) (nbytes - 1)) == 1 &&
+		last != '\n' && last != '\r' && last != '\0';
 }
 
 /* CsvResume.ended */
@@ -530,9 +528,8 @@ note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes
 		ereport(NOTICE,
 				(errmsg("took record %llu of \"%s\", which has no line break",
 						(unsigned long long) place->records, file->name),
-				 errdetail("The file has not changed for %d s, and is not the newest.",
-						   growth->table->growing_rest),
-				 errhint("If it is still written, set the option \"growing_rest\" to more seconds.")));
+				 errhint("If the file is still written, set the option \"growing_rest\" to more than %d seconds.",
+						 growth->table->growing_rest)));
 }
 
 /* files under a new name come first: before the new file of the old name */

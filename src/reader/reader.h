@@ -576,12 +576,11 @@ extern bool csv_reader_waits(const CsvReader *reader);
 extern bool csv_reader_has_crlf(const CsvReader *reader);
 
 /*
- * Does a line break of another kind stand outside quotes where it may hide records?  Lone
- * CRs hide them in the header and, with 'auto', in the only field or in surplus fields; LFs
- * between records that end at CRs hide them anywhere.  Returns the break, or 0.  Of the
- * first bytes of the file opened last by csv_reader_open(), which has a layout.
+ * Do line breaks of another kind stand outside quotes where they may hide records?  Lone CRs
+ * hide them in the header and, with 'auto', in the only field or in surplus fields; LFs
+ * hide them anywhere between CRs.  Only the first bytes of the file count.
  */
-extern char csv_reader_odd_break(const CsvReader *reader);
+extern bool csv_reader_has_odd_breaks(const CsvReader *reader);
 
 /*
  * Start where another reader has come to (csv_reader_place, csv_reader_dialect).  The
@@ -776,7 +775,7 @@ typedef struct CsvScan
 /* with boundary 'auto', the first bytes of a file that are searched for a LF */
 #define CSV_BOUNDARY_BYTES	(1024 * 1024)
 
-/* one kind of line break outside quotes, and the records that it would cut the file into */
+/* line breaks of one kind outside quotes, and the records into which they cut the file */
 typedef struct CsvLookBreaks
 {
 	uint64_t	n;
@@ -787,7 +786,7 @@ typedef struct CsvLookBreaks
 	uint32_t	nbefore;		/* of the last record that is not blank; 0: none */
 } CsvLookBreaks;
 
-/* the state of that search; zeros at the beginning of the file */
+/* a search for line breaks; zeros at the beginning of the file */
 typedef struct CsvBoundaryLook
 {
 	uint64_t	pos;			/* bytes that were searched */
@@ -805,17 +804,14 @@ csv_scan_nkept(const CsvScan *scan)
 
 /*
  * Continue the search for line breaks outside quotes (LFs also inside, if quoted values
- * have no line breaks), up to `until` or, without `all`, to the first LF.  The dialect is
- * that of 'auto'.  The meaning of bytes may depend on following bytes, up to nbytes.
+ * have no line breaks) up to `until` or, without `all`, to the first LF.  The dialect's
+ * boundary is AUTO.  The meaning of bytes may depend on following bytes, up to nbytes.
  */
 extern void csv_look_for_breaks(CsvBoundaryLook *look, const CsvDialect *dialect,
 								const uint8_t *bytes, uint64_t until, uint64_t nbytes,
 								bool all);
 
-/*
- * Do lone CRs end the records, by what was found?  If there are LFs, too, only if CRs cut
- * the file into more records that are like the record before.  at_end: the file ends there.
- */
+/* do lone CRs end the records, by what was found?  at_end: the file ends there */
 extern bool csv_look_finds_crs(const CsvBoundaryLook *look, bool at_end);
 
 /*

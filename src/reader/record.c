@@ -230,13 +230,6 @@ note_break(CsvLookBreaks *breaks, uint64_t pos)
 	breaks->nfields = 0;
 }
 
-/* a byte of a record, which may begin a delimiter */
-static void
-note_byte(CsvLookBreaks *breaks, bool is_delimiter)
-{
-	breaks->nfields += (breaks->nfields == 0) + is_delimiter;
-}
-
 void
 csv_look_for_breaks(CsvBoundaryLook *look, const CsvDialect *dialect, const uint8_t *bytes,
 					uint64_t until, uint64_t nbytes, bool all)
@@ -261,8 +254,8 @@ csv_look_for_breaks(CsvBoundaryLook *look, const CsvDialect *dialect, const uint
 		if (class != CSV_CLASS_BREAK && class != CSV_CLASS_PRE_BREAK &&
 			look->state != CSV_STATE_COMMENT)
 		{
-			note_byte(&look->lfs, (entry & CSV_FIELD) != 0);
-			note_byte(&look->crs, (entry & CSV_FIELD) != 0);
+			look->lfs.nfields += (look->lfs.nfields == 0) + ((entry & CSV_FIELD) != 0);
+			look->crs.nfields += (look->crs.nfields == 0) + ((entry & CSV_FIELD) != 0);
 		}
 	}
 }
@@ -282,7 +275,7 @@ csv_look_finds_crs(const CsvBoundaryLook *look, bool at_end)
 
 	if (look->crs.n == 0 || lfs->n == 0)
 		return look->crs.n > 0;
-	/* lines of one field are alike wherever they end */
+	/* records of one field are alike wherever they end */
 	return (ends_in_lf || look->crs.nbefore > 1) &&
 		count_alike(&look->crs, at_end) > count_alike(lfs, at_end);
 }

@@ -15,11 +15,11 @@
  * its length.  The engine ends that at max_record_bytes.
  *
  * The top of a new file is read through the table byte by byte, until the end of its
- * header and its first LF outside quotes, and further if there are lone CRs.  For
+ * header and its first LF outside quotes, and further if there are CRs.  For
  * record_boundary 'auto', a file whose first CSV_BOUNDARY_BYTES have CRs outside quotes,
- * but no LF, has CR boundaries, and so has a file that CRs cut into more records that are
- * alike; a LF that comes before the CRs then ends the header.  A file that grows has LFs if
- * there is one; if it has fewer bytes and no LF yet, it has no records yet.
+ * but no LF, has CR boundaries.  So has a file that CRs cut into more records that are
+ * alike; a LF before them ends its header.  A file that grows has CR boundaries only
+ * without LF, and no records yet if it has fewer bytes.
  */
 #include "footer.h"
 #include "pieces.h"
@@ -162,22 +162,6 @@ compile_for_top(CsvReader *reader)
 					reader->options.dialect.blank_is_record);
 }
 
-static bool
-has_lone_cr(const uint8_t *bytes, uint64_t from, uint64_t until, uint64_t nbytes)
-{
-	const uint8_t *cr;
-
-	for (; from < until; from = (uint64_t) (cr - bytes) + 1)
-	{
-		cr = memchr(bytes + from, '\r', until - from);
-		if (cr == NULL)
-			return false;
-		if (!csv_cr_in_break(CSV_BREAK_CRS, bytes, (uint64_t) (cr - bytes), nbytes))
-			return true;
-	}
-	return false;
-}
-
 /*
  * What ends the file's records?  The answer for a file that grows must stand when more
  * bytes come; until it does, reader->waits.
@@ -211,7 +195,7 @@ find_boundary(CsvReader *reader)
 			until = CSV_BOUNDARY_BYTES;
 		csv_look_for_breaks(look, &reader->dialect, bytes, until, available,
 							look->crs.n > 0 ||
-							has_lone_cr(bytes, look->pos, until, available));
+							memchr(bytes + look->pos, '\r', until - look->pos) != NULL);
 		if (look->lfs.n > 0 || has_rest(reader) || look->pos == CSV_BOUNDARY_BYTES ||
 			!is_auto)
 		{
@@ -635,17 +619,16 @@ csv_reader_waits(const CsvReader *reader)
 	return reader->waits;
 }
 
-char
-csv_reader_odd_break(const CsvReader *reader)
+bool
+csv_reader_has_odd_breaks(const CsvReader *reader)
 {
 	const CsvBoundaryLook *look = &reader->look;
 
 	if (reader->boundary == CSV_BOUNDARY_CR)
-		return look->lfs.n > reader->header_by_lf ? '\n' : 0;
+		return look->lfs.n > reader->header_by_lf;
 	return look->crs.n > 0 && (look->crs.first < reader->header_end ||
 							   (reader->boundary == CSV_BOUNDARY_AUTO &&
-								(reader->layout->nfields == 1 || reader->layout->pad))) ?
-		'\r' : 0;
+								(reader->layout->nfields == 1 || reader->layout->pad)));
 }
 
 bool

@@ -395,10 +395,8 @@ change_message(const char *file, CsvFileChange change)
 			return psprintf("file \"%s\" became longer while it was read", file);
 		case CSV_FILE_GONE:
 			return psprintf("left out file \"%s\", which no longer exists", file);
-		case CSV_FILE_ODD_CR:
-			return psprintf("file \"%s\" has carriage returns outside quotes that end no records", file);
-		case CSV_FILE_ODD_LF:
-			return psprintf("file \"%s\" has line feeds outside quotes that end no records", file);
+		case CSV_FILE_ODD_BREAKS:
+			return psprintf("file \"%s\" has line breaks outside quotes that end no records", file);
 		default:
 			return pstrdup("");
 	}
@@ -424,11 +422,8 @@ csv_skipping_changed(void *arg, int file_number, const char *filename,
 	if (OidIsValid(table->relid) &&
 		(level >= ERROR || table->verbosity != CSV_VERBOSITY_SILENT))
 		add_message(skipping, level, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					change_message(filename, change), NULL,
-					change == CSV_FILE_ODD_CR ?
-					"If they do, set the option \"record_boundary\" to 'cr'. If they are data, set it to 'lf'." :
-					change == CSV_FILE_ODD_LF ?
-					"If they do, set the option \"record_boundary\" to 'lf'." : NULL);
+					change_message(filename, change), NULL, change != CSV_FILE_ODD_BREAKS ? NULL :
+					"If carriage returns end the records, set the option \"record_boundary\" to 'cr', otherwise to 'lf'.");
 }
 
 /* ---- the order ---- */

@@ -25,15 +25,14 @@
 
 typedef struct CsvSource CsvSource;
 
-/* how a file may change while it is read, or what else its table's user must know */
+/* how a file may change while it is read, or what else is told of it */
 typedef enum CsvFileChange
 {
 	CSV_FILE_SAME,				/* no change */
 	CSV_FILE_SHORTER,			/* fewer bytes were read than it had at first */
 	CSV_FILE_LONGER,
 	CSV_FILE_GONE,				/* it matched the pattern, but could not be opened */
-	CSV_FILE_ODD_CR,			/* csv_reader_odd_break() */
-	CSV_FILE_ODD_LF
+	CSV_FILE_ODD_BREAKS			/* csv_reader_has_odd_breaks() */
 } CsvFileChange;
 
 /*

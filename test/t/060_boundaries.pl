@@ -115,7 +115,6 @@ for my $i (1 .. $nfiles)
 		my $same = "@{[ map { show(@$_) } @$rows ]}" eq "@{[ map { show(@$_) } @right[ $header .. $#right ] ]}";
 
 		$count{"$boundary: " . ($same ? 'right' : $tells ? 'told' : 'silent')}++;
-		note("silent: $kind $boundary, $n fields, header $header: " . @$rows . " rows of $good: " . show($bytes)) if !$same && !$tells;
 		push @wrong, "$kind $boundary, $n fields, header $header: " . @$rows . " rows of $good: " . show($bytes)
 		  if @$rows < $good && !$tells;
 		# breaks at the end, and behind the header of several fields, leave no doubt
