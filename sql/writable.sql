@@ -246,6 +246,11 @@ DROP FOREIGN TABLE times, sjis, latin, marked;
 
 \set make 'CREATE FOREIGN TABLE x (a int, b text) SERVER csv OPTIONS (filename ''regress_csv/begun.csv'', writable ''true'' '
 \set show 'SELECT convert_to(content(''^begun''), ''UTF8''); SELECT * FROM x; DROP FOREIGN TABLE x;'
+-- a LF behind CRs is no data, and would be part of the next record
+CALL write_file('begun.csv', E'1,a\r2,b\n');
+:make);
+INSERT INTO x VALUES (3, 'c');
+:show
 -- lone CRs end records, as long as no LF does
 CALL write_file('begun.csv', E'1,a\r2,b\r');
 :make, quote '');

@@ -82,6 +82,15 @@ auto_takes_cr_where_there_is_no_lf(void **state)
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,b\rc,d\re,f", "<a><b>\n<c><d>\n<e><f>\n");
 	expect_reading(&reading, "a,b\r", "<a><b>\n");
+	/* a LF at the end is no data, and decides nothing */
+	expect_reading(&reading, "a,b\rc,d\n", "<a><b>\n<c><d>\n");
+	expect_reading(&reading, "a,b\rc,d\r\n", "<a><b>\n<c><d>\n");
+	/* nor one among CRs that cut the file into more records that are alike */
+	expect_reading(&reading, "a,b\rc,d\re,f\rg,h\ni,j\r",
+				   "<a><b>\n<c><d>\n<e><f>\n!column_count 3 record 3 line 3 offset 12 length 7\n");
+	reading.options.header_rows = 1;
+	expect_reading(&reading, "x,y\r\na,b\rc,d\re,f\r", "<a><b>\n<c><d>\n<e><f>\n");
+	reading.options.header_rows = 0;
 	/* a LF in quotes is data, whether these begin a record or end one */
 	expect_reading(&reading, "a,b\r\"c\nd\",\"e\"\r\"\nf\",g\r",
 				   "<a><b>\n<c\nd><e>\n<\nf><g>\n");
