@@ -65,6 +65,9 @@ extern bool csv_cell_number(const CsvCell *cell, char point, double *number);
  */
 extern CsvGridRecord *csv_names_of(const CsvGrid *grid, const CsvGridRecord *record);
 
+/* has a log a comment "#Fields: ..." or "#fields ..." above it, with a name for each field? */
+extern bool csv_is_told(const CsvGrid *grid);
+
 /* ---- rows above the data (header_rows.c) ---- */
 
 /* what cells below a cell tell of it */

@@ -532,12 +532,12 @@ shift_names(const CsvGrid *grid, CsvHeader *header)
 
 /* ---- all of it ---- */
 
-/* the words of a record of one field */
+/* the words of a record of one field, whose text others have, too */
 static void
 split_at_blanks(CsvGridRecord *names)
 {
 	char	   *rest;
-	char	   *word = strtok_r(names->cells[0].text, " \t", &rest);
+	char	   *word = strtok_r(pstrdup(names->cells[0].text), " \t", &rest);
 
 	names->cells = palloc(sizeof(CsvCell) * (names->cells[0].nbytes / 2 + 1));
 	for (names->ncells = 0; word != NULL; word = strtok_r(NULL, " \t", &rest))
@@ -553,35 +553,70 @@ has_only_marks(const CsvGridRecord *comment)
 	return !comment->bad;
 }
 
-/* names in the last comment above the data that has more than marks */
-static bool
-find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
+/*
+ * Names in a comment above record `first`: in the last that has more than marks or, *told,
+ * in the last "#Fields: ..." or "#fields ..." of a log; NULL: there are none
+ */
+static CsvGridRecord *
+names_in_comment(const CsvGrid *grid, uint32 first, bool *told)
 {
-	uint64		start = header->first < grid->nrecords ? grid->records[header->first].start :
+	uint64		start = first < grid->nrecords ? grid->records[first].start :
 		grid->sample->nbytes;
-	uint32		last = grid->ncomments;
+	uint32		last = 0;
 	CsvGridRecord *names;
 
-	while (last > 0 && (grid->comments[last - 1].start >= start ||
-						has_only_marks(&grid->comments[last - 1])))
-		last--;
+	*told = false;
+	for (uint32 i = 0; i < grid->ncomments && grid->comments[i].start < start; i++)
+	{
+		bool		tells = csv_names_fields(grid->sample, grid->comments[i].start);
+
+		if (tells || (!*told && !has_only_marks(&grid->comments[i])))
+			last = i + 1;
+		*told |= tells;
+	}
 	names = csv_names_of(grid, last > 0 ? &grid->comments[last - 1] : NULL);
 	if (names == NULL)
-		return false;
+		return NULL;
 
 	/* names with blanks between them, above another delimiter */
-	if (names->ncells == 1 && grid->nfields > 1)
+	if (names->ncells == 1 && grid->nfields > 1 && (!*told || grid->options.delimiter == '\t'))
 		split_at_blanks(names);
 
-	/* the word that logs have before the names */
-	if (names->ncells == grid->nfields + 1 &&
-		(names->cells[0].nbytes == 0 || pg_strncasecmp(names->cells[0].text, "fields", 6) == 0))
+	/* the word that logs have before the names, with a blank behind it, or as a field */
+	if (*told)
+	{
+		names->cells[0].text += Min(names->cells[0].nbytes, strlen("fields"));
+		names->cells[0].text += strspn(names->cells[0].text, ": ");
+		names->cells[0].nbytes = strlen(names->cells[0].text);
+	}
+	if (names->cells[0].nbytes == 0 && (*told || names->ncells == grid->nfields + 1))
 	{
 		names->cells++;
 		names->ncells--;
 	}
-	if (names->ncells != grid->nfields ||
-		!are_names(grid, names, header->first, &header->assumed))
+	return names;
+}
+
+bool
+csv_is_told(const CsvGrid *grid)
+{
+	bool		told;
+	CsvGridRecord *names = names_in_comment(grid, csv_grid_first(grid), &told);
+
+	return grid->is_table && told && names != NULL && names->ncells == grid->nfields;
+}
+
+/* have the header's names from a comment, if there are as many as fields */
+static bool
+find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
+{
+	bool		told;
+	CsvGridRecord *names = names_in_comment(grid, header->first, &told);
+
+	if (told && names != NULL)
+		header->nfields = names->ncells;
+	if (names == NULL || names->ncells != grid->nfields ||
+		!(told || are_names(grid, names, header->first, &header->assumed)))
 		return false;
 	header->names = names;
 	header->nfields = names->ncells;
@@ -674,6 +709,9 @@ csv_find_header(const CsvGrid *grid)
 		header.first = grid->from;
 		return header;
 	}
+	header.first = csv_grid_first(grid);
+	if (csv_is_told(grid) && find_names_in_comment(grid, &header))
+		return header;
 	rows = csv_rows_make(grid, grid->nfields, grid->from, grid->to);
 	candidate = find_candidate(rows);
 	header.found = decide(rows, &candidate, &header);

@@ -446,27 +446,35 @@ is_comment_row(const CsvSample *line, const CsvDialectOptions *dialect, uint32 n
 }
 
 char *
-csv_look_for_comment_row(const CsvTable *table, CsvBoundary boundary, uint32 nfields)
+csv_look_for_odd_comment(const CsvTable *table, CsvBoundary boundary, uint32 nfields,
+						 uint64 *number, const char **file)
 {
 	const CsvDialectOptions *dialect = &table->reader.dialect;
 	TableLines	lines = begin_lines(table, boundary);
 	bool		at_beginning = true;	/* of the first file: a comment there may be the header, ... */
 	char	   *header = NULL;	/* ... which other files may have, too */
-	char	   *row = NULL;
+	char	   *odd = NULL;
+	bool		is_log = false;
+	int			nfiles = 0;
 	CsvSample	line;
 
-	while (row == NULL && next_line(&lines, &line))
+	while (odd == NULL && next_line(&lines, &line))
 	{
 		const bool	is_comment = csv_comment_at(dialect, line.bytes, 0, line.nbytes);
+		const bool	has_names = is_comment && csv_names_fields(&line, 0);
 
-		at_beginning &= is_comment && lines.nfiles <= 1;
+		*number = nfiles == lines.nfiles ? *number + 1 : 1;
+		nfiles = lines.nfiles;
+		at_beginning &= is_comment && nfiles <= 1;
 		if (!is_comment || (header != NULL && line.nbytes == strlen(header) &&
 							memcmp(line.bytes, header, line.nbytes) == 0))
 			continue;
-		if (is_comment_row(&line, dialect, nfields))
-			*(at_beginning ? &header : &row) =
+		if (has_names || (!is_log && is_comment_row(&line, dialect, nfields)))
+			*(at_beginning || has_names > is_log ? &header : &odd) =
 				pnstrdup((const char *) line.bytes, line.nbytes);
+		is_log |= has_names;
 	}
+	*file = odd != NULL && is_log ? pstrdup(csv_source_name(lines.source)) : NULL;
 	end_lines(&lines);
-	return row;
+	return odd;
 }

@@ -108,12 +108,20 @@ typedef struct CsvEscapes
 /* nothing but `odd` counts where it is set */
 extern CsvEscapes csv_look_for_escapes(const CsvTable *table);
 
+/* does a log's comment with the names of its fields begin at this place? */
+static inline bool
+csv_names_fields(const CsvSample *sample, uint64 pos)
+{
+	return csv_sample_has_at(sample, pos, "#Fields:") || csv_sample_has_at(sample, pos, "#fields");
+}
+
 /*
- * The first line, in the current memory context, that begins as the
- * table's comments do and has as many delimiters as a row, comments at the beginning of a
- * file aside; NULL: there is none.
+ * The first line that begins as the table's comments do and has as many delimiters as a
+ * row, comments at the beginning of a file aside; in a log whose fields a comment names,
+ * the first that names others, with its number and file in *line and *file.  NULL: there is
+ * none.  In the current memory context.
  */
-extern char *csv_look_for_comment_row(const CsvTable *table, CsvBoundary boundary,
-									  uint32 nfields);
+extern char *csv_look_for_odd_comment(const CsvTable *table, CsvBoundary boundary,
+									  uint32 nfields, uint64 *line, const char **file);
 
 #endif							/* CSV_SAMPLE_H */

@@ -144,11 +144,11 @@ tell_delimiter(const CsvFindings *findings, const CsvGuess *guess)
 				 errmsg("assuming that %s delimits the fields of \"%s\"",
 						delimiter, table->filename) :
 				 errmsg("assuming that \"%s\" has one column", table->filename),
-				 errdetail("All records have as many %s.", rival),
+				 errdetail("All records, or nearly all, have as many %s.", rival),
 				 errhint("If that is the delimiter, add OPTIONS (delimiter %s) to IMPORT FOREIGN SCHEMA.",
 						 rival)));
 	else if (!findings->given.delimiter && grid->is_table && !any_names &&
-			 strchr(" ^~", grid->options.delimiter) != NULL &&
+			 strchr(" ^~$", grid->options.delimiter) != NULL &&
 			 grid->options.delimiter_rest_length == 0)
 		ereport(NOTICE,
 				(errmsg("assuming that %s delimits the fields of \"%s\"",
@@ -275,14 +275,20 @@ add_part(StringInfo parts, const CsvTable *table, const char *what, const char *
 }
 
 void
-csv_tell_comment_row(const CsvFindings *findings, const char *line)
+csv_tell_comment(const CsvFindings *findings, const char *text, uint64 line, const char *file)
 {
 	const CsvTable *table = findings->table;
 
-	if (line != NULL)
+	if (file != NULL)
+		ereport(NOTICE,
+				(errmsg("line " UINT64_FORMAT " of \"%s\" names other fields than the first line of names: %s",
+						line, file, shown_line(table, text)),
+				 errdetail("Records below it are read as the first line has them."),
+				 errhint("Move that line and the records below it to a file of their own.")));
+	else if (text != NULL && !findings->given.comment)
 		ereport(NOTICE,
 				(errmsg("a line that begins with \"%s\" has as many fields as a record of \"%s\": %s",
-						table->comment, table->filename, shown_line(table, line)),
+						table->comment, table->filename, shown_line(table, text)),
 				 errhint("If it is a record, add OPTIONS (comment '') to IMPORT FOREIGN SCHEMA.")));
 }
 
