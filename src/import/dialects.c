@@ -7,7 +7,7 @@
  *	2. Of the delimiters, the right one gives most records the same number of fields, with
  *	   types, and splits the header as it splits the records.  A delimiter that the first
  *	   record does not have loses to a delimiter that splits all records alike: it is
- *	   inside values.
+ *	   inside values.  In a log, a comment tells the number of fields.
  *	3. Lines that begin as comments may be left out, if that loses no row of the table.
  */
 #include "postgres.h"
@@ -40,7 +40,7 @@
 #define LEAST_JOINED	3
 
 /* one byte each, in order of preference, all else being equal */
-static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
+static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', '$', 0x01, 0x1f};
 
 /* these, and delimiters of several characters */
 #define MOST_TRIALS	(lengthof(delimiters) + CSV_WIDE_DELIMITERS)
@@ -52,8 +52,7 @@ static const uint8_t delimiters[] = {'\t', ';', ',', '|', '^', '~', 0x01, 0x1f};
 typedef struct Trial
 {
 	char		delimiter[CSV_DELIMITER_BYTES + 1];
-	uint64		from;			/* of the first record, in the sample ... */
-	uint64		to;				/* ... and of the last */
+	uint64		from;			/* of the first record, in the sample */
 	uint32		nrows;
 	uint32		nfields;
 	double		quality;
@@ -276,17 +275,35 @@ try_delimiter(const Search *search, const CsvDialectOptions *options)
 
 /* ---- delimiters of one byte ---- */
 
+/*
+ * The first record of a grid's table, or its header that lacks the first name, or is the
+ * last comment above
+ */
+static const CsvGridRecord *
+first_of(const CsvGrid *grid)
+{
+	const CsvGridRecord *first = &grid->records[grid->from];
+	uint32		last = grid->ncomments;
+
+	while (last > 0 && grid->comments[last - 1].start > first->start)
+		last--;
+	if (last > 0 && csv_is_row(&grid->comments[last - 1], grid->nfields))
+		return &grid->comments[last - 1];
+	return grid->from > 0 && grid->nfields > 2 && csv_is_row(first - 1, grid->nfields - 1) ?
+		first - 1 : first;
+}
+
 /* take note of a delimiter that may be the right one */
 static void
 add_trial(Search *search, const CsvGrid *grid)
 {
 	Trial	   *trial = &search->trials[search->ntrials];
 
-	if (!csv_grid_is_regular(grid))
+	/* one price in each record is usual */
+	if (!csv_grid_is_regular(grid) || (grid->options.delimiter == '$' && grid->nfields == 2))
 		return;
 	csv_dialect_delimiter(&grid->options, trial->delimiter);
-	trial->from = grid->records[grid->from].start;
-	trial->to = grid->records[grid->to - 1].start;
+	trial->from = first_of(grid)->start;
 	trial->nrows = grid->nrows;
 	trial->nfields = grid->nfields;
 	trial->quality = grid->quality;
@@ -294,9 +311,9 @@ add_trial(Search *search, const CsvGrid *grid)
 }
 
 /*
- * Has the grid's table another delimiter that splits all of its rows alike, and nearly as
- * well?  A part of the delimiter does so, and counts only where each row has just this
- * one.
+ * Has the grid's table another delimiter that splits nearly all of its rows alike, and
+ * nearly as well, or is a tab, which is hardly in values?  A part of the delimiter does so,
+ * and counts only where each row has just this one.
  */
 static void
 find_rival(const Search *search, CsvGrid *grid)
@@ -307,54 +324,45 @@ find_rival(const Search *search, CsvGrid *grid)
 	if (!grid->is_table && grid->is_single)
 		grid->rival[0] = (char) search->rejected;
 	csv_dialect_delimiter(&grid->options, delimiter);
-	for (uint32 i = 0; grid->is_table && i < search->ntrials; i++)
+	for (uint32 i = 0; grid->is_table && !csv_is_told(grid) && i < search->ntrials; i++)
 	{
 		const Trial *trial = &search->trials[i];
+		const CsvGridRecord *first = first_of(grid);
 		bool		is_part = strstr(delimiter, trial->delimiter) != NULL ||
 			strstr(trial->delimiter, delimiter) != NULL;
 
-		if (strcmp(trial->delimiter, delimiter) == 0 || trial->quality < least ||
-			trial->nrows < grid->nrows || trial->from > grid->records[grid->from].start ||
-			trial->to < grid->records[grid->to - 1].start ||
+		if (strcmp(trial->delimiter, delimiter) == 0 ||
+			(trial->quality < least && trial->delimiter[0] != '\t') ||
+			trial->nrows + trial->nrows * MOST_OTHERS < grid->nrows ||
+			trial->from > (first->nfields == grid->nfields ? first->start :
+						   grid->records[grid->from].start) ||
 			(is_part && Min(trial->nfields, grid->nfields) > 2))
 			continue;
-		least = trial->quality;
+		least = Max(least, trial->quality);
 		strlcpy(grid->rival, trial->delimiter, sizeof(grid->rival));
 		grid->rival_is_part = is_part;
 	}
 }
 
-/* the first record of a grid's table, or its header that lacks the first name */
-static const CsvGridRecord *
-first_of(const CsvGrid *grid)
-{
-	const CsvGridRecord *first = &grid->records[grid->from];
-
-	return grid->from > 0 && grid->nfields > 2 && csv_is_row(first - 1, grid->nfields - 1) ?
-		first - 1 : first;
-}
-
 /*
- * Does a grid's table begin above another's, or at the same record, and reach to its end?
- * A line above the other's and a blank line is a title.
+ * Does a grid's table begin above another's, or at the same record?  A line above the
+ * other's and a blank line is a title.
  */
 static bool
-covers(const CsvGrid *grid, const CsvGrid *other, bool from_there)
+begins_above(const CsvGrid *grid, const CsvGrid *other, bool from_there)
 {
 	const CsvGridRecord *first = first_of(grid);
 	uint64		of_other = other->records[other->from].start;
 	bool		is_title = false;
 
 	for (uint32 i = 0; i < grid->nrecords && grid->records[i].start < of_other; i++)
-		is_title |= &grid->records[i] > first && grid->records[i].blank &&
+		is_title |= grid->records[i].start > first->start && grid->records[i].blank &&
 			grid->records[i].nfields == 1;
-	return ((first->start < of_other && !is_title) ||
-			(from_there && first->start == of_other)) &&
-		grid->records[grid->to - 1].start >= other->records[other->to - 1].start;
+	return first->start < of_other ? !is_title : from_there && first->start == of_other;
 }
 
 /*
- * Does a grid split more records alike, such as the header?  Then the other's delimiter
+ * Does a grid split more records alike, or the header, too?  Then the other's delimiter
  * is inside of values.  Commas are in numbers and texts of all files, so that they lose
  * to more records in any case.
  */
@@ -362,14 +370,24 @@ static bool
 outdoes(const CsvGrid *grid, const CsvGrid *other)
 {
 	const bool	is_comma = grid->options.delimiter == ',';
-	uint32		nrows = grid->nrows + (first_of(grid) < &grid->records[grid->from]);
+	const CsvGridRecord *first = first_of(grid);
+	uint32		nrows = grid->nrows + (first != &grid->records[grid->from]);
+	uint32		nothers = grid->nothers;
 
-	/* tabs are hardly in values, and blanks in all texts */
-	if (grid->options.delimiter == ' ' || (is_comma && other->options.delimiter == '\t'))
+	for (uint32 i = other->from; i < other->to; i++)
+		nothers += other->records[i].start > grid->records[grid->to - 1].start;
+
+	/* blanks are in all texts */
+	if (grid->options.delimiter == ' ' || nrows < 2 || !grid->is_table ||
+		nothers > grid->nrows * MOST_OTHERS ||
+		!begins_above(grid, other, other->options.delimiter == ',' && !is_comma))
 		return false;
-	return csv_grid_is_regular(grid) && grid->nothers <= other->nothers &&
-		covers(grid, other, other->options.delimiter == ',' && !is_comma) &&
-		nrows > other->nrows;
+
+	/* tabs are hardly in values, and commas in titles */
+	if ((is_comma && other->options.delimiter == '\t') || nothers > other->nothers)
+		return (first->signs & CSV_SIGN_PADDED) == 0 && csv_find_header(grid).names != NULL &&
+			first->start < other->records[other->from].start;
+	return nrows > other->nrows;
 }
 
 /* is the grid better than the best so far, whose delimiter comes first in preference? */
@@ -400,39 +418,28 @@ told_delimiter(const CsvSample *sample)
 	return sample->bytes[4];
 }
 
-/* a byte that delimits in other files */
-static bool
-is_delimiter(char byte)
-{
-	return byte != 0 && strchr("\t;,|^~", byte) != NULL;
-}
-
-/* do values of nearly all rows end with another delimiter, or "::"? */
+/*
+ * Does another delimiter, or "::", stand before each tab of all rows?  Then the tab is a
+ * blank behind it.
+ */
 static bool
 has_delimiters_at_edges(const CsvGrid *grid)
 {
-	uint32		nrows = 0;
-	uint32		nedges = 0;
-
 	for (uint32 i = grid->from; i < grid->to; i++)
 	{
 		const CsvGridRecord *record = &grid->records[i];
-		bool		edge = false;
 
-		if (!csv_is_row(record, grid->nfields))
-			continue;
-		for (uint32 j = 0; j < record->ncells; j++)
+		for (uint32 j = 0; csv_is_row(record, grid->nfields) && j + 1 < record->ncells; j++)
 		{
 			const CsvCell *cell = &record->cells[j];
 
-			edge |= cell->nbytes > 0 && !cell->quoted &&
-				(is_delimiter(cell->text[cell->nbytes - 1]) ||
-				 (cell->nbytes >= 2 && memcmp(cell->text + cell->nbytes - 2, "::", 2) == 0));
+			if (cell->nbytes == 0 || cell->quoted ||
+				(memchr("\t;,|^~", cell->text[cell->nbytes - 1], 6) == NULL &&
+				 (cell->nbytes < 2 || memcmp(cell->text + cell->nbytes - 2, "::", 2) != 0)))
+				return false;
 		}
-		nrows++;
-		nedges += edge;
 	}
-	return nrows >= 2 && nedges >= nrows * LEAST_PADDED;
+	return grid->nrows >= 2;
 }
 
 /* is a line one number, or one date and time, with blanks in it? */
@@ -514,6 +521,15 @@ is_named_column(const CsvGrid *grid)
 	return true;
 }
 
+/* does "$" stand between the fields of all records, and not before prices? */
+static bool
+are_dollars_delimiters(const CsvGrid *grid)
+{
+	return grid->nothers == 0 && grid->from == csv_grid_first(grid) &&
+		grid->records[grid->from].cells[0].nbytes > 0 &&
+		grid->records[grid->to - 1].cells[0].nbytes > 0;
+}
+
 /* in texts there are single blanks, too: records must agree, and columns have types */
 static bool
 are_blanks_delimiters(const CsvGrid *grid)
@@ -544,15 +560,17 @@ try_blank(const Search *search, CsvDialectOptions with, CsvGrid *best)
 	CsvGrid    *grid;
 	bool		wins;
 
-	if (is_covered && (count_quoted(best) > 0 || with.quote == 0 ||
-					   memchr(search->sample->bytes, with.quote, search->sample->nbytes) == NULL))
+	if (is_covered && search->options.comment_length == 0 &&
+		(count_quoted(best) > 0 || with.quote == 0 ||
+		 memchr(search->sample->bytes, with.quote, search->sample->nbytes) == NULL))
 		return best;
 	with.delimiter = ' ';
 	grid = try_delimiter(search, &with);
 
 	/* a table of another delimiter may stand in quotes that begin behind blanks */
-	wins = (!is_covered || count_quoted(grid) >= grid->to - grid->from) &&
-		are_blanks_delimiters(grid) && (best == NULL || is_better(grid, best));
+	wins = csv_is_told(grid) ||
+		((!is_covered || count_quoted(grid) >= grid->to - grid->from) &&
+		 are_blanks_delimiters(grid) && (best == NULL || is_better(grid, best)));
 	if (best != NULL)
 		return keep(best, grid, wins);
 	if (wins)
@@ -594,7 +612,7 @@ try_delimiters(Search *search)
 		}
 		grid = try_delimiter(search, &with);
 		if (grid->nfields > CSV_MOST_FIELDS_TRIED ||
-			(grid->is_table && (with.delimiter == told ||
+			(grid->is_table && (with.delimiter == told || csv_is_told(grid) ||
 								(with.delimiter == '\t' && search->sample->prefers_tab))))
 		{
 			if (best != NULL)
@@ -604,9 +622,12 @@ try_delimiters(Search *search)
 		is_single = grid->is_single;
 		if (is_single && (unused == 0 || with.delimiter == ','))
 			unused = with.delimiter;
-		if (!grid->is_table || (with.delimiter == '\t' && has_delimiters_at_edges(grid)))
+		if (!grid->is_table || (with.delimiter == '\t' && has_delimiters_at_edges(grid)) ||
+			(with.delimiter == '$' && !are_dollars_delimiters(grid)))
 			csv_grid_free(grid);
 		else if (is_named_column(grid) ||
+				 (with.delimiter == '$' && grid->nfields == 2 &&
+				  csv_find_header(grid).names == NULL) ||
 				 (with.delimiter == ',' && !splits_first(grid) &&
 				  is_column_of_values(grid, true)))
 		{
@@ -914,7 +935,7 @@ leave_out_comments(const Search *search, const CsvGrid *grid, const char *marker
 		(without->quality >= grid->quality ||
 		 (without->nfields == grid->nfields &&
 		  without->options.delimiter == grid->options.delimiter));
-	if (is_better_without && are_comments(without))
+	if (csv_is_told(without) || (is_better_without && are_comments(without)))
 		return without;
 	csv_grid_free(without);
 	return NULL;

@@ -678,6 +678,5 @@ csv_grid_place(CsvGrid *grid)
 bool
 csv_grid_is_regular(const CsvGrid *grid)
 {
-	return grid->is_table && grid->nrows >= 2 &&
-		grid->nothers <= grid->nrows * MOST_OTHERS;
+	return grid->is_table && grid->nothers <= grid->nrows * MOST_OTHERS;
 }

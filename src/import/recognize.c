@@ -295,7 +295,9 @@ read_number(const CsvReadingRules *rules, const uint8_t *text, uint32 nbytes,
 	CsvForm		form;
 
 	scan_parts(rules, text, nbytes, &parts);
-	if (parts.whole + parts.fraction == 0)
+
+	/* a comma behind it ends a list */
+	if (parts.whole + parts.fraction == 0 || (parts.mark == ',' && parts.fraction == 0))
 		return CSV_FORM_TEXT;
 	is_padded = parts.zero && parts.whole > 1;
 	if (parts.length < nbytes)
