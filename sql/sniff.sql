@@ -153,6 +153,18 @@ SELECT dialect_of(E'a;b\n1,234;x\n2,345;y\n');
 SELECT dialect_of(E'1,5;2,5\n3,5;4,5\n');
 SELECT dialect_of(E'a\tb, c\n1\tx, y\n');
 SELECT dialect_of(E'a|b|c\n1|x|y\n');
+-- lists that end with another delimiter; "$", prices; names of a log's fields
+SELECT column_name, type, header_name FROM sniff(E'chrom\tstart\tsizes\nchr1\t100\t1,3,\nchr1\t200\t2,4,\n');
+SELECT column_name, type FROM sniff(E'name\tsizes\ng1\t7,\ng2\t8,\n');
+SELECT dialect_of(E'g1\t5\t1|2|3|\ng2\t6\t4|5|6|\n');
+SELECT dialect_of(E'id;\tn\n1;\tx\n2;\ty\n');
+SELECT dialect_of(E'primaryid$drug$sex\n101$ASPIRIN, COATED$F\n102$$M\n');
+SELECT dialect_of(E'101$ASPIRIN$F\n102$$M\n');
+SELECT dialect_of(E'id,price\n1,$5.20\n2,$7.80\n');
+SELECT dialect_of(E'US$5\nUS$7\n');
+SELECT column_name, type FROM sniff(E'#path\tconn\n#fields\tts\tuid\n#types\ttime\tstring\n1.5\tC1\n2.5\tC2\n#fields\tts\tuid\n1.6\tC3\n#fields\tuid\tts\nC4\t1.7\n#close\t2024\n');
+SELECT column_name, type FROM sniff(E'#Version: 1.0\n#Fields: time sc-status cs(User-Agent)\n10:00:01 200 a+(X11;+Linux)\n10:00:02 404 b+(X11;+Linux)\n');
+SELECT column_name, type FROM sniff(E'#Version: 1.0\n#Fields: date time c-ip sc-status\n2024-05-01 10:00:01 200\n2024-05-01 10:00:02 404\n');
 SELECT dialect_of(E'a,b\r\n1,"x\ny"\r\n');
 SELECT dialect_of(E'a,b\r1,x\r2,y\r');
 SELECT dialect_of(E'id,name\n1,''a, b''\n2,''c''\n');
