@@ -29,7 +29,6 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "groups/temporary.h"
 #include "scan/lookup.h"
 
 /* bytes of a block of tuples */
@@ -248,6 +247,15 @@ chain_rows(CsvLookup *lookup, int64 nbuckets)
 
 /* ---- rows in files ---- */
 
+static void
+read_bytes(BufFile *file, void *to, size_t nbytes)
+{
+	if (BufFileRead(file, to, nbytes) != nbytes)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file: %m")));
+}
+
 static RowFile *
 file_of(const CsvLookup *lookup, uint32 hash)
 {
@@ -266,8 +274,8 @@ write_row(CsvLookup *lookup, RowFile *file, MinimalTuple tuple, uint32 hash)
 		file->file = BufFileCreateTemp(false);
 		MemoryContextSwitchTo(outer);
 	}
-	csv_temporary_write(file->file, head, sizeof(head));
-	csv_temporary_write(file->file, tuple, tuple->t_len);
+	BufFileWrite(file->file, head, sizeof(head));
+	BufFileWrite(file->file, tuple, tuple->t_len);
 	file->nbytes += sizeof(head) + tuple->t_len;
 	lookup->disk_bytes += sizeof(head) + tuple->t_len;
 }
@@ -312,7 +320,7 @@ read_row(CsvLookup *lookup, uint32 *hash)
 	if (lookup->left == 0)
 		return NULL;
 	CHECK_FOR_INTERRUPTS();
-	csv_temporary_read(lookup->file->file, head, sizeof(head));
+	read_bytes(lookup->file->file, head, sizeof(head));
 	if (head[1] > lookup->read_bytes)
 	{
 		if (lookup->read != NULL)
@@ -321,7 +329,7 @@ read_row(CsvLookup *lookup, uint32 *hash)
 		lookup->read = MemoryContextAllocHuge(lookup->rows_context, head[1]);
 		lookup->read_bytes = head[1];
 	}
-	csv_temporary_read(lookup->file->file, lookup->read, head[1]);
+	read_bytes(lookup->file->file, lookup->read, head[1]);
 	lookup->left -= sizeof(head) + head[1];
 	*hash = head[0];
 	return lookup->read;
