@@ -447,9 +447,7 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	close_file(scan);
 	scan->file_bytes = message->file_bytes;
 	scan->may_be_ahead = true;
-	if (message->is_stream > 1 || message->is_shared > 1 ||
-		message->grows > 1 ||
-		!csv_place_is_sound(&message->place) || message->file_bytes > INT64_MAX ||
+	if (!csv_place_is_sound(&message->place) || message->file_bytes > INT64_MAX ||
 		with->n != (message->is_stream ? 1 : 2) ||
 		(!message->is_stream && !may_read(with->files[1])))
 		return false;

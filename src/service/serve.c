@@ -130,26 +130,14 @@ find_pin(const CsvClient *client, uint64_t set)
 
 /* ---- checking messages ---- */
 
-/* it must end with its columns, each of them once */
+/* it must end with its columns */
 static bool
 is_wanted(const CsvWanted *wanted, size_t before, size_t nbytes)
 {
 	size_t		least = before + offsetof(CsvWanted, columns);
-	uint8_t		seen[CSV_MOST_KEPT_COLUMNS + 1] = {0};
 
-	if (nbytes < least || wanted->ncolumns > CSV_MOST_KEPT_COLUMNS ||
-		nbytes != least + sizeof(CsvKeyColumn) * wanted->ncolumns)
-		return false;
-	for (uint32_t i = 0; i < wanted->ncolumns; i++)
-	{
-		int			attnum = wanted->columns[i].attnum;
-
-		if (attnum < 1 || attnum > CSV_MOST_KEPT_COLUMNS || seen[attnum] ||
-			wanted->columns[i].decimal > 1)
-			return false;
-		seen[attnum] = 1;
-	}
-	return wanted->positions <= 1;
+	return nbytes >= least && wanted->ncolumns <= CSV_MOST_KEPT_COLUMNS &&
+		nbytes == least + sizeof(CsvKeyColumn) * wanted->ncolumns;
 }
 
 static bool
@@ -157,7 +145,6 @@ is_find(const CsvFindMessage *find, size_t nbytes)
 {
 	return is_wanted(&find->wanted, offsetof(CsvFindMessage, wanted), nbytes) &&
 		memchr(find->user.filename, 0, CSV_NAME_BYTES) != NULL &&
-		find->has_bad_values <= 1 && find->grows <= 1 &&
 		csv_place_is_sound(&find->stretch.from) && csv_place_is_sound(&find->stretch.to);
 }
 

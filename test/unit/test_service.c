@@ -385,23 +385,20 @@ messages_of_wrong_sizes_are_refused(void **state)
 static void
 wanted_columns_are_checked(void **state)
 {
+	CsvDescriptors with = {1, {files[0]}};
 	CsvFindMessage message;
 
 	(void) state;
 	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "12");
 	assert_true(send_find(alice, &message, files[0]));
-	message.wanted.columns[1].attnum = 1;	/* twice the same */
-	assert_false(send_find(alice, &message, files[0]));
-	message.wanted.columns[1].attnum = 0;
-	assert_false(send_find(alice, &message, files[0]));
-	message.wanted.columns[1].attnum = CSV_MOST_KEPT_COLUMNS + 1;
-	assert_false(send_find(alice, &message, files[0]));
-	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "12");
-	message.wanted.columns[0].decimal = 2;
-	assert_false(send_find(alice, &message, files[0]));
-	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "12");
-	message.wanted.positions = 2;
-	assert_false(send_find(alice, &message, files[0]));
+	for (uint32_t n = 0; n < 4; n++)
+	{
+		message.wanted.ncolumns = n;
+		assert_int_equal(tell(alice, &message, CSV_WANTED_BYTES(CsvFindMessage, 2), &with),
+						 n == 2);
+	}
+	message.wanted.ncolumns = UINT32_MAX;
+	assert_false(tell(alice, &message, CSV_WANTED_BYTES(CsvFindMessage, 2), &with));
 	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "12");
 	memset(message.user.filename, 'a', CSV_NAME_BYTES);
 	assert_false(send_find(alice, &message, files[0]));
