@@ -440,6 +440,8 @@ hand_out(const CsvEvaluator *evaluator, uint32_t first, uint32_t most,
 	uint32_t   *nulls;
 
 	memset(handed, 0, sizeof(*handed));
+	if (n == 0)
+		return CSV_OK;
 	if (n * group_bytes > groups->room_bytes)
 	{
 		if (groups->room != NULL)
@@ -457,8 +459,7 @@ hand_out(const CsvEvaluator *evaluator, uint32_t first, uint32_t most,
 	handed->keys = keys;
 	handed->words = words;
 	handed->nulls = nulls;
-	if (n > 0)
-		memset(words, 0, (size_t) n * layout->nwords * 8);
+	memset(words, 0, (size_t) n * layout->nwords * 8);
 	for (uint32_t g = first; g < first + n; g++)
 	{
 		const uint8_t *row = csv_keyed_row(&groups->table, g);

@@ -72,7 +72,9 @@ move_text(CsvPartialGroups *copy, size_t *text_bytes, uint64_t *pair)
 static void *
 copy_bytes(const void *bytes, size_t nbytes)
 {
-	return memcpy(get_memory(NULL, nbytes), bytes, nbytes);
+	void	   *copy = get_memory(NULL, nbytes);
+
+	return nbytes == 0 ? copy : memcpy(copy, bytes, nbytes);
 }
 
 /* a number of groups of an evaluator, at most `most` */
