@@ -194,6 +194,16 @@ SET datestyle = 'ISO, DMY'; SET timezone = -3.5;
 SELECT * FROM imported($$, share '0', shares '1'$$);
 SELECT * FROM imported($$, share '0', shares '1', timezone 'UTC', date_order 'MDY'$$);
 SELECT * FROM imported($$, all_text 'true', share '0', shares '1'$$);
+-- functions that a type calls: checks of a domain see the session's settings; what such a function
+-- sets ends with it
+SET timezone = 'America/Los_Angeles';
+CREATE FUNCTION sets(timestamptz) RETURNS boolean LANGUAGE plpgsql SET timezone = 'UTC'
+  AS $$BEGIN RETURN $1 > '2024-01-01'; END$$;
+CREATE DOMAIN late AS timestamptz(0) NOT NULL CHECK (sets(value));
+CREATE DOMAIN seen AS late CHECK (current_setting('timezone') = 'America/Los_Angeles');
+CALL write_file('seen.csv', E'2024-07-01 10:00:00.6,"{2024-07-01 10:00,2024-07-01 11:00}"\n2023-07-01 10:00,{}\n,{}\nx,{}\n');
+CREATE FOREIGN TABLE of_domain (at seen, many late[]) SERVER csv OPTIONS (filename 'regress_csv/seen.csv', timezone 'Asia/Tokyo');
+SELECT at AT TIME ZONE 'Asia/Tokyo' AS at, many[1] AT TIME ZONE 'Asia/Tokyo' AS first, many[2] AT TIME ZONE 'Asia/Tokyo' AS second FROM of_domain;
 -- what is wrong
 ALTER FOREIGN TABLE two OPTIONS (SET timezone 'Nowhere');
 ALTER FOREIGN TABLE two OPTIONS (SET timezone '');

@@ -326,6 +326,10 @@ SELECT records FROM unload($$'SELECT 3', '@/i.csv'$$);
 PREPARE TRANSACTION 'unload';
 SELECT * FROM files();
 
+-- ---- links ----
+
+SELECT * FROM csv_gpu_unload('SELECT 1', '/dev/fd/0', overwrite => true);
+
 -- ---- privileges ----
 
 CREATE ROLE regress_csv_unloader;

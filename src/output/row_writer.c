@@ -602,8 +602,7 @@ begin_settings(const CsvTable *table)
 		return 0;
 	level = NewGUCNestLevel();
 	for (int i = 0; i < lengthof(settings); i++)
-		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
+		csv_set_in_level(settings[i][0], settings[i][1]);
 	return level;
 }
 

@@ -23,6 +23,7 @@
 #include "table/decompress.h"
 #include "table/file_lock.h"
 #include "table/listing.h"
+#include "table/option_value.h"
 #include "table/path.h"
 #include "table/text.h"
 
@@ -440,17 +441,19 @@ refuse_hidden(const CsvStaging *staging, const char *path)
 				 errdetail("Names like .NAME.csvgpu are those of files whose transaction has not ended.")));
 }
 
-/* where a path leads, as COPY TO follows it, if it is a symbolic link */
-static const char *
-follow_links(const char *path)
+char *
+csv_staging_follow_links(char *path)
 {
-	const char *end = path;
+	char	   *end = path;
 	char		target[PATH_MAX];
 	struct stat st[2];
 	ssize_t		n;
 
 	for (int i = 0; i < MAXSYMLINKS && (n = readlink(end, target, sizeof(target) - 1)) >= 0; i++)
 	{
+		/* a descriptor's file, such as the server's log, is open: a new one would hide it */
+		if (lstat(end, &st[0]) == 0 && stat("/proc", &st[1]) == 0 && st[0].st_dev == st[1].st_dev)
+			csv_refuse_value("path", path, "It leads to an open file of the server.", NULL);
 		target[n] = '\0';
 		end = is_absolute_path(target) ? pstrdup(target) :
 			psprintf("%s/%s", csv_directory_of(end), target);
@@ -468,8 +471,6 @@ find_directory(CsvStaging *staging, const char *path, bool by_key)
 {
 	struct stat st;
 
-	if (!by_key)
-		path = follow_links(path);
 	staging->directory = pstrdup(path);
 	if (!by_key)
 	{

@@ -14,6 +14,9 @@
 
 typedef struct CsvStaging CsvStaging;
 
+/* where a file's path leads, as COPY TO follows symbolic links */
+extern char *csv_staging_follow_links(char *path);
+
 /*
  * Make the hidden directory.  path: an absolute file name; or, with by_key, of a
  * directory, which is made if it does not exist.  ERROR if files of the set that the

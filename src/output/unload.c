@@ -193,6 +193,8 @@ get_path(Unload *unload, FunctionCallInfo fcinfo)
 	canonicalize_path(unload->path);
 	if (strcmp(unload->path, "/") == 0)
 		csv_refuse_value("path", unload->path, "It is the root directory.", NULL);
+	if (PG_ARGISNULL(ARG_PARTITION_BY))
+		unload->path = csv_staging_follow_links(unload->path);
 }
 
 static void

@@ -73,14 +73,27 @@ csv_value_init(CsvValueInput *input, const CsvTable *table,
 			   const CsvTableColumn *column, MemoryContext context)
 {
 	Oid			function;
+	Oid			type = column->type;
+	Oid			base = getBaseType(type);
 
 	memset(input, 0, sizeof(*input));
 	input->table = table;
 	input->column = column;
+	input->typmod = column->typmod;
+	input->has_forms = table->timezone != NULL || table->date_order >= 0;
 	csv_table_kind(column, &input->spec);
-	getTypeInputInfo(column->type, &function, &input->ioparam);
+
+	/* checks of a domain see the session's settings */
+	if (input->has_forms && base != type && csv_is_pure_input(base))
+	{
+		input->checks_domain = true;
+		type = getBaseTypeAndTypmod(type, &input->typmod);
+	}
+	getTypeInputInfo(type, &function, &input->ioparam);
 	fmgr_info_cxt(function, &input->function, context);
+	input->is_strict = input->function.fn_strict && !input->checks_domain;
 	input->pure = csv_is_pure_input(column->type);
+	input->calls_others = !input->pure && !input->checks_domain;
 	input->comma_decimal = table->decimal_separator == ',' &&
 		(column->type == NUMERICOID || column->type == FLOAT4OID ||
 		 column->type == FLOAT8OID);
@@ -172,7 +185,55 @@ typedef struct InputCall
 	char	   *string;
 	Datum	   *value;
 	CsvValueError *error;
+	pg_tz	   *timezone;		/* of the session */
+	int			date_order;
 } InputCall;
+
+static void
+set_forms(pg_tz *timezone, int date_order)
+{
+	if (session_timezone != timezone)
+		assign_timezone(NULL, &timezone);
+	DateOrder = date_order;
+}
+
+void
+csv_set_in_level(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
+							 0, false);
+}
+
+/*
+ * The table's time zone and order of dates go into the session's variables for functions
+ * that call no others, because to change the settings takes longer than most of them.
+ * For other functions, which may change settings themselves, they are settings in the GUC
+ * nesting level that is returned.
+ */
+static int
+begin_forms(const CsvValueInput *input)
+{
+	static const char *const orders[] = {
+		[DATEORDER_YMD] = "YMD", [DATEORDER_DMY] = "DMY", [DATEORDER_MDY] = "MDY"
+	};
+	const CsvTable *table = input->table;
+	int			level;
+
+	if (!input->has_forms)
+		return 0;
+	if (!input->calls_others)
+	{
+		set_forms(table->timezone != NULL ? table->timezone : session_timezone,
+				  table->date_order >= 0 ? table->date_order : DateOrder);
+		return 0;
+	}
+	level = NewGUCNestLevel();
+	if (table->timezone != NULL)
+		csv_set_in_level("timezone", pg_get_timezone_name(table->timezone));
+	if (table->date_order >= 0)
+		csv_set_in_level("datestyle", orders[table->date_order]);
+	return level;
+}
 
 /* for csv_attempt() */
 static bool
@@ -194,15 +255,21 @@ call_input(void *arg)
 		};
 
 		if (!InputFunctionCallSafe(&input->function, call->string, input->ioparam,
-								   column->typmod, (Node *) &escontext,
+								   input->typmod, (Node *) &escontext,
 								   call->value))
 			refuse_value(input, call->error, escontext.error_data->sqlerrcode,
 						 escontext.error_data->message,
 						 escontext.error_data->detail);
 #else
 		*call->value = InputFunctionCall(&input->function, call->string,
-										 input->ioparam, column->typmod);
+										 input->ioparam, input->typmod);
 #endif
+	}
+	if (input->checks_domain && call->error->code == CSV_ERROR_NONE)
+	{
+		set_forms(call->timezone, call->date_order);
+		domain_check(*call->value, call->string == NULL, column->type, &input->domain,
+					 input->function.fn_mcxt);
 	}
 	return true;
 }
@@ -248,29 +315,21 @@ csv_attempt(bool (*work) (void *arg), void *arg, MemoryContext context, bool ins
 
 /*
  * Call the input function so that its ERROR can be survived: in a subtransaction, if
- * it needs that.  If there can be no subtransaction, the ERROR says so.  Meanwhile the
- * table's time zone and order of dates stand in the session's variables: to change the
- * settings would take longer than most input functions.
+ * it needs that.  If there can be no subtransaction, the ERROR says so.
  */
 static void
 try_input(CsvValueInput *input, char *string, Datum *value,
 		  CsvValueError *error)
 {
-	InputCall	call = {input, string, value, error};
+	InputCall	call = {input, string, value, error, session_timezone, DateOrder};
 	bool		inside = !input->pure && csv_may_open_subtransaction();
-	pg_tz	   *session_zone = session_timezone;
-	pg_tz	   *zone = input->table->timezone;
-	int			session_order = DateOrder;
-	ErrorData  *edata;
+	int			level = begin_forms(input);
+	ErrorData  *edata = csv_attempt(call_input, &call, CurrentMemoryContext, inside);
 
-	if (zone != NULL)
-		assign_timezone(NULL, &zone);
-	if (input->table->date_order >= 0)
-		DateOrder = input->table->date_order;
-	edata = csv_attempt(call_input, &call, CurrentMemoryContext, inside);
-	if (session_timezone != session_zone)
-		assign_timezone(NULL, &session_zone);
-	DateOrder = session_order;
+	if (level > 0)
+		AtEOXact_GUC(true, level);
+	else
+		set_forms(call.timezone, call.date_order);
 	if (edata == NULL)
 		return;
 	if (!csv_is_about_value(edata->sqlerrcode, input->pure))
@@ -330,7 +389,7 @@ bool
 csv_value_null(CsvValueInput *input, Datum *value, CsvValueError *error)
 {
 	*value = (Datum) 0;
-	return input->function.fn_strict ||
+	return input->is_strict ||
 		csv_value_from_cstring(input, NULL, value, error);
 }
 

@@ -19,6 +19,12 @@ typedef struct CsvValueInput
 	FmgrInfo	function;
 	FmgrInfo	conversion;		/* from the file's encoding, once it is used */
 	Oid			ioparam;
+	int32		typmod;
+	bool		has_forms;		/* the table has a time zone or an order of dates */
+	bool		checks_domain;	/* `function` is of the base type; this remains ... */
+	void	   *domain;			/* ... for domain_check() */
+	bool		calls_others;	/* the function may call any other */
+	bool		is_strict;		/* NULL is not refused */
 	bool		pure;			/* the function may be left by longjmp */
 	bool		comma_decimal;	/* decimal_separator ',' applies */
 	bool		has_thousands;	/* thousands_separator applies */
@@ -35,6 +41,9 @@ typedef struct CsvValueError
 	int64		count;			/* characters or bytes, for the limits */
 	int64		limit;
 } CsvValueError;
+
+/* set a session's setting up to the end of a GUC nesting level */
+extern void csv_set_in_level(const char *name, const char *value);
 
 /* lookups for a column; the FmgrInfo lives in `context` */
 extern void csv_value_init(CsvValueInput *input, const CsvTable *table,

@@ -60,7 +60,7 @@ make_path_value(CsvValueInput *input, const char *filename, Datum *datum,
 		string = csv_path_value(filename, input->column->path_key);
 	*datum = (Datum) 0;
 	*isnull = string == NULL;
-	if (string == NULL && input->function.fn_strict)
+	if (string == NULL && input->is_strict)
 		return true;
 	if (string != NULL)
 		string = csv_shown_filename(string);
@@ -133,6 +133,7 @@ init_surplus(CsvValueInput *input, const CsvTable *table,
 	input->spec.max_chars = -1;
 	input->spec.byte_width = -1;
 	input->spec.type_chars = -1;
+	input->is_strict = true;
 	fmgr_info(F_TEXTIN, &input->function);
 }
 

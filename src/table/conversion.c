@@ -81,6 +81,15 @@ replace_character(CsvConversion *conversion)
 		/* the reader reports zero bytes */
 		conversion->converted[conversion->end++] = '\0';
 	}
+	else if (conversion->from == PG_UTF8 &&
+			 pg_encoding_verifymbchar(PG_UTF8, (char *) bad,
+									  conversion->raw_end - conversion->raw_start) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+				 errmsg("\"%s\" begins with the byte-order mark of UTF8, but has bytes that are not valid in it",
+						conversion->name),
+				 errhint("Take the mark away if the file is in encoding \"%s\", or make a table of such files with the option \"encoding\" '%s'.",
+						 pg_encoding_to_char(conversion->to), "UTF8")));
 	else if (conversion->from == PG_UTF8)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),

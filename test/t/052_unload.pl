@@ -368,6 +368,12 @@ my $numbered = () = files("$out/there");
 $session->query('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv", overwrite => 'true'));
 is(join(' ', $numbered > 1, files("$out/there"), readlink "$out/a.csv"), '1 b.csv there/b.csv', 'again and again');
 
+# the suffix is that of the file to which a link leads
+unlink "$out/a.csv";
+symlink 'there/b.csv.gz', "$out/a.csv";
+like(error('SELECT count(*) FROM ' . unload('SELECT 1', "$out/a.csv", overwrite => 'true', compression => "'none'")),
+	qr/ERROR:  invalid value for option "path": "$out\/there\/b\.csv\.gz"\nDETAIL:  Its suffix/, 'a link to a name of another compression');
+
 # names that are not valid text
 clear();
 mkdir "$out/keys";
