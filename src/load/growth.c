@@ -210,9 +210,21 @@ report_rewritten(const GrowingFile *file)
 			 errhint("csv_gpu_load() with mode => 'new_records' and on_rewrite => 'restart' loads it from its beginning, and with 'skip' from its end.")));
 }
 
+/* did the line break of the last record come after it was loaded? */
+static bool
+got_break(const GrowingFile *file, const CsvPosition *position)
+{
+	int			fd = OpenTransientFile(file->name, O_RDONLY | PG_BINARY);
+	bool		found = fd >= 0 && csv_position_got_break(position, fd);
+
+	if (fd >= 0)
+		CloseTransientFile(fd);
+	return found;
+}
+
 /*
  * The file has this position; ERROR if another file has it.  Bytes behind half a line that was
- * loaded as a record have changed that record.
+ * loaded as a record have changed that record, except a line break.
  */
 static void
 take_position(CsvGrowth *growth, GrowingFile *file, const CsvPosition *position)
@@ -228,7 +240,7 @@ take_position(CsvGrowth *growth, GrowingFile *file, const CsvPosition *position)
 	*owner = file;
 	file->position = position;
 	file->is_rewritten = position->lacks_break &&
-		file->identity.size > (int64) position->bytes.nbytes;
+		file->identity.size > (int64) position->bytes.nbytes && !got_break(file, position);
 	if (file->is_rewritten && growth->on_rewrite == CSV_REWRITE_ERROR)
 		report_rewritten(file);
 }
@@ -493,17 +505,21 @@ check_begin(void *arg, int number, int fd)
 
 /*
  * Does the file, which was read to this end, end within a line?  The last byte of compressed
- * bytes, or of UTF-16, does not show that.
+ * bytes, or of UTF-16, does not show that.  A last CR does not end a line where others end
+ * in LF.
  */
 static bool
 ends_in_line(const CsvGrowth *growth, const GrowingFile *file, int fd, uint64 nbytes)
 {
-	char		last = '\n';
+	char		tail[BLCKSZ];
+	size_t		n = Min(nbytes, sizeof(tail));
 
-	return !file->grows && nbytes > 0 &&
-		csv_compression_of(file->name, growth->table->compression) == CSV_COMPRESSION_NONE &&
-		pread(fd, &last, 1, (off_t) (nbytes - 1)) == 1 &&
-		last != '\n' && last != '\r' && last != '\0';
+	if (file->grows || n == 0 ||
+		csv_compression_of(file->name, growth->table->compression) != CSV_COMPRESSION_NONE ||
+		pread(fd, tail, n, (off_t) (nbytes - n)) != (ssize_t) n)
+		return false;
+	return tail[n - 1] == '\r' ? memchr(tail, '\n', n) != NULL :
+		tail[n - 1] != '\n' && tail[n - 1] != '\0';
 }
 
 /* CsvResume.ended */
@@ -576,6 +592,7 @@ set_files(CsvGrowth *growth)
 		if (file->position == NULL || file->is_rewritten)
 			continue;
 		growth->starts[i] = file->position->place;
+		growth->starts[i].skip_line |= file->position->lacks_break;
 		growth->nbytes[i] = file->position->bytes.nbytes;
 	}
 	growth->resume = (CsvResume) {

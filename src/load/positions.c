@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
 #include "access/table.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -43,6 +45,15 @@ typedef struct Statement
 	int			nvalues;
 	Oid			owner;
 } Statement;
+
+bool
+csv_position_got_break(const CsvPosition *position, int fd)
+{
+	char		bytes[2] = {0};
+
+	return pread(fd, bytes, 2, (off_t) position->bytes.nbytes) > 0 &&
+		(bytes[0] == '\n' || (bytes[0] == '\r' && bytes[1] == '\n'));
+}
 
 void
 csv_positions_lock(Oid source, Oid target)

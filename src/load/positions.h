@@ -31,6 +31,9 @@ typedef struct CsvPosition
 	bool		lacks_break;	/* the file ended there, within a line */
 } CsvPosition;
 
+/* does a line break stand at the position, which lacks_break, in the open file? */
+extern bool csv_position_got_break(const CsvPosition *position, int fd);
+
 /* a source and a target whose new records this process loads */
 typedef struct CsvLoadedPair
 {

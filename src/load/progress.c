@@ -50,7 +50,8 @@ find_state(const CsvPosition *position, int64 *nbehind)
 		bool		is_shorter = st.st_size < (int64) position->bytes.nbytes;
 		bool		is_longer = st.st_size > (int64) position->bytes.nbytes;
 
-		if (is_shorter || (is_longer && position->lacks_break) ||
+		if (is_shorter || (is_longer && position->lacks_break &&
+							!csv_position_got_break(position, file)) ||
 			!csv_fingerprint_fits_ends(file, name, &position->bytes))
 			state = !is_same ? "gone" : is_shorter ? "shrunk" : "changed";
 		else

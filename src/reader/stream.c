@@ -162,6 +162,25 @@ compile_for_top(CsvReader *reader)
 					reader->options.dialect.blank_is_record);
 }
 
+/* is there a CR that no LF follows, or that may be the last byte? */
+static bool
+has_lone_cr(const uint8_t *bytes, uint64_t pos, uint64_t until)
+{
+	const uint8_t *cr = bytes + pos;
+
+	while (cr < bytes + until &&
+		   (cr = memchr(cr, '\r', (size_t) (bytes + until - cr))) != NULL)
+	{
+		const uint8_t *first = cr;
+
+		while (cr < bytes + until && *cr == '\r')
+			cr++;
+		if (cr == bytes + until || *cr != '\n' || cr - first > CSV_BREAK_CRS)
+			return true;
+	}
+	return false;
+}
+
 /*
  * What ends the file's records?  The answer for a file that grows must stand when more
  * bytes come; until it does, reader->waits.
@@ -194,10 +213,9 @@ find_boundary(CsvReader *reader)
 		if (until > CSV_BOUNDARY_BYTES)
 			until = CSV_BOUNDARY_BYTES;
 		csv_look_for_breaks(look, &reader->dialect, bytes, until, available,
-							look->crs.n > 0 ||
-							memchr(bytes + look->pos, '\r', until - look->pos) != NULL);
+							look->crs.n > 0 || has_lone_cr(bytes, look->pos, until));
 		if (look->lfs.n > 0 || has_rest(reader) || look->pos == CSV_BOUNDARY_BYTES ||
-			!is_auto)
+			(!is_auto && reader->boundary != CSV_BOUNDARY_CR))
 		{
 			bool		at_end = has_rest(reader) && until == available;
 
@@ -206,7 +224,7 @@ find_boundary(CsvReader *reader)
 			if (is_auto && (!reader->choices.growing || look->lfs.n == 0) &&
 				csv_look_finds_crs(look, at_end))
 				reader->boundary = CSV_BOUNDARY_CR;
-			reader->header_by_lf = is_auto && reader->boundary == CSV_BOUNDARY_CR &&
+			reader->header_by_lf = reader->boundary == CSV_BOUNDARY_CR &&
 				reader->options.header_rows == 1 && look->lfs.n > 0 &&
 				look->lfs.first < look->crs.first;
 			reader->has_crlf = look->lfs.n > 0 && look->lfs.first > 0 &&

@@ -823,13 +823,15 @@ ends_at_crs(const CsvDialectOptions *options, const uint8_t *bytes, uint64_t nby
 {
 	uint64_t	read_bytes = 64 * 1024;
 	uint64_t	look_bytes = 0;
+	CsvDialectOptions with_all = *options;
 	CsvDialect	dialect;
 	uint8_t		state = CSV_STATE_RECORD_START;
 	RefCut		by_lf = {.nfields = 1, .is_blank = true};
 	RefCut		by_cr = {.nfields = 1, .is_blank = true};
 	bool		several_fields;
 
-	csv_dialect_compile(&dialect, options);
+	with_all.boundary = CSV_BOUNDARY_AUTO;
+	csv_dialect_compile(&dialect, &with_all);
 	for (uint64_t pos = 0;; pos++)
 	{
 		while (pos == look_bytes && look_bytes < 1024 * 1024 && look_bytes < nbytes &&
@@ -1167,7 +1169,7 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 	reader.nbytes = nbytes - reader.bom_bytes;
 	reader.max_record_bytes = max_record_bytes;
 
-	if (boundary == CSV_BOUNDARY_AUTO &&
+	if ((boundary == CSV_BOUNDARY_AUTO || boundary == CSV_BOUNDARY_CR) &&
 		ends_at_crs(options, reader.bytes, reader.nbytes, &first_is_lf))
 		boundary = CSV_BOUNDARY_CR;
 
@@ -1179,6 +1181,12 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 	/* a LF at the end of records that end at CRs is no data */
 	if (boundary == CSV_BOUNDARY_CR && reader.pos < reader.nbytes &&
 		reader.bytes[reader.nbytes - 1] == '\n')
+		reader.nbytes--;
+
+	/* nor are CRs of a line break that was cut */
+	for (int i = 0; i < CSV_BREAK_CRS && boundary == CSV_BOUNDARY_AUTO &&
+		 options->quoting != CSV_QUOTING_TEXT && reader.pos < reader.nbytes &&
+		 reader.bytes[reader.nbytes - 1] == '\r'; i++)
 		reader.nbytes--;
 	result->body_offset = reader.bom_bytes + reader.pos;
 	result->body_lines = reader.lines;
