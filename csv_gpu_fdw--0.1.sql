@@ -170,7 +170,8 @@ CREATE TABLE csv_gpu_position (
 -- see the names and hashes of its files.
 ALTER TABLE csv_gpu_position ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON csv_gpu_position FOR SELECT
-	USING (pg_catalog.has_table_privilege(source, 'SELECT') AND pg_catalog.has_table_privilege(target, 'SELECT'));
+	USING (pg_catalog.pg_has_role((SELECT relowner FROM pg_catalog.pg_class
+		WHERE oid OPERATOR(pg_catalog.=) target), 'USAGE'));
 GRANT SELECT ON csv_gpu_position TO PUBLIC;
 CREATE INDEX csv_gpu_position_tables ON csv_gpu_position (source, target);
 

@@ -120,7 +120,20 @@ CALL write_file('t.csv', E'1,2\r\n3,4\r\n');
 SELECT * FROM v;
 CALL write_file('t.csv', E'1,2\n3,4\n');
 SELECT * FROM v;
+-- a header may end in a LF
+ALTER FOREIGN TABLE t OPTIONS (ADD header 'true');
+CALL write_file('t.csv', E'a,b\n1,2\r3,4\r5,6\r');
+SELECT * FROM v;
+ALTER FOREIGN TABLE t OPTIONS (DROP header);
 ALTER FOREIGN TABLE t OPTIONS (SET record_boundary 'AUTO');
+
+--
+-- a file that was cut within its last line break
+--
+CALL write_file('t.csv', E'1,2\r\n3,4\r');
+SELECT * FROM v;
+CALL write_file('t.csv', E'1,2\n3,"4"\r\r');
+SELECT * FROM v;
 
 --
 -- blank lines: no record where there are several fields

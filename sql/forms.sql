@@ -207,6 +207,7 @@ SELECT at AT TIME ZONE 'Asia/Tokyo' AS at, many[1] AT TIME ZONE 'Asia/Tokyo' AS 
 -- what is wrong
 ALTER FOREIGN TABLE two OPTIONS (SET timezone 'Nowhere');
 ALTER FOREIGN TABLE two OPTIONS (SET timezone '');
+ALTER FOREIGN TABLE two OPTIONS (SET timezone '+02:00');
 ALTER FOREIGN TABLE two OPTIONS (SET date_order 'DYM');
 ALTER FOREIGN TABLE two ALTER d OPTIONS (date_order 'DMY');
 ALTER SERVER csv OPTIONS (ADD timezone 'UTC');

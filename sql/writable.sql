@@ -397,6 +397,15 @@ INSERT INTO x VALUES (1, 'x');
 CALL write_file('begun.csv', E'\r');
 INSERT INTO x VALUES (1, 'x');
 :show
+ALTER FOREIGN TABLE x OPTIONS (ADD record_boundary 'crlf');
+CALL write_file('begun.csv', E'\n');
+INSERT INTO x VALUES (1, 'x');
+:show
+ALTER FOREIGN TABLE x OPTIONS (SET record_boundary 'cr');
+CALL write_file('begun.csv', E'\n');
+INSERT INTO x VALUES (1, 'x');
+:show
+ALTER FOREIGN TABLE x OPTIONS (DROP record_boundary);
 CALL write_file('begun.csv', E'\n\r\n');
 INSERT INTO x VALUES (1, 'x');
 :show
@@ -643,13 +652,13 @@ CREATE POLICY own ON secure USING (b = current_user) WITH CHECK (b = current_use
 CREATE ROLE regress_csv_writer;
 GRANT USAGE ON SCHEMA csv_test TO regress_csv_writer;
 GRANT ALL ON secure TO regress_csv_writer;
+GRANT pg_read_server_files TO regress_csv_writer;
 SET ROLE regress_csv_writer;
 INSERT INTO secure VALUES (2, 'another');
 INSERT INTO secure VALUES (1, 'another');
 INSERT INTO secure VALUES (1, current_user), (2, current_user);
 UPDATE secure SET a = 1, b = 'another' WHERE a = 2;
-COPY secure FROM stdin;
-\.
+COPY secure FROM '/dev/null';
 SELECT * FROM secure;
 RESET ROLE;
 DROP TABLE secure;

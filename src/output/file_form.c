@@ -105,6 +105,14 @@ tell_of_other_names(const CsvTable *table, const char *filename)
 	MemoryContextSwitchTo(outer);
 }
 
+/* no bytes, or those of a line break of any kind */
+static bool
+is_line_break(const uint8_t *bytes, uint64_t nbytes)
+{
+	return nbytes == 0 || (nbytes == 1 && (bytes[0] == '\r' || bytes[0] == '\n')) ||
+		(nbytes == 2 && bytes[0] == '\r' && bytes[1] == '\n');
+}
+
 /* form->has_bytes stays false if the file has neither records nor a header */
 static void
 read_form(const CsvTable *table, CsvFileForm *form)
@@ -127,8 +135,8 @@ read_form(const CsvTable *table, CsvFileForm *form)
 	form->utf16 = csv_source_found_utf16(source);
 	has_header = csv_reader_header(reader, &header);
 	(void) csv_reader_rest(reader, &nbytes);
-	form->is_blank = has_header && header.length == 0 && nbytes == 0 &&
-		csv_reader_place(reader)->lines == 1;
+	form->is_blank = has_header && nbytes == 0 && csv_reader_place(reader)->lines <= 1 &&
+		is_line_break(header.bytes, header.length);
 	if (form->is_blank || (options.header_rows > 0 && !has_header))
 	{
 		if (!has_header && (csv_reader_place(reader)->lines > 0 || nbytes > 0))

@@ -234,9 +234,11 @@ parse_encoding(void *target, DefElem *def)
 static void
 parse_timezone(void *target, DefElem *def)
 {
-	pg_tz	   *timezone = pg_tzset(defGetString(def));
+	const char *name = defGetString(def);
+	pg_tz	   *timezone = pg_tzset(name);
 
-	if (timezone == NULL || !pg_tz_acceptable(timezone))
+	/* PostgreSQL takes an offset as POSIX does, so +2 would be west of Greenwich */
+	if (timezone == NULL || !pg_tz_acceptable(timezone) || strspn(name, "+-0123456789") > 0)
 		csv_refuse_value(def->defname, defGetString(def), NULL,
 						 "The view pg_timezone_names has the names of time zones.");
 	((CsvTableOptions *) target)->table.timezone = timezone;
