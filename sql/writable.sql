@@ -397,6 +397,10 @@ INSERT INTO x VALUES (1, 'x');
 CALL write_file('begun.csv', E'\r');
 INSERT INTO x VALUES (1, 'x');
 :show
+-- further lines could change which breaks end the records
+CALL write_file('begun.csv', E'a,b\n1,x\r2,y\r3,z\r\n');
+SELECT * FROM x;
+INSERT INTO x VALUES (4, 'w');
 ALTER FOREIGN TABLE x OPTIONS (ADD record_boundary 'crlf');
 CALL write_file('begun.csv', E'\n');
 INSERT INTO x VALUES (1, 'x');

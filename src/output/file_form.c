@@ -113,6 +113,15 @@ is_line_break(const uint8_t *bytes, uint64_t nbytes)
 		(nbytes == 2 && bytes[0] == '\r' && bytes[1] == '\n');
 }
 
+static void __attribute__((noreturn))
+refuse_to_append(const CsvTable *table, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("cannot append to file \"%s\"", table->filename),
+			 errdetail_internal("%s", detail)));
+}
+
 /* form->has_bytes stays false if the file has neither records nor a header */
 static void
 read_form(const CsvTable *table, CsvFileForm *form)
@@ -147,6 +156,9 @@ read_form(const CsvTable *table, CsvFileForm *form)
 		csv_source_close(source);
 		return;
 	}
+	/* a further line may change which of them end the records that are there */
+	if (options.dialect.boundary == CSV_BOUNDARY_AUTO && csv_reader_mixes_breaks(reader))
+		refuse_to_append(table, "It has lines that end in carriage returns, and lines that end in line feeds. The option \"record_boundary\" must say which of them end records.");
 	csv_file_layout_read(layout, reader, csv_source_name(source));
 	if (has_header && !table->header_match &&
 		!csv_file_layout_names(layout, reader, csv_source_name(source)))
@@ -276,15 +288,6 @@ read_last_line(const CsvTable *table, uint8_t break_byte, uint8_t **line)
 		if (start > 0 || n < most || most > table->reader.max_record_bytes + CSV_READ_BYTES)
 			return n - start;
 	}
-}
-
-static void __attribute__((noreturn))
-refuse_to_append(const CsvTable *table, const char *detail)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("cannot append to file \"%s\"", table->filename),
-			 errdetail_internal("%s", detail)));
 }
 
 bool

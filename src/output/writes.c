@@ -550,7 +550,7 @@ csv_gpu_take_over(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a writable foreign table of csv_gpu_fdw",
-						get_rel_name(relid))));
+						get_rel_name(relid) != NULL ? get_rel_name(relid) : psprintf("%u", relid))));
 	find_write(csv_table_get(relid))->takes_over = true;
 	PG_RETURN_VOID();
 }

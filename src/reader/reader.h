@@ -572,6 +572,9 @@ extern void csv_reader_set_growing(CsvReader *reader, bool growing);
  */
 extern bool csv_reader_waits(const CsvReader *reader);
 
+/* do lone CRs and LFs stand outside quotes in the file's first bytes? */
+extern bool csv_reader_mixes_breaks(const CsvReader *reader);
+
 /* with boundary 'auto': does a CR stand before the first LF that ends a line? */
 extern bool csv_reader_has_crlf(const CsvReader *reader);
 

@@ -663,6 +663,12 @@ csv_reader_header(CsvReader *reader, CsvRecord *header)
 }
 
 bool
+csv_reader_mixes_breaks(const CsvReader *reader)
+{
+	return reader->look.crs.n > 0 && reader->look.lfs.n > 0;
+}
+
+bool
 csv_reader_has_crlf(const CsvReader *reader)
 {
 	return reader->has_crlf;
