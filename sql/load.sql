@@ -8,7 +8,6 @@
 
 SELECT pg_get_function_arguments('csv_gpu_load'::regproc);
 SELECT pg_get_function_result('csv_gpu_load'::regproc);
-SET csv_gpu_fdw.load_method = insert;
 
 CALL write_file('t.csv', E'id,name,qty\n1,one,10\n2,two,20\n3\n4,"fo\nur",\n5,five,50\n');
 CREATE FOREIGN TABLE s (id int, name text, qty int)

@@ -9,11 +9,9 @@ CREATE EXTENSION amcheck;
 CREATE EXTENSION btree_gist;
 
 CALL write_query('t.csv', $$ SELECT string_agg(i * 7919 % 5003 || ',' || 'text ' || i % 100 || ',' || CASE WHEN i % 10 > 0 THEN i::text ELSE '' END, E'\n') FROM generate_series(1, 5000) i $$);
-CALL write_query('twice.csv', $$ SELECT string_agg(CASE i WHEN 4000 THEN 5 * 7919 % 5003 ELSE i * 7919 % 5003 END || ',' || i || CASE WHEN i % 1000 = 7 THEN ',,' ELSE ',' END, E'\n') FROM generate_series(1, 5000) i $$);
+CALL write_query('twice.csv', $$ SELECT string_agg(CASE i WHEN 4000 THEN 5 * 7919 % 5003 ELSE i * 7919 % 5003 END || ',' || i || CASE WHEN i > 4000 THEN repeat('x', 40) ELSE '' END || CASE WHEN i % 1000 = 7 THEN ',,' ELSE ',' END, E'\n') FROM generate_series(1, 5000) i $$);
 CREATE FOREIGN TABLE s (k int, b text, c int) SERVER csv OPTIONS (filename 'regress_csv/t.csv');
 CREATE FOREIGN TABLE twice (k int, b text, c int) SERVER csv OPTIONS (filename 'regress_csv/twice.csv', notice_limit '3');
--- so many bytes are few, but for this
-SET csv_gpu_fdw.load_method = pages;
 
 -- which of a table's indexes have been built since
 CREATE TABLE before (index regclass, filenode oid);
@@ -243,7 +241,6 @@ DROP TABLE v;
 --
 -- where they are not built last
 --
-SET csv_gpu_fdw.load_method = auto;
 -- few rows
 CREATE FOREIGN TABLE few (k int, b text, c int) SERVER csv OPTIONS (filename 'regress_csv/few.csv');
 CALL write_query('few.csv', $$ SELECT string_agg(i || ',' || 'text ' || i || ',' || i, E'\n') FROM generate_series(1, 1000) i $$);

@@ -17,7 +17,10 @@ BEGIN
   END LOOP;
 END $$;
 SELECT name, extra_desc FROM pg_settings
-  WHERE name IN ('csv_gpu_fdw.copy', 'csv_gpu_fdw.copy_past_hooks', 'csv_gpu_fdw.enable_pushdown', 'csv_gpu_fdw.io_threads') ORDER BY name;
+  WHERE name IN ('csv_gpu_fdw.copy', 'csv_gpu_fdw.copy_past_hooks', 'csv_gpu_fdw.enable_pushdown') ORDER BY name;
+-- settings that configurations may still have
+SELECT name, setting, short_desc, extra_desc FROM pg_settings
+  WHERE name IN ('csv_gpu_fdw.io_threads', 'csv_gpu_fdw.load_method') ORDER BY name;
 SELECT name, vartype, unit, enumvals, min_val, boot_val, context FROM pg_settings
   WHERE name IN ('csv_gpu_fdw.engine', 'csv_gpu_fdw.device', 'csv_gpu_fdw.gpu_memory_limit', 'csv_gpu_fdw.cpu_threads', 'csv_gpu_fdw.copy_past_hooks') ORDER BY name;
 -- the setting stands over the option of the table, and that over the server's

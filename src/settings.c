@@ -16,6 +16,10 @@ CsvSettings csv_settings;
 /* the setting; csv_settings has its bytes */
 static char *resident_memory = NULL;
 
+/* settings without effect, for configurations that have them */
+static int	io_threads = 8;
+static char *load_method = NULL;
+
 /* 'auto' is this part of the machine's memory */
 #define CSV_AUTO_SHARE	8
 
@@ -23,13 +27,6 @@ static const struct config_enum_entry engine_choices[] = {
 	{"auto", CSV_ENGINE_AUTO, false},
 	{"cuda", CSV_ENGINE_CUDA, false},
 	{"cpu", CSV_ENGINE_CPU, false},
-	{NULL, 0, false}
-};
-
-static const struct config_enum_entry load_methods[] = {
-	{"auto", CSV_LOAD_AUTO, false},
-	{"insert", CSV_LOAD_INSERT, false},
-	{"pages", CSV_LOAD_PAGES, false},
 	{NULL, 0, false}
 };
 
@@ -94,10 +91,9 @@ csv_settings_define(void)
 							&csv_settings.gpu_memory_limit, 0, 0, INT_MAX / 2,
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.io_threads",
-							"Sets the number of threads that read a file for a scan on a GPU.",
-							"Each of these threads of csv_gpu_service reads a block of the file and copies it to the GPU.",
-							&csv_settings.io_threads, 8, 1, 64,
-							PGC_USERSET, 0, NULL, NULL, NULL);
+							"Has no effect any more.", NULL,
+							&io_threads, 8, 1, 64,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("csv_gpu_fdw.enable_pushdown",
 							 "Lets engines filter and aggregate.",
 							 "If it is off, engines deliver only rows. Results are the same.",
@@ -119,9 +115,8 @@ csv_settings_define(void)
 							 "Where csv_gpu_fdw.resident_memory has memory for them.",
 							 &csv_settings.resident, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomEnumVariable("csv_gpu_fdw.load_method",
-							 "Selects how csv_gpu_load() puts rows into a table, for tests.",
-							 "auto: by pages where that may be, else by inserts.",
-							 &csv_settings.load_method, CSV_LOAD_AUTO, load_methods,
-							 PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomStringVariable("csv_gpu_fdw.load_method",
+							   "Has no effect any more.", NULL,
+							   &load_method, "auto",
+							   PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }

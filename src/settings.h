@@ -16,28 +16,18 @@ typedef enum CsvEngineChoice
 	CSV_ENGINE_CPU
 } CsvEngineChoice;
 
-/* how csv_gpu_load() puts rows into a table */
-typedef enum CsvLoadMethod
-{
-	CSV_LOAD_AUTO,				/* by pages if possible */
-	CSV_LOAD_INSERT,			/* through the table access method */
-	CSV_LOAD_PAGES				/* by pages; ERROR if not possible */
-} CsvLoadMethod;
-
 /* csv_gpu_fdw.NAME */
 typedef struct CsvSettings
 {
 	int			engine;			/* CsvEngineChoice; except auto, overrides options */
 	int			device;
 	int			gpu_memory_limit;	/* MB; 0: half of the free memory */
-	int			io_threads;		/* that read a file ahead */
 	int			cpu_threads;	/* that share the CPU engine's work */
 	int			planned_threads;	/* in a CsvTable: as the planner expects */
 	bool		enable_pushdown;
 	bool		resident;		/* use and make resident columns; in a CsvTable: and
 								 * there is memory for them */
 	int64		resident_memory;	/* bytes, of all sessions; 0: off */
-	int			load_method;	/* CsvLoadMethod */
 } CsvSettings;
 
 /* the current settings */

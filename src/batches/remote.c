@@ -295,7 +295,6 @@ csv_remote_open(const CsvSettings *settings)
 	message.kind = CSV_MESSAGE_SCAN;
 	message.device = settings->device;
 	message.must_wait = must_wait;
-	message.io_threads = (uint32) settings->io_threads;
 
 	/* if csv_gpu_service is about to end, a new process follows */
 	for (int tries = 0; tries < CSV_SCAN_TRIES && inlet == NULL; tries++)

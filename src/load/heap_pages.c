@@ -138,32 +138,28 @@ is_past_buffers(Relation relation)
 		csv_new_storage_subid(relation) != InvalidSubTransactionId;
 }
 
-const char *
-csv_heap_pages_obstacle(Relation relation)
+bool
+csv_heap_takes_pages(Relation relation)
 {
 	const TriggerDesc *triggers = relation->trigdesc;
 
-	if (relation->rd_rel->relkind != RELKIND_RELATION)
-		return "it is not a plain table";
-	if (relation->rd_tableam != GetHeapamTableAmRoutine())
-		return "its access method is not heap";
-	if (RELATION_IS_OTHER_TEMP(relation))
-		return "it is a temporary table of another session";
-	if (IsCatalogRelation(relation))
-		return "it is a system catalog";
+	if (relation->rd_rel->relkind != RELKIND_RELATION ||
+		relation->rd_tableam != GetHeapamTableAmRoutine() ||
+		RELATION_IS_OTHER_TEMP(relation) || IsCatalogRelation(relation))
+		return false;
+
+	/* row triggers, foreign keys and transition tables need the rows */
 	if (triggers != NULL &&
 		(triggers->trig_insert_before_row || triggers->trig_insert_after_row ||
 		 triggers->trig_insert_new_table))
-		return "it has row triggers, foreign keys or transition tables";
+		return false;
 
-	/* logical decoding sees insertions, not images of pages */
-	if (RelationIsLogicallyLogged(relation))
-		return "wal_level is logical";
-
-	/* reading beyond the end may leave buffers there, see write_pages() */
-	if (zero_damaged_pages && is_past_buffers(relation))
-		return "zero_damaged_pages is on";
-	return NULL;
+	/*
+	 * Logical decoding sees insertions, not images of pages.  And reading beyond the end
+	 * may leave buffers there, see write_pages().
+	 */
+	return !RelationIsLogicallyLogged(relation) &&
+		!(zero_damaged_pages && is_past_buffers(relation));
 }
 
 int

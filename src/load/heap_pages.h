@@ -24,10 +24,10 @@ typedef struct CsvHeapPages CsvHeapPages;
 extern int	csv_pin_limit(void);
 
 /*
- * Returns why rows cannot be appended to a relation in pages, because of the relation
- * or of this session; NULL if they can.  The caller must check the indexes.
+ * Can rows be appended to the relation in pages, as far as the relation and this session
+ * decide that?  The caller must check the indexes.
  */
-extern const char *csv_heap_pages_obstacle(Relation relation);
+extern bool csv_heap_takes_pages(Relation relation);
 
 /*
  * The relation must be locked against changes of its definition.  cid is the

@@ -158,19 +158,16 @@ indexing_of_all(Relation relation, bool is_new)
 }
 
 CsvIndexing
-csv_indexes_choose(Relation relation, Relation source, int64 nbytes,
-				   bool at_any_size)
+csv_indexes_choose(Relation relation, Relation source, int64 nbytes)
 {
-	bool		is_new = csv_storage_is_new(relation);
+	bool		is_new = csv_storage_is_new(relation) &&
+		nbytes >= (int64) RelationGetNumberOfBlocks(relation) * BLCKSZ;
 	CsvIndexing indexing;
 
-	if (nbytes < (at_any_size ? 0 : CSV_INDEX_LEAST_BYTES) ||
+	if (nbytes < CSV_INDEX_LEAST_BYTES ||
 		csv_has_volatile_check(RelationGetDescr(relation)) ||
 		csv_has_volatile_check(RelationGetDescr(source)))
 		return CSV_INDEX_AT_ONCE;
-	if (!at_any_size &&
-		nbytes < (int64) RelationGetNumberOfBlocks(relation) * BLCKSZ)
-		is_new = false;
 	indexing = indexing_of_all(relation, is_new);
 
 	/* an index that can be built cannot always be sorted */

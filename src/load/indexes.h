@@ -29,12 +29,11 @@ typedef enum CsvIndexing
 /*
  * Choose how the indexes of a table may get their entries, when nbytes of data (-1:
  * unknown) are loaded into it from `source`.  The table must be locked against
- * changes.  at_any_size: do not choose by speed.  Except with CSV_INDEX_AT_ONCE,
- * nothing may look at the indexes during the load, and an ERROR of the indexes need
- * not be about the first row that an index refuses.
+ * changes.  Except with CSV_INDEX_AT_ONCE, nothing may look at the indexes during the
+ * load, and an ERROR of the indexes need not be about the first row that an index
+ * refuses.
  */
-extern CsvIndexing csv_indexes_choose(Relation relation, Relation source,
-									  int64 nbytes, bool at_any_size);
+extern CsvIndexing csv_indexes_choose(Relation relation, Relation source, int64 nbytes);
 
 /*
  * Is a CHECK constraint volatile, of the relation itself or of a domain?  Domains may

@@ -286,17 +286,12 @@ prepare_defaults(CsvInsert *insert)
 	}
 }
 
-/* returns why rows cannot go in by pages, or NULL */
-static const char *
-find_obstacle(const CsvInsert *insert, CsvIndexing indexing)
+static bool
+can_go_by_pages(const CsvInsert *insert, CsvIndexing indexing)
 {
-	if (insert->is_volatile)
-		return "a default is volatile";
-	if (insert->options & TABLE_INSERT_FROZEN)
-		return "its rows are frozen";
-	if (indexing == CSV_INDEX_AT_ONCE && RelationGetIndexList(insert->relation) != NIL)
-		return "it has indexes";
-	return csv_heap_pages_obstacle(insert->relation);
+	return !insert->is_volatile && (insert->options & TABLE_INSERT_FROZEN) == 0 &&
+		(indexing != CSV_INDEX_AT_ONCE || RelationGetIndexList(insert->relation) == NIL) &&
+		csv_heap_takes_pages(insert->relation);
 }
 
 /* returns the place of the row in COPY's current line, or NULL */
@@ -378,11 +373,10 @@ begin_pages(CsvInsert *insert, CsvIndexing indexing)
 }
 
 bool
-csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method,
+csv_insert_begin(CsvInsert *insert, bool freeze, bool may_go_by_pages,
 				 CsvIndexing indexing)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
-	const char *obstacle;
 
 	if (csv_storage_is_new(insert->relation))
 		insert->options |= TABLE_INSERT_SKIP_FSM;
@@ -395,19 +389,12 @@ csv_insert_begin(CsvInsert *insert, bool freeze, CsvLoadMethod method,
 	insert->slot = MakeSingleTupleTableSlot(RelationGetDescr(insert->relation),
 											&TTSOpsVirtual);
 	memset(insert->slot->tts_isnull, true, insert->slot->tts_tupleDescriptor->natts);
-	obstacle = find_obstacle(insert, indexing);
-	if (obstacle != NULL && method == CSV_LOAD_PAGES)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" cannot be loaded by pages: %s",
-						RelationGetRelationName(insert->relation), obstacle)));
-
 	insert->telling = CSV_TELL_TABLE;
 	insert->callback.callback = tell_place;
 	insert->callback.arg = insert;
 	insert->callback.previous = error_context_stack;
 	error_context_stack = &insert->callback;
-	if (obstacle == NULL && method != CSV_LOAD_INSERT)
+	if (may_go_by_pages && can_go_by_pages(insert, indexing))
 		begin_pages(insert, indexing);
 	insert->telling = CSV_TELL_NOTHING;
 	MemoryContextSwitchTo(outer);

@@ -20,7 +20,6 @@
 
 #include "load/indexes.h"
 #include "scan/row_run.h"
-#include "settings.h"
 
 typedef struct CsvInsert CsvInsert;
 
@@ -52,11 +51,11 @@ extern Relation csv_insert_relation(const CsvInsert *insert);
 extern void csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *quals);
 
 /*
- * freeze: as COPY's option; ERROR if COPY refuses it.  indexing: how indexes get their
- * entries, if rows go in by pages.  Returns whether they do.
+ * freeze: as COPY's option; ERROR if COPY refuses it.  may_go_by_pages: may rows go in by
+ * pages?  indexing: how indexes get their entries then.  Returns whether they do.
  */
-extern bool csv_insert_begin(CsvInsert *insert, bool freeze,
-							 CsvLoadMethod method, CsvIndexing indexing);
+extern bool csv_insert_begin(CsvInsert *insert, bool freeze, bool may_go_by_pages,
+							 CsvIndexing indexing);
 
 /*
  * The slot for each row.  Its attributes are NULL first.  The caller must fill in only

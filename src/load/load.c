@@ -90,8 +90,7 @@ typedef struct CsvLoad
 	CsvTableScan *scan;
 	ExprContext *econtext;		/* for the conversions of a row */
 	const char *owner;			/* csv_find_owner() of the target */
-	CsvLoadMethod method;		/* for the target */
-	CsvIndexing indexing;
+	CsvIndexing indexing;		/* of the target */
 	int64		nloaded;
 	CsvScanStatistics statistics;
 
@@ -451,7 +450,7 @@ insert_rejects(CsvLoad *load)
 		state_rejects(load, load->row);
 	else
 	{
-		(void) csv_insert_begin(load->rejects, false, load->table->settings.load_method,
+		(void) csv_insert_begin(load->rejects, false, true,
 								CSV_INDEX_AT_ONCE);
 		load->slot = csv_insert_slot(load->rejects);
 		(void) csv_insert_all(load->rejects, next_reject, load);
@@ -585,10 +584,10 @@ insert_pages(CsvLoad *load)
 }
 
 static void
-load_rows(CsvLoad *load, bool freeze, CsvIndexing indexing)
+load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing)
 {
 	CsvInsert  *target = load->target;
-	bool		by_pages = csv_insert_begin(target, freeze, load->method, indexing);
+	bool		by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
 
 	/* rows that need no change are scanned into the target's slot */
 	load->slot = csv_insert_slot(target);
@@ -639,36 +638,25 @@ load_before_indexes(void *arg)
 
 	load->target = csv_insert_open(RelationGetRelid(csv_insert_relation(target)));
 	csv_insert_give(load->target, load->mapping.to);
-	load_rows(load, false, load->indexing);
+	load_rows(load, false, true, load->indexing);
 	return true;
 }
 
-/* nbytes: of the load; -1 if it is unknown and the source may not be read twice */
 static CsvIndexing
-choose_indexing(const CsvLoad *load, bool freeze, int64 nbytes)
+choose_indexing(const CsvLoad *load, bool freeze)
 {
 	Relation	target = csv_insert_relation(load->target);
-
-	if (freeze || load->method == CSV_LOAD_INSERT || load->mapping.is_volatile ||
-		target->rd_rel->relkind != RELKIND_RELATION ||
-		!target->rd_rel->relhasindex)
-		return CSV_INDEX_AT_ONCE;
-	return csv_indexes_choose(target,
-							  load->source != NULL ? load->source : target, nbytes,
-							  load->method == CSV_LOAD_PAGES);
-}
-
-/* choose load->method, and how indexes get their entries */
-static void
-choose_method(CsvLoad *load, bool freeze)
-{
+	/* -1: it is unknown, and the source may not be read twice */
 	int64		nbytes = csv_source_size(load->table).data_bytes;
 
 	/* a COPY: if it fails, COPY repeats it in its own way; and it is not short */
 	if (nbytes < 0 && load->table->read != NULL)
 		nbytes = CSV_INDEX_LEAST_BYTES;
-	load->method = load->table->settings.load_method;
-	load->indexing = choose_indexing(load, freeze, nbytes);
+	if (freeze || load->mapping.is_volatile ||
+		target->rd_rel->relkind != RELKIND_RELATION ||
+		!target->rd_rel->relhasindex)
+		return CSV_INDEX_AT_ONCE;
+	return csv_indexes_choose(target, load->source != NULL ? load->source : target, nbytes);
 }
 
 /* load by INSERT ... SELECT: all rows, and skipped records as in load_rows() */
@@ -718,22 +706,6 @@ load_by_statement(CsvLoad *load)
 	SPI_finish();
 }
 
-/* ERROR if the caller wants something that an INSERT statement does not do */
-static void
-check_statement(const CsvLoad *load, bool freeze)
-{
-	const char *name = RelationGetRelationName(csv_insert_relation(load->target));
-
-	if (freeze)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot freeze the rows of \"%s\": %s", name, load->owner)));
-	if (load->table->settings.load_method == CSV_LOAD_PAGES)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" cannot be loaded by pages: %s", name, load->owner)));
-}
-
 /*
  * Load the rows.  If index entries come after them, and a row is refused, nothing is
  * left of the load.  Then rows are inserted with their entries, to tell which row is
@@ -746,10 +718,10 @@ load_ourselves(CsvLoad *load, bool freeze)
 	MemoryContext context;
 	ErrorData  *error;
 
-	choose_method(load, freeze);
+	load->indexing = choose_indexing(load, freeze);
 	if (load->indexing == CSV_INDEX_AT_ONCE)
 	{
-		load_rows(load, freeze, CSV_INDEX_AT_ONCE);
+		load_rows(load, freeze, true, CSV_INDEX_AT_ONCE);
 		return;
 	}
 	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw load",
@@ -768,19 +740,22 @@ load_ourselves(CsvLoad *load, bool freeze)
 
 	/* the first try gave NOTICEs of all records up to the refused row */
 	load->table->verbosity = CSV_VERBOSITY_SILENT;
-	load->method = CSV_LOAD_INSERT;
 	ExecClearTuple(load->row);
 	memset(&load->report.counts, 0, sizeof(load->report.counts));
 	if (load->rejected != NULL)
 		tuplestore_clear(load->rejected);
-	load_rows(load, freeze, CSV_INDEX_AT_ONCE);
+	load_rows(load, freeze, false, CSV_INDEX_AT_ONCE);
 }
 
 static void
 load_all(CsvLoad *load, bool freeze)
 {
-	if (load->owner != NULL)
-		check_statement(load, freeze);
+	if (load->owner != NULL && freeze)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot freeze the rows of \"%s\": %s",
+						RelationGetRelationName(csv_insert_relation(load->target)),
+						load->owner)));
 	if (load->owner != NULL ||
 		(!freeze && csv_suits_statement(csv_insert_relation(load->target))))
 		load_by_statement(load);
@@ -939,8 +914,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 	csv_insert_give(load->target, load->mapping.to);
 	load->row = MakeSingleTupleTableSlot(from, &TTSOpsVirtual);
 	load->econtext = CreateStandaloneExprContext();
-	choose_method(load, false);
-	load_rows(load, false, load->indexing);
+	load_rows(load, false, true, choose_indexing(load, false));
 	ExecDropSingleTupleTableSlot(load->row);
 	return load->nloaded;
 }

@@ -611,7 +611,6 @@ typedef struct CsvReadAhead
 	/* make the CsvReadFn continue at this offset; called in the caller's thread */
 	void		(*seek) (void *arg, uint64_t offset);
 	void	   *arg;
-	int			nthreads;		/* most threads that may read at once */
 
 	/*
 	 * Length of the file, or 0.  If it is not 0, several threads may take pieces of

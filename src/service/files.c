@@ -57,6 +57,9 @@
 
 #define MOST_THREADS		64
 
+/* threads that copy a file at once, each a block */
+#define THREADS_OF_FILE		8
+
 /* a wait for a device that may have a file, and may be busy */
 #define LOCK_NANOSECONDS	(50 * 1000 * 1000)
 
@@ -82,8 +85,7 @@ struct CsvDeviceFile
 
 	int			nusers;			/* scans */
 	int			descriptor;		/* -1: not in use */
-	uint32_t	nthreads;		/* that may copy it at once */
-	uint32_t	nactive;		/* that do */
+	uint32_t	nactive;		/* threads that copy it */
 	uint64_t	wanted;			/* copy up to there */
 
 	uint64_t	size;			/* copy up to there */
@@ -145,7 +147,7 @@ has_work(const CsvDeviceFile *file)
 	uint64_t	from = file->first < file->nready ? file->first : file->nready;
 
 	return file->nusers > 0 && file->error == 0 && offset < file->end &&
-		offset < file->wanted && file->nactive < file->nthreads &&
+		offset < file->wanted && file->nactive < THREADS_OF_FILE &&
 		file->nbegun < from + file->capacity;
 }
 
@@ -273,11 +275,12 @@ start_thread(OnDevice *on)
 	return true;
 }
 
-/* as many threads as wanted, but no more than cores; the mutex is held */
+/* as many threads as copy a file, but no more than cores; the mutex is held */
 static void
-start_threads(OnDevice *on, uint32_t wanted)
+start_threads(OnDevice *on)
 {
 	long		ncores = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t	wanted = THREADS_OF_FILE;
 
 	if (ncores > 0 && wanted > (uint32_t) ncores)
 		wanted = (uint32_t) ncores;
@@ -577,7 +580,7 @@ find_window(OnDevice *on)
  * the file; NULL, also for NULL: the scan does not use it.
  */
 static CsvDeviceFile *
-begin_use(CsvDeviceFile *file, int descriptor, uint32_t wanted_threads)
+begin_use(CsvDeviceFile *file, int descriptor)
 {
 	if (file == NULL)
 		return NULL;
@@ -589,13 +592,10 @@ begin_use(CsvDeviceFile *file, int descriptor, uint32_t wanted_threads)
 			csv_cuda_file_leave(file->bytes);
 			return NULL;
 		}
-		file->nthreads = 0;
 		file->wanted = 0;
 		file->nbegun = file->nready;
 	}
 	file->nusers++;
-	if (file->nthreads < wanted_threads)
-		file->nthreads = wanted_threads;
 	return file;
 }
 
@@ -630,10 +630,9 @@ leave(CsvDeviceFile *file)
 /* a window over the file, and its head, if the file may stay; NULL: there is no room */
 static CsvDeviceFile *
 open_window(OnDevice *on, int descriptor, CsvDeviceFile *head,
-			const CsvFileIdentity *staying, uint64_t file_bytes,
-			uint32_t wanted_threads)
+			const CsvFileIdentity *staying, uint64_t file_bytes)
 {
-	CsvDeviceFile *file = begin_use(find_window(on), descriptor, wanted_threads);
+	CsvDeviceFile *file = begin_use(find_window(on), descriptor);
 
 	if (file == NULL)
 	{
@@ -649,14 +648,14 @@ open_window(OnDevice *on, int descriptor, CsvDeviceFile *head,
 
 	/* made last, so that it leaves room for the window */
 	if (head == NULL && staying != NULL)
-		head = begin_use(make_head(on, staying), descriptor, wanted_threads);
+		head = begin_use(make_head(on, staying), descriptor);
 	file->head = head;
 	return file;
 }
 
 CsvDeviceFile *
 csv_device_file_open(CsvDevice *device, int descriptor, uint64_t from,
-					 uint64_t file_bytes, bool grows, uint32_t wanted_threads)
+					 uint64_t file_bytes, bool grows)
 {
 	struct stat st;
 	CsvFileIdentity identity;
@@ -680,17 +679,15 @@ csv_device_file_open(CsvDevice *device, int descriptor, uint64_t from,
 		read_samples(on, &identity, descriptor, &samples);
 	pthread_mutex_lock(&on->mutex);
 	on->device = device;
-	start_threads(on, wanted_threads);
+	start_threads(on);
 	if (on->nthreads > 0 && stays)
 	{
-		file = begin_use(find_file(on, &identity, grows, &samples), descriptor,
-						 wanted_threads);
+		file = begin_use(find_file(on, &identity, grows, &samples), descriptor);
 		if (file != NULL)
 			file->grows = grows;
 	}
 	if (on->nthreads > 0 && (file == NULL || file->size < (uint64_t) identity.size))
-		file = open_window(on, descriptor, file, stays ? &identity : NULL, file_bytes,
-						   wanted_threads);
+		file = open_window(on, descriptor, file, stays ? &identity : NULL, file_bytes);
 	pthread_mutex_unlock(&on->mutex);
 	return file;
 }

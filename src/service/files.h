@@ -21,14 +21,13 @@
 typedef struct CsvDeviceFile CsvDeviceFile;
 
 /*
- * The bytes of an open file, for a scan, which reads from an offset up to file_bytes; up
- * to nthreads threads read them from the descriptor.  grows: bytes are only appended to
- * the file.  The device must have started.  NULL: the file is small, or there is no
+ * The bytes of an open file, for a scan, which reads from an offset up to file_bytes;
+ * threads read them from the descriptor.  grows: bytes are only appended to the file.  The device must have started.  NULL: the file is small, or there is no
  * room.
  */
 extern CsvDeviceFile *csv_device_file_open(CsvDevice *device, int descriptor,
 										   uint64_t from, uint64_t file_bytes,
-										   bool grows, uint32_t nthreads);
+										   bool grows);
 extern void csv_device_file_close(CsvDeviceFile *file);
 
 /* devices that have the file's bytes, or had them for an earlier scan */

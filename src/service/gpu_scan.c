@@ -355,8 +355,7 @@ open_reader(Scan *scan, const CsvFileMessage *message)
 		csv_reader_read_ahead(scan->reader, &ahead);
 		scan->on_device = csv_device_file_open(scan->outlet.device, scan->file,
 											   message->is_shared ? 0 : place.offset,
-											   scan->file_bytes, message->grows != 0,
-											   scan->message.io_threads);
+											   scan->file_bytes, message->grows != 0);
 	}
 	if (scan->on_device != NULL)
 	{

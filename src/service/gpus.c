@@ -87,8 +87,7 @@ static bool
 handle_scan(const CsvScanMessage *scan, CsvDescriptors *descriptors,
 			CsvServiceReply *reply)
 {
-	if (scan->must_wait > 1 || scan->io_threads == 0 ||
-		scan->io_threads > CSV_MAX_THREADS)
+	if (scan->must_wait > 1)
 		return false;
 	return csv_reply_done(reply,
 						  is_ready(scan->device, scan->must_wait) &&

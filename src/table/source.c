@@ -867,7 +867,6 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 	ahead->read_at = read_at;
 	ahead->seek = seek;
 	ahead->arg = source;
-	ahead->nthreads = source->table->settings.io_threads;
 	ahead->file_bytes = source->nbytes;
 	return true;
 }

@@ -380,7 +380,7 @@ typedef struct CsvScanMessage
 	uint32_t	kind;
 	int32_t		device;
 	uint32_t	must_wait;		/* for the device, if it is not awake */
-	uint32_t	io_threads;
+	uint32_t	unused;
 } CsvScanMessage;
 
 typedef struct CsvFileMessage

@@ -57,15 +57,13 @@ for query in q1 q6; do
 done
 queries=${QUERIES:-count count_new count_again count_column sums all q1 q1_again \
 	q1_resident q6 q6_again q6_resident groups_4 groups_10k groups_10m first_rows \
-	load load_unlogged load_insert load_logged load_key load_new_key}
+	load load_unlogged load_logged load_key load_new_key}
 
 # The tables that rows are loaded into.  Those of load_* are loaded by
-# csv_gpu_load(): by pages where that may be, load_insert by inserts.  That of load_new_*
-# is emptied in the same transaction.
+# csv_gpu_load().  That of load_new_* is emptied in the same transaction.
 declare -A targets=(
 	[load]=csv_bench.target
 	[load_unlogged]=csv_bench.target
-	[load_insert]=csv_bench.target
 	[load_logged]=csv_bench.logged
 	[load_key]=csv_bench.keyed
 	[load_new_key]=csv_bench.keyed
@@ -108,7 +106,6 @@ time_query()
 	esac
 	[ -z "$target" ] || setup="TRUNCATE $target;"
 	[ "$query" != load_new_key ] || setup="BEGIN; $setup"
-	[ "$query" != load_insert ] || setup+=' SET csv_gpu_fdw.load_method = insert;'
 	once "$reader" $mode "$setup" "$statement" | cut -d' ' -f1
 }
 

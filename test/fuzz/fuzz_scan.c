@@ -314,7 +314,7 @@ count_descriptors(void)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
-	CsvScanMessage scan = {.kind = CSV_MESSAGE_SCAN,.must_wait = 1,.io_threads = 1};
+	CsvScanMessage scan = {.kind = CSV_MESSAGE_SCAN,.must_wait = 1};
 	Session		session = {.choices = {.bytes = data,.nbytes = nbytes}};
 	const char *name;
 	int			ends[2];

@@ -58,7 +58,7 @@ make_table('n int, t text, v numeric(12,2), d date', q{, chunk_size '64MB'});
 for my $threads (1, 3, 8)
 {
 	is($session->value("
-		SET csv_gpu_fdw.io_threads = $threads;
+		SET csv_gpu_fdw.cpu_threads = $threads;
 		SELECT count(*), sum(n), sum(length(t)), min(v), max(d) FROM t"),
 		$session->value("
 		SELECT $copies * 10000, $copies * sum(n), $copies * 700000, 0.14, DATE '2000-01-28'

@@ -36,8 +36,6 @@ sub make_server
 	return $node;
 }
 
-my $by_pages = 'SET csv_gpu_fdw.load_method = pages;';
-
 # tables whose indexes were built after the rows, or got entries then
 my $look_at_keyed = "SELECT count(*) IN (0, $nload), count(*) = count(DISTINCT a) FROM keyed;
 	SELECT bt_index_check('keyed_pkey', true), bt_index_check('indexed_a', true);
@@ -59,8 +57,7 @@ sub checksums_are_right
 my $node = make_server('crash', checkpoint_timeout => '30s', max_wal_size => '64MB',
 	wal_buffers => '32MB', wal_writer_delay => '10s');
 my ($crashes, $loads, @wrong) = (0, 0);
-my $loop = "$by_pages
-	DO \$\$ BEGIN
+my $loop = "DO \$\$ BEGIN
 		FOR i IN 1 .. 1000 LOOP
 			PERFORM csv_gpu_load('source', 't');
 			INSERT INTO done VALUES (1);
@@ -116,7 +113,7 @@ checksums_are_right($node, 'after crashes');
 # ---- an unlogged table over a clean restart ----
 
 $node->start;
-$node->safe_psql('postgres', "$by_pages SELECT csv_gpu_load('source', 'unlogged')");
+$node->safe_psql('postgres', "SELECT csv_gpu_load('source', 'unlogged')");
 $node->restart;
 is($node->safe_psql('postgres', 'SELECT count(*) FROM unlogged'), $nload, 'an unlogged table is there after a restart');
 
@@ -134,7 +131,7 @@ SKIP:
 	for (1 .. 3)
 	{
 		# in a subtransaction that is survived
-		($out, $err) = $session->query("$by_pages BEGIN; INSERT INTO done VALUES (1); SAVEPOINT a;
+		($out, $err) = $session->query("BEGIN; INSERT INTO done VALUES (1); SAVEPOINT a;
 			SELECT csv_gpu_load('source', 't') FROM generate_series(1, 10); ROLLBACK TO a; COMMIT");
 		like($err, qr/ERROR:  could not extend file/, 'a file that cannot grow');
 	}
@@ -157,7 +154,7 @@ for my $how ('CREATE TABLE new (a int, b text, c text)', 'TRUNCATE new', 'TRUNCA
 	my $name = $how =~ /new/ ? 'new' : 't';
 	my $before = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
 
-	$node->safe_psql('postgres', "$by_pages BEGIN; $how; SELECT csv_gpu_load('source', '$name'); INSERT INTO $name VALUES (0, 'one more'); COMMIT");
+	$node->safe_psql('postgres', "BEGIN; $how; SELECT csv_gpu_load('source', '$name'); INSERT INTO $name VALUES (0, 'one more'); COMMIT");
 	cmp_ok($node->safe_psql('postgres', "SELECT pg_current_wal_insert_lsn() - '$before'"), '<', 1000000, "$how: not logged");
 	kill_server($node);
 	start_again($node);
@@ -167,12 +164,12 @@ for my $how ('CREATE TABLE new (a int, b text, c text)', 'TRUNCATE new', 'TRUNCA
 # a table that is so small that it is logged at commit after all
 $node->safe_psql('postgres', "ALTER SYSTEM SET wal_skip_threshold = '1GB'");
 $node->restart;
-$node->safe_psql('postgres', "$by_pages BEGIN; TRUNCATE new; SELECT csv_gpu_load('source', 'new'); COMMIT");
+$node->safe_psql('postgres', "BEGIN; TRUNCATE new; SELECT csv_gpu_load('source', 'new'); COMMIT");
 kill_server($node);
 start_again($node);
 is($node->safe_psql('postgres', 'SELECT count(*) FROM new'), $nload, 'one that is logged at commit');
 # and its indexes
-$node->safe_psql('postgres', "$by_pages BEGIN; TRUNCATE keyed; SELECT csv_gpu_load('source', 'keyed'); COMMIT");
+$node->safe_psql('postgres', "BEGIN; TRUNCATE keyed; SELECT csv_gpu_load('source', 'keyed'); COMMIT");
 kill_server($node);
 start_again($node);
 is($node->safe_psql('postgres', "$look_at_keyed; SELECT count(*) FROM keyed"), "$keyed_is_right\n$nload", 'an index that was built');
@@ -191,7 +188,7 @@ my $partial = 0;
 my $looks = 0;
 for my $n (1 .. 5)
 {
-	$session->send("$by_pages BEGIN; TRUNCATE keyed; SELECT csv_gpu_load('source', 'keyed'); SELECT csv_gpu_load('source', 'indexed'); SELECT csv_gpu_load('source', 't'); " . ($n == 3 ? 'ROLLBACK' : 'COMMIT') . "; INSERT INTO t VALUES (0, 'other', 'x')");
+	$session->send("BEGIN; TRUNCATE keyed; SELECT csv_gpu_load('source', 'keyed'); SELECT csv_gpu_load('source', 'indexed'); SELECT csv_gpu_load('source', 't'); " . ($n == 3 ? 'ROLLBACK' : 'COMMIT') . "; INSERT INTO t VALUES (0, 'other', 'x')");
 	until ($session->ended)
 	{
 		$partial++ if $reader->value("SELECT count(*) FROM t WHERE b = 'load'") % $nload != 0;
@@ -215,7 +212,7 @@ SKIP:
 	$session->value("CREATE TABLE new (a int, b text, c text)");
 	skip 'no prlimit', 2 if system('prlimit', "--pid=$postmaster", '--fsize=17000000:unlimited') != 0;
 	my $limited = new_session($primary);
-	my ($out, $err) = $limited->query("$by_pages BEGIN; TRUNCATE new; INSERT INTO new VALUES (1, 'before'); SAVEPOINT a;
+	my ($out, $err) = $limited->query("BEGIN; TRUNCATE new; INSERT INTO new VALUES (1, 'before'); SAVEPOINT a;
 		SELECT csv_gpu_load('source', 'new') FROM generate_series(1, 10); ROLLBACK TO a;
 		INSERT INTO new SELECT g, 'after', repeat('x', 100) FROM generate_series(1, 1000) g; COMMIT");
 	like($err, qr/ERROR:  could not extend file/, 'a new file that cannot grow');
@@ -226,7 +223,7 @@ SKIP:
 	is($reader->value($new), $session->value($new), 'standby: the same pages');
 }
 $standby->promote;
-$standby->safe_psql('postgres', "$by_pages SELECT csv_gpu_load('source', 't')");
+$standby->safe_psql('postgres', "SELECT csv_gpu_load('source', 't')");
 is($standby->safe_psql('postgres', "SELECT count(*) FROM t WHERE b = 'load'"), 5 * $nload, 'standby: a load after it was promoted');
 is($standby->safe_psql('postgres', "SELECT count(*) FROM verify_heapam('t')"), 0, 'standby: verify_heapam again');
 $_->quit for $session, $reader;
@@ -236,9 +233,9 @@ checksums_are_right($primary, 'primary');
 # ---- logical decoding sees rows, so they do not go by pages ----
 
 $node = make_server('logical', wal_level => 'logical');
-my ($result, $out, $err) = $node->psql('postgres', "$by_pages SELECT csv_gpu_load('source', 't')");
+my ($result, $out, $err) = $node->psql('postgres', "SELECT csv_gpu_load('source', 't')");
 like($err, qr/"t" cannot be loaded by pages: wal_level is logical/, 'wal_level logical');
-is($node->safe_psql('postgres', "$by_pages SELECT records_loaded FROM csv_gpu_load('source', 'unlogged')"), $nload, 'unlogged tables are not decoded');
+is($node->safe_psql('postgres', "SELECT records_loaded FROM csv_gpu_load('source', 'unlogged')"), $nload, 'unlogged tables are not decoded');
 $node->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('slot', 'test_decoding')");
 $node->safe_psql('postgres', "SELECT csv_gpu_load('source', 't')");
 is($node->safe_psql('postgres', "SELECT count(*) FROM pg_logical_slot_get_changes('slot', NULL, NULL) WHERE data LIKE 'table public.t: INSERT:%'"), $nload, 'all rows are decoded');

@@ -104,10 +104,7 @@ $session->value('TRUNCATE kept');
 # what an INSERT cannot do
 ($out, $err) = $session->query("BEGIN; TRUNCATE owned; SELECT csv_gpu_load('source', 'owned', freeze => true)");
 like($err, qr/^ERROR:  cannot freeze the rows of "owned": another library keeps its rows$/m, 'freeze is refused');
-($out, $err) = $session->query("ROLLBACK; SET csv_gpu_fdw.load_method = pages; SELECT csv_gpu_load('source', 'owned')");
-like($err, qr/^ERROR:  "owned" cannot be loaded by pages: another library keeps its rows$/m, 'and so are pages');
-$session->value('RESET csv_gpu_fdw.load_method');
-($out, $err) = $session->query("SET csv_gpu_owner.way = 'unread'; SELECT csv_gpu_load('source', 'owned')");
+($out, $err) = $session->query("ROLLBACK; SET csv_gpu_owner.way = 'unread'; SELECT csv_gpu_load('source', 'owned')");
 like($err, qr/^ERROR:  csv_gpu_load\(\) cannot see which records of "source" were read$/m, 'a scan in another session is refused');
 ($out, $err) = $session->query("SET csv_gpu_owner.way = 'refused'; SELECT csv_gpu_load('source', 'owned')");
 like($err, qr/^ERROR:  csv_gpu_owner refuses to plan$/m, 'an ERROR of the other library is told');
@@ -116,10 +113,9 @@ is($out, '3|3', 'the next scan is an ordinary one');
 like($err, $notices, 'with its NOTICEs');
 
 # what a plan's hook does not own goes the fast way, rules or not
-$session->value("CREATE RULE r AS ON INSERT TO plain DO INSTEAD NOTHING; SET csv_gpu_fdw.load_method = pages");
-is($session->value("$load('source', 'plain')"), '3|2|' . length($bytes), 'another table is loaded by pages');
+$session->value("CREATE RULE r AS ON INSERT TO plain DO INSTEAD NOTHING");
+is($session->value("$load('source', 'plain')"), '3|2|' . length($bytes), 'another table is loaded');
 is($session->value('SELECT count(*) FROM plain'), '3', 'and rules count for nothing');
-$session->value('RESET csv_gpu_fdw.load_method');
 
 # privileges are those of any load
 $session->value("CREATE ROLE plain LOGIN; GRANT SELECT ON source TO plain; GRANT INSERT (id, name) ON owned TO plain");
