@@ -204,7 +204,7 @@ build/test/fuzz_scan: $(call fuzzed_gpu,test/fuzz/fuzz_scan.c \
 # files of the PostgreSQL side, on what stands in for a server
 SNIFF_OBJS = $(call fuzzed,test/fuzz/fuzz_sniff.c test/fuzz/server.c \
 		$(addprefix src/import/,show.c sniff.c observe.c tell.c types.c separators.c evidence.c recognize.c when.c guess.c dialects.c wide.c header.c header_rows.c grid.c ending.c file_heads.c sample.c names.c keys.c create.c) \
-		$(addprefix src/table/,text.c path.c encoding.c memory.c))
+		$(addprefix src/table/,text.c encoding.c memory.c))
 $(SNIFF_OBJS): TEST_CPPFLAGS += -Wno-unused-parameter -Wno-sign-compare \
 		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS -D_GNU_SOURCE
 

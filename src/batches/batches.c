@@ -68,7 +68,7 @@ find_size(CsvBatches *batches)
 	batches->size_is_exact = size.is_exact;
 	for (int i = 0; batches->table->resume != NULL && i < batches->table->nfiles; i++)
 		if (size.is_exact && !csv_source_is_left_out(batches->source, i))
-			batches->nbytes -= (int64) batches->table->resume->starts[i].offset;
+			batches->nbytes -= (int64) batches->table->resume->files[i].start.offset;
 	batches->is_sized = true;
 }
 

@@ -17,7 +17,7 @@
 #include "query/query.h"
 #include "reader/field.h"
 #include "reader/lenient.h"
-#include "table/quote.h"
+#include "table/option.h"
 #include "table/text.h"
 
 /*

@@ -305,7 +305,8 @@ csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlace *from)
 	CsvReader  *reader = batches->reader;
 	const CsvResume *resumed = batches->table->resume;
 	int			number = csv_source_number(batches->source);
-	const CsvFilePlace *start = resumed == NULL ? from : &resumed->starts[number];
+	const CsvFilePlace *start = resumed == NULL ? from :
+		&resumed->files[number].start;
 	CsvStatus	status;
 	CsvReadAhead ahead;
 

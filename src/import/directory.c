@@ -20,7 +20,6 @@
 #include "table/decompress.h"
 #include "table/listing.h"
 #include "table/option_value.h"
-#include "table/path.h"
 #include "table/source.h"
 #include "table/text.h"
 

@@ -25,7 +25,7 @@
 #include "import/file_heads.h"
 #include "import/names.h"
 #include "import/types.h"
-#include "table/mark.h"
+#include "table/encoding.h"
 #include "table/text.h"
 
 /* most names of columns in a message */

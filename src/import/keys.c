@@ -12,7 +12,6 @@
 #include "import/create.h"
 #include "import/names.h"
 #include "import/types.h"
-#include "table/path.h"
 #include "table/source.h"
 #include "table/text.h"
 

@@ -60,7 +60,6 @@
 #include "load/load.h"
 #include "load/oddity.h"
 #include "load/owner.h"
-#include "load/privileges.h"
 #include "scan/value.h"
 #include "table/counts.h"
 #include "table/messages.h"

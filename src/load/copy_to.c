@@ -39,7 +39,6 @@
 #include "compat.h"
 #include "load/copy_to.h"
 #include "load/owner.h"
-#include "load/privileges.h"
 #include "output/format.h"
 #include "output/record_scan.h"
 #include "output/writer.h"
@@ -77,6 +76,22 @@ typedef struct CopyTo
 } CopyTo;
 
 /* ---- may it be done here? ---- */
+
+bool
+csv_has_privilege(Relation relation, const Bitmapset *attnums,
+				  AclMode privilege)
+{
+	Oid			relid = RelationGetRelid(relation);
+	int			attnum = -1;
+
+	if (pg_class_aclcheck(relid, GetUserId(), privilege) == ACLCHECK_OK)
+		return true;
+	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
+		if (pg_attribute_aclcheck(relid, (AttrNumber) attnum, GetUserId(),
+								  privilege) != ACLCHECK_OK)
+			return false;
+	return true;
+}
 
 /* returns an obstacle that is known before the table is opened, or NULL */
 static const char *

@@ -5,8 +5,14 @@
 #ifndef CSV_COPY_TO_H
 #define CSV_COPY_TO_H
 
+#include "nodes/bitmapset.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
+#include "utils/relcache.h"
+
+/* has the user the privilege on all of these attributes? */
+extern bool csv_has_privilege(Relation relation, const Bitmapset *attnums,
+							  AclMode privilege);
 
 /*
  * Run COPY TO, with COPY's ERRORs.  Returns NULL, and the number of rows in *nrows, or

@@ -52,6 +52,8 @@ typedef struct GrowingFile
 	bool		is_left_out;	/* another name of a file, or it may be a
 								 * copy in the making */
 	bool		has_news;		/* it must be read */
+	const CsvPosition *named;	/* positions of its name */
+	int			nnamed;
 	const CsvPosition *position;	/* NULL: not loaded before */
 	bool		is_rewritten;	/* since then */
 	uint8	   *head;			/* its first bytes; NULL: not read yet */
@@ -73,9 +75,7 @@ struct CsvGrowth
 	int			npositions;
 	GrowingFile *files;
 	int			nfiles;
-	CsvFilePlace *starts;
-	uint64	   *nbytes;			/* of the files, up to there */
-	CsvFileIdentity *identities;
+	CsvResumedFile *resumed;
 	CsvResume	resume;
 	int			fd;				/* of the file that is looked at */
 };
@@ -150,17 +150,28 @@ leave_out_links(CsvGrowth *growth)
 	pfree(sorted);
 }
 
-/* lists the files; a file that vanishes meanwhile is left out */
+/* room for an element of each file, of zeros */
+static void *
+alloc_for_files(int nfiles, Size each)
+{
+	return palloc_extended(each * Max(nfiles, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/*
+ * Lists the files, with the positions of their names; both are sorted by name.  A file
+ * that vanishes meanwhile is left out.
+ */
 static void
 list_files(CsvGrowth *growth)
 {
+	const CsvPosition *position = growth->positions;
+	const CsvPosition *const end = position + growth->npositions;
 	char	  **names;
 	int			nnames;
 	int64		newest = 0;
 
 	csv_source_files(growth->table, &names, &nnames);
-	growth->files = palloc_extended(sizeof(GrowingFile) * Max(nnames, 1),
-									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	growth->files = alloc_for_files(nnames, sizeof(GrowingFile));
 	for (int i = 0; i < nnames; i++)
 	{
 		GrowingFile *file = &growth->files[growth->nfiles];
@@ -182,6 +193,12 @@ list_files(CsvGrowth *growth)
 		file->number = growth->nfiles++;
 		file->identity = csv_file_identity(&st);
 		newest = Max(newest, file->identity.modified);
+		while (position < end && strcmp(position->filename, file->name) < 0)
+			position++;
+		file->named = position;
+		while (position < end && strcmp(position->filename, file->name) == 0)
+			position++;
+		file->nnamed = (int) (position - file->named);
 	}
 	for (int i = 0; i < growth->nfiles; i++)
 		growth->files[i].grows = growth->files[i].identity.modified == newest ||
@@ -245,36 +262,6 @@ take_position(CsvGrowth *growth, GrowingFile *file, const CsvPosition *position)
 		report_rewritten(file);
 }
 
-/* the first position of a file's name; NULL: there is none */
-static const CsvPosition *
-first_of_name(const CsvGrowth *growth, const char *name)
-{
-	int			low = 0;
-	int			high = growth->npositions;
-
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (strcmp(growth->positions[middle].filename, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < growth->npositions &&
-		strcmp(growth->positions[low].filename, name) == 0 ?
-		&growth->positions[low] : NULL;
-}
-
-static const CsvPosition *
-next_of_name(const CsvGrowth *growth, const CsvPosition *position)
-{
-	const CsvPosition *next = position + 1;
-
-	return next < growth->positions + growth->npositions &&
-		strcmp(next->filename, position->filename) == 0 ? next : NULL;
-}
-
 static bool
 is_same_inode(const GrowingFile *file, const CsvPosition *position)
 {
@@ -296,21 +283,20 @@ is_unchanged(const GrowingFile *file, const CsvPosition *position)
 static void
 find_by_name(CsvGrowth *growth, GrowingFile *file)
 {
-	const CsvPosition *position = first_of_name(growth, file->name);
+	const CsvPosition *position = NULL;
 
-	for (const CsvPosition *same = position; same != NULL;
-		 same = next_of_name(growth, same))
-		if (is_unchanged(file, same))
+	for (int i = 0; i < file->nnamed; i++)
+		if (is_unchanged(file, &file->named[i]))
 		{
-			file->born = same->born;
-			take_position(growth, file, same);
+			file->born = file->named[i].born;
+			take_position(growth, file, &file->named[i]);
 			return;
 		}
-	if (position == NULL)
-		return;
-	file->born = csv_time_of_birth(file->name);
-	while (position != NULL && !is_same_inode(file, position))
-		position = next_of_name(growth, position);
+	if (file->nnamed > 0)
+		file->born = csv_time_of_birth(file->name);
+	for (int i = 0; i < file->nnamed && position == NULL; i++)
+		if (is_same_inode(file, &file->named[i]))
+			position = &file->named[i];
 	if (position == NULL || file->identity.size < (int64) position->bytes.nbytes)
 		return;
 	open_for_look(growth, file);
@@ -407,13 +393,16 @@ may_be_copy(CsvGrowth *growth, GrowingFile *file)
 static const CsvPosition *
 find_rewritten(const CsvGrowth *growth, const GrowingFile *file)
 {
-	for (const CsvPosition *position = first_of_name(growth, file->name);
-		 position != NULL; position = next_of_name(growth, position))
+	for (int i = 0; i < file->nnamed; i++)
+	{
+		const CsvPosition *position = &file->named[i];
+
 		if (growth->owners[position - growth->positions] == NULL &&
 			(is_same_inode(file, position) ||
 			 (file->has_first && position->bytes.nbytes >= CSV_END_BYTES &&
 			  memcmp(file->first, position->bytes.first, sizeof(file->first)) == 0)))
 			return position;
+	}
 	return NULL;
 }
 
@@ -539,7 +528,7 @@ note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes
 	file->now.place = *place;
 	file->now.lacks_break = ends_in_line(growth, file, fd, nbytes);
 	file->was_read = true;
-	if (file->now.lacks_break && place->records > growth->starts[number].records &&
+	if (file->now.lacks_break && place->records > growth->resumed[number].start.records &&
 		growth->table->verbosity != CSV_VERBOSITY_SILENT)
 		ereport(NOTICE,
 				(errmsg("took record %llu of \"%s\", which has no line break",
@@ -571,33 +560,25 @@ set_files(CsvGrowth *growth)
 	CsvTable   *table = growth->table;
 
 	qsort(growth->files, growth->nfiles, sizeof(GrowingFile), compare_turns);
-	table->files = palloc_extended(sizeof(char *) * Max(growth->nfiles, 1),
-								   MCXT_ALLOC_HUGE);
+	table->files = alloc_for_files(growth->nfiles, sizeof(char *));
 	table->nfiles = growth->nfiles;
-	table->left_out = palloc_extended(Max(growth->nfiles, 1),
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	growth->starts = palloc_extended(sizeof(CsvFilePlace) * Max(growth->nfiles, 1),
-									 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	growth->nbytes = palloc_extended(sizeof(uint64) * Max(growth->nfiles, 1),
-									 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	growth->identities = palloc_extended(sizeof(CsvFileIdentity) * Max(growth->nfiles, 1),
-										 MCXT_ALLOC_HUGE);
+	table->left_out = alloc_for_files(growth->nfiles, sizeof(bool));
+	growth->resumed = alloc_for_files(growth->nfiles, sizeof(CsvResumedFile));
 	for (int i = 0; i < growth->nfiles; i++)
 	{
 		const GrowingFile *file = &growth->files[i];
+		CsvResumedFile *resumed = &growth->resumed[i];
 
 		table->files[i] = file->name;
 		table->left_out[i] = file->is_left_out || !file->has_news;
-		growth->identities[i] = file->identity;
+		resumed->identity = file->identity;
 		if (file->position == NULL || file->is_rewritten)
 			continue;
-		growth->starts[i] = file->position->place;
-		growth->starts[i].skip_line |= file->position->lacks_break;
-		growth->nbytes[i] = file->position->bytes.nbytes;
+		resumed->start = file->position->place;
+		resumed->start.skip_line |= file->position->lacks_break;
+		resumed->nbytes = file->position->bytes.nbytes;
 	}
-	growth->resume = (CsvResume) {
-		growth->starts, growth->nbytes, growth->identities, check_begin, note_end, growth
-	};
+	growth->resume = (CsvResume) {growth->resumed, check_begin, note_end, growth};
 	table->resume = &growth->resume;
 }
 
@@ -611,7 +592,7 @@ pass_rewritten(CsvGrowth *growth)
 	bool	   *isnull = palloc0(sizeof(bool) * Max(table.natts, 1));
 	bool		any = false;
 
-	table.left_out = palloc_extended(Max(growth->nfiles, 1), MCXT_ALLOC_HUGE);
+	table.left_out = alloc_for_files(growth->nfiles, sizeof(bool));
 	for (int i = 0; i < growth->nfiles; i++)
 	{
 		table.left_out[i] = !growth->files[i].is_rewritten;

@@ -20,21 +20,19 @@
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodes.h"
 #include "nodes/pg_list.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
-#include "utils/typcache.h"
 
 #include "compat.h"
 #include "load/indexes.h"
+#include "plan/plan_state.h"
 
 /* does a build call only functions that came with the server? */
 static bool
@@ -76,56 +74,6 @@ indexing_of(Relation relation, Oid indexid, bool is_new)
 }
 
 /*
- * Does a volatile constraint check values of this type?  The constraint may be of a
- * domain, or of a domain in the type's elements, attributes or bounds.  No type
- * contains itself.
- */
-static bool
-has_volatile_domain(Oid type)
-{
-	Oid			part;
-
-	check_stack_depth();
-	switch (get_typtype(type))
-	{
-		case TYPTYPE_DOMAIN:
-			if (DomainHasConstraints(type))
-			{
-				/* not on the stack: a callback of the memory context uses it */
-				DomainConstraintRef *domain = palloc(sizeof(DomainConstraintRef));
-				ListCell   *cell;
-
-				InitDomainConstraintRef(type, domain, CurrentMemoryContext, false);
-				foreach(cell, domain->constraints)
-				{
-					const DomainConstraintState *constraint = lfirst(cell);
-
-					if (contain_volatile_functions((Node *) constraint->check_expr))
-						return true;
-				}
-			}
-			return has_volatile_domain(getBaseType(type));
-		case TYPTYPE_COMPOSITE:
-			{
-				TupleDesc	tupdesc = lookup_rowtype_tupdesc_copy(type, -1);
-
-				for (int i = 0; i < tupdesc->natts; i++)
-					if (!TupleDescAttr(tupdesc, i)->attisdropped &&
-						has_volatile_domain(TupleDescAttr(tupdesc, i)->atttypid))
-						return true;
-				return false;
-			}
-		case TYPTYPE_RANGE:
-			return has_volatile_domain(get_range_subtype(type));
-		case TYPTYPE_MULTIRANGE:
-			return has_volatile_domain(get_multirange_range(type));
-		default:
-			part = get_element_type(type);
-			return OidIsValid(part) && has_volatile_domain(part);
-	}
-}
-
-/*
  * A volatile function in a check may look at the table through an index that lacks
  * rows.  Other functions do not see rows of this command.
  */
@@ -139,7 +87,8 @@ csv_has_volatile_check(TupleDesc tupdesc)
 			return true;
 	for (int i = 0; i < tupdesc->natts; i++)
 		if (!TupleDescAttr(tupdesc, i)->attisdropped &&
-			has_volatile_domain(TupleDescAttr(tupdesc, i)->atttypid))
+			csv_type_has(TupleDescAttr(tupdesc, i)->atttypid, NULL,
+						 contain_volatile_functions))
 			return true;
 	return false;
 }

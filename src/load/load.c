@@ -106,19 +106,6 @@ typedef struct CsvLoad
 
 /* ---- columns ---- */
 
-/* the attribute of a relation by name; 0 if it has none */
-static AttrNumber
-find_attribute(Relation relation, const char *name)
-{
-	TupleDesc	tupdesc = RelationGetDescr(relation);
-
-	for (int i = 0; i < tupdesc->natts; i++)
-		if (!TupleDescAttr(tupdesc, i)->attisdropped &&
-			strcmp(NameStr(TupleDescAttr(tupdesc, i)->attname), name) == 0)
-			return i + 1;
-	return 0;
-}
-
 /*
  * Returns the expression that assigns a value of the source to the target, or NULL if
  * the value needs no conversion.
@@ -200,50 +187,22 @@ is_source_column(TupleDesc source, int i)
 		!TupleDescAttr(source, i)->attgenerated;
 }
 
-/* by name: each of the source's columns must have a namesake */
-static void
-map_by_name(CsvMapping *mapping, Relation source, Relation target, bool of_job)
+/* returns the names in the argument "columns"; NULL: a column is not loaded */
+static char **
+get_names(ArrayType *columns, Relation source)
 {
 	TupleDesc	tupdesc = RelationGetDescr(source);
-
-	init_mapping(mapping, tupdesc);
-	for (int i = 0; i < tupdesc->natts; i++)
-	{
-		const char *name = NameStr(TupleDescAttr(tupdesc, i)->attname);
-		AttrNumber	to;
-
-		if (!is_source_column(tupdesc, i))
-			continue;
-		to = find_attribute(target, name);
-		if (to == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of \"%s\" does not exist in \"%s\"",
-							name, RelationGetRelationName(source),
-							RelationGetRelationName(target)),
-					 of_job ? errhint("Give the columns of both tables the same names.") :
-					 errhint("Name the target's columns in the argument \"columns\", in the order of the source's; NULL leaves one out.")));
-		map_column(mapping, tupdesc, i + 1, target, to);
-	}
-}
-
-/* by the argument "columns": names in the order of the source's columns */
-static void
-map_by_order(CsvMapping *mapping, Relation source, Relation target,
-			 ArrayType *columns)
-{
-	TupleDesc	tupdesc = RelationGetDescr(source);
-	Datum	   *names;
+	Datum	   *values;
 	bool	   *isnull;
+	char	  **names;
 	int			nnames;
 	int			nsource = 0;
-	int			next = 0;
 
 	if (ARR_NDIM(columns) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("columns must be an array of one dimension")));
-	deconstruct_array(columns, TEXTOID, -1, false, TYPALIGN_INT, &names,
+	deconstruct_array(columns, TEXTOID, -1, false, TYPALIGN_INT, &values,
 					  &isnull, &nnames);
 	for (int i = 0; i < tupdesc->natts; i++)
 		nsource += is_source_column(tupdesc, i);
@@ -253,27 +212,49 @@ map_by_order(CsvMapping *mapping, Relation source, Relation target,
 				 errmsg("\"columns\" names %d columns, but \"%s\" has %d",
 						nnames, RelationGetRelationName(source), nsource),
 				 errhint("NULL leaves a column out.")));
+	names = palloc(sizeof(char *) * Max(nnames, 1));
+	for (int i = 0; i < nnames; i++)
+		names[i] = isnull[i] ? NULL : TextDatumGetCString(values[i]);
+	return names;
+}
+
+/*
+ * By the argument "columns": names in the order of the source's columns.  Without it, each of
+ * the source's columns must have a namesake.
+ */
+static void
+map_columns(CsvMapping *mapping, Relation source, Relation target,
+			const CsvLoadRequest *request)
+{
+	TupleDesc	tupdesc = RelationGetDescr(source);
+	char	  **names = request->columns == NULL ? NULL :
+		get_names(request->columns, source);
 
 	init_mapping(mapping, tupdesc);
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
+		const char *name = NameStr(TupleDescAttr(tupdesc, i)->attname);
 		AttrNumber	to;
 
 		if (!is_source_column(tupdesc, i))
 			continue;
-		if (!isnull[next])
-		{
-			char	   *name = TextDatumGetCString(names[next]);
-
-			to = find_attribute(target, name);
-			if (to == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_UNDEFINED_COLUMN),
-						 errmsg("column \"%s\" of relation \"%s\" does not exist",
-								name, RelationGetRelationName(target))));
-			map_column(mapping, tupdesc, i + 1, target, to);
-		}
-		next++;
+		if (names != NULL && (name = *names++) == NULL)
+			continue;
+		to = (AttrNumber) attnameAttNum(target, name, false);
+		if (to == 0 && names != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("column \"%s\" of relation \"%s\" does not exist",
+							name, RelationGetRelationName(target))));
+		if (to == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("column \"%s\" of \"%s\" does not exist in \"%s\"",
+							name, RelationGetRelationName(source),
+							RelationGetRelationName(target)),
+					 request->of_job ? errhint("Give the columns of both tables the same names.") :
+					 errhint("Name the target's columns in the argument \"columns\", in the order of the source's; NULL leaves one out.")));
+		map_column(mapping, tupdesc, i + 1, target, to);
 	}
 }
 
@@ -348,7 +329,7 @@ open_rejects(CsvLoad *load, Oid relid)
 	for (int i = 0; i < CSV_REJECT_COLUMNS; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(load->reject_tupdesc, i)->attname);
-		AttrNumber	to = find_attribute(relation, name);
+		AttrNumber	to = (AttrNumber) attnameAttNum(relation, name, false);
 
 		if (to != 0)
 			map_column(&load->reject_mapping, load->reject_tupdesc, i + 1,
@@ -849,12 +830,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->started = GetCurrentTimestamp();
 	load->source = csv_open_source(request->source);
 	load->target = csv_insert_open(request->target);
-	if (request->columns == NULL)
-		map_by_name(&load->mapping, load->source,
-					csv_insert_relation(load->target), request->of_job);
-	else
-		map_by_order(&load->mapping, load->source,
-					 csv_insert_relation(load->target), request->columns);
+	map_columns(&load->mapping, load->source, csv_insert_relation(load->target), request);
 	check_source(load, OidIsValid(request->rejects));
 	csv_insert_give(load->target, load->mapping.to);
 	csv_insert_check(load->target);

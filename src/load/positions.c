@@ -1,21 +1,31 @@
 /*
  * positions.c
  *		How far the files of a foreign table were loaded into a table.
+ *
+ * Users see positions of their own targets; members of pg_monitor see all.
  */
 #include "postgres.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "access/table.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "storage/lock.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
+#include "compat.h"
 #include "load/owner.h"
 #include "load/positions.h"
 #include "table/release.h"
@@ -23,28 +33,28 @@
 /* class of the advisory locks of loads; functions that users call have 1 and 2 */
 #define LOCK_CLASS	41
 
-/* the columns in the order of add_row_values() and of the script */
+/* the columns in the order of the script, and their values in a statement */
 #define COLUMNS \
 	"source, target, filename, bytes_read, records_read, lines_read, place, alone_until, " \
 	"skip_line, lacks_break, inode, size, changed, born, first_hash, last_hash, crc, loaded_at"
+#define VALUES \
+	"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18"
 #define NCOLUMNS	18
 
-static const Oid column_types[NCOLUMNS] = {
+/* of the columns; then of the row that is replaced, and of its place */
+static Oid	value_types[NCOLUMNS + 2] = {
 	REGCLASSOID, REGCLASSOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID,
-	BOOLOID, BOOLOID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID, BYTEAOID, INT8OID, TIMESTAMPTZOID
+	BOOLOID, BOOLOID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID, BYTEAOID, INT8OID,
+	TIMESTAMPTZOID, TIDOID, INT8OID
 };
 
-const CsvLoadedPair *csv_loaded_pair;
+#define OF_PAIR \
+	" WHERE source OPERATOR(pg_catalog.=) $1 AND target OPERATOR(pg_catalog.=) $2"
 
-/* a statement that runs as the owner of the table of positions */
-typedef struct Statement
-{
-	StringInfoData sql;
-	Oid			types[NCOLUMNS + 2];
-	Datum		values[NCOLUMNS + 2];
-	int			nvalues;
-	Oid			owner;
-} Statement;
+/* columns of csv_gpu_positions() */
+#define POSITION_COLUMNS	8
+
+const CsvLoadedPair *csv_loaded_pair;
 
 bool
 csv_position_got_break(const CsvPosition *position, int fd)
@@ -71,56 +81,42 @@ csv_positions_lock(Oid source, Oid target)
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
-/* begins a statement; format: with a place for the table's name */
+/*
+ * Runs a statement as the owner of the table of positions, whose name the format lacks.
+ * The snapshot is of this moment: as for foreign keys, rows that other transactions
+ * committed after the transaction's snapshot count, too.  The caller must end SPI.
+ */
 static void
-begin_statement(Statement *statement, Oid schema, const char *format)
+run_statement(Oid schema, const char *format, int nvalues, Datum *values)
 {
 	Oid			relid = get_relname_relid("csv_gpu_position", schema);
 	Relation	relation;
+	const char *sql;
+	SPIPlanPtr	plan;
+	Oid			user;
+	int			context;
+	int			result;
 
 	if (!OidIsValid(relid))
 		csv_fail_as_older();
 	relation = table_open(relid, AccessShareLock);
 	for (int i = 0; i < NCOLUMNS; i++)
 		if (RelationGetNumberOfAttributes(relation) <= i ||
-			TupleDescAttr(RelationGetDescr(relation), i)->atttypid != column_types[i])
+			TupleDescAttr(RelationGetDescr(relation), i)->atttypid != value_types[i])
 			csv_fail_as_older();
-	initStringInfo(&statement->sql);
-	appendStringInfo(&statement->sql, format, csv_quote_relation(relation));
-	statement->owner = relation->rd_rel->relowner;
-	statement->nvalues = 0;
-	table_close(relation, NoLock);
-}
-
-static void
-add_value(Statement *statement, Oid type, Datum value)
-{
-	statement->types[statement->nvalues] = type;
-	statement->values[statement->nvalues++] = value;
-}
-
-/*
- * Runs a statement within SPI, with a snapshot of this moment.  As for foreign keys,
- * rows that other transactions committed after the transaction's snapshot count, too.
- */
-static void
-run_statement(Statement *statement, int expected)
-{
-	SPIPlanPtr	plan;
-	Oid			user;
-	int			context;
-	int			result;
-
+	sql = psprintf(format, csv_quote_relation(relation));
+	SPI_connect();
 	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(statement->owner, context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_NOFORCE_RLS);
-	plan = SPI_prepare(statement->sql.data, statement->nvalues, statement->types);
+	SetUserIdAndSecContext(relation->rd_rel->relowner,
+						   context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+	table_close(relation, NoLock);
+	plan = SPI_prepare(sql, nvalues, value_types);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	result = SPI_execute_snapshot(plan, statement->values, NULL, GetLatestSnapshot(),
+	result = SPI_execute_snapshot(plan, values, NULL, GetLatestSnapshot(),
 								  InvalidSnapshot, false, true, 0);
 	SetUserIdAndSecContext(user, context);
-	if (result != expected)
+	if (result < 0)
 		elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(result));
 }
 
@@ -183,18 +179,12 @@ csv_positions_read(Oid schema, Oid source, Oid target, int *npositions)
 {
 	MemoryContext context = CurrentMemoryContext;
 	CsvPosition *positions;
-	Statement	statement;
+	Datum		pair[] = {ObjectIdGetDatum(source), ObjectIdGetDatum(target)};
 
-	begin_statement(&statement, schema, "SELECT ctid, " COLUMNS " FROM ONLY %s");
 	if (OidIsValid(source))
-	{
-		appendStringInfoString(&statement.sql, " WHERE source OPERATOR(pg_catalog.=) $1"
-							   " AND target OPERATOR(pg_catalog.=) $2");
-		add_value(&statement, OIDOID, ObjectIdGetDatum(source));
-		add_value(&statement, OIDOID, ObjectIdGetDatum(target));
-	}
-	SPI_connect();
-	run_statement(&statement, SPI_OK_SELECT);
+		run_statement(schema, "SELECT ctid, " COLUMNS " FROM ONLY %s" OF_PAIR, 2, pair);
+	else
+		run_statement(schema, "SELECT ctid, " COLUMNS " FROM ONLY %s", 0, NULL);
 	*npositions = (int) SPI_processed;
 	positions = MemoryContextAllocExtended(context,
 										   sizeof(CsvPosition) * Max(SPI_processed, 1),
@@ -218,11 +208,11 @@ hash_datum(const uint8 *hash)
 	return PointerGetDatum(bytes);
 }
 
-static void
-add_row_values(Statement *statement, const CsvPosition *position)
+void
+csv_positions_write(Oid schema, const CsvPosition *before, const CsvPosition *position)
 {
 	const CsvFilePlace *place = &position->place;
-	const Datum values[NCOLUMNS] = {
+	Datum		values[NCOLUMNS + 2] = {
 		ObjectIdGetDatum(position->source),
 		ObjectIdGetDatum(position->target),
 		CStringGetTextDatum(position->filename),
@@ -243,38 +233,17 @@ add_row_values(Statement *statement, const CsvPosition *position)
 		TimestampTzGetDatum(position->loaded_at)
 	};
 
-	for (int i = 0; i < NCOLUMNS; i++)
-		add_value(statement, column_types[i], values[i]);
-}
-
-static void
-append_parameters(StringInfo sql, int n)
-{
-	for (int i = 1; i <= n; i++)
-		appendStringInfo(sql, "%s$%d", i > 1 ? ", " : "", i);
-}
-
-void
-csv_positions_write(Oid schema, const CsvPosition *before, const CsvPosition *position)
-{
-	bool		is_new = before == NULL;
-	Statement	statement;
-
-	begin_statement(&statement, schema, is_new ? "INSERT INTO %s (" COLUMNS ") VALUES (" :
-					"UPDATE ONLY %s SET (" COLUMNS ") = ROW(");
-	add_row_values(&statement, position);
-	append_parameters(&statement.sql, NCOLUMNS);
-	appendStringInfoChar(&statement.sql, ')');
-	if (!is_new)
+	if (before == NULL)
+		run_statement(schema, "INSERT INTO %s (" COLUMNS ") VALUES (" VALUES ")", NCOLUMNS,
+					  values);
+	else
 	{
-		appendStringInfo(&statement.sql, " WHERE ctid OPERATOR(pg_catalog.=) $%d"
-						 " AND place OPERATOR(pg_catalog.=) $%d",
-						 NCOLUMNS + 1, NCOLUMNS + 2);
-		add_value(&statement, TIDOID, PointerGetDatum(unconstify(ItemPointerData *, &before->row)));
-		add_value(&statement, INT8OID, Int64GetDatum((int64) before->place.offset));
+		values[NCOLUMNS] = PointerGetDatum(unconstify(ItemPointerData *, &before->row));
+		values[NCOLUMNS + 1] = Int64GetDatum((int64) before->place.offset);
+		run_statement(schema, "UPDATE ONLY %s SET (" COLUMNS ") = ROW(" VALUES ")"
+					  " WHERE ctid OPERATOR(pg_catalog.=) $19"
+					  " AND place OPERATOR(pg_catalog.=) $20", NCOLUMNS + 2, values);
 	}
-	SPI_connect();
-	run_statement(&statement, is_new ? SPI_OK_INSERT : SPI_OK_UPDATE);
 	if (SPI_processed != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -283,25 +252,119 @@ csv_positions_write(Oid schema, const CsvPosition *before, const CsvPosition *po
 	SPI_finish();
 }
 
-int64
-csv_positions_forget(Oid schema, Oid source, Oid target, const char *filename)
+/* ---- what users see of positions, and do with them ---- */
+
+/*
+ * The state of a position's file, by its name alone; the next load may find it under
+ * another name.  *nbehind: bytes behind the position; -1: not known.
+ */
+static const char *
+find_state(const CsvPosition *position, int64 *nbehind)
 {
-	Statement	statement;
+	const char *name = position->filename;
+	int			file = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	const char *state = "open";
+	struct stat st;
+
+	*nbehind = -1;
+	if (file < 0)
+		return "gone";
+	if (fstat(file, &st) != 0 || !S_ISREG(st.st_mode))
+		state = "gone";
+	else
+	{
+		bool		is_same = (uint64) st.st_ino == position->identity.inode &&
+			csv_time_of_birth(name) == position->born;
+		bool		is_shorter = st.st_size < (int64) position->bytes.nbytes;
+		bool		is_longer = st.st_size > (int64) position->bytes.nbytes;
+
+		if (is_shorter || (is_longer && position->lacks_break &&
+						   !csv_position_got_break(position, file)) ||
+			!csv_fingerprint_fits_ends(file, name, &position->bytes))
+			state = !is_same ? "gone" : is_shorter ? "shrunk" : "changed";
+		else
+			*nbehind = st.st_size - (int64) position->bytes.nbytes;
+	}
+	CloseTransientFile(file);
+	return state;
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_positions);
+
+/* csv_gpu_positions() returns a row for each position that the user may see */
+Datum
+csv_gpu_positions(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_MONITOR);
+	CsvPosition *positions;
+	int			npositions;
+
+	csv_begin_function(fcinfo, "strict -> setof regclass regclass text bigint bigint bigint "
+					   "timestamp with time zone text");
+	positions = csv_positions_read(get_func_namespace(fcinfo->flinfo->fn_oid), InvalidOid,
+								   InvalidOid, &npositions);
+	for (int i = 0; i < npositions; i++)
+	{
+		const CsvPosition *position = &positions[i];
+		Datum		values[POSITION_COLUMNS];
+		bool		nulls[POSITION_COLUMNS] = {false};
+		int64		nbehind;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!sees_all && !csv_owns_table(position->target, GetUserId()))
+			continue;
+		values[0] = ObjectIdGetDatum(position->source);
+		values[1] = ObjectIdGetDatum(position->target);
+		values[2] = CStringGetTextDatum(position->filename);
+		values[3] = Int64GetDatum((int64) position->bytes.nbytes);
+		values[7] = CStringGetTextDatum(find_state(position, &nbehind));
+		values[4] = Int64GetDatum(nbehind);
+		nulls[4] = nbehind < 0;
+		values[5] = Int64GetDatum((int64) position->place.records);
+		values[6] = TimestampTzGetDatum(position->loaded_at);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_forget_positions);
+
+/*
+ * csv_gpu_forget_positions(source regclass, target regclass, filename text DEFAULT NULL)
+ * deletes positions, and returns their number.  It waits for loads.
+ */
+Datum
+csv_gpu_forget_positions(PG_FUNCTION_ARGS)
+{
+	Oid			source;
+	Oid			target;
+	Datum		values[3];
 	int64		nforgotten;
 
-	begin_statement(&statement, schema, "DELETE FROM ONLY %s"
-					" WHERE source OPERATOR(pg_catalog.=) $1"
-					" AND target OPERATOR(pg_catalog.=) $2");
-	add_value(&statement, OIDOID, ObjectIdGetDatum(source));
-	add_value(&statement, OIDOID, ObjectIdGetDatum(target));
-	if (filename != NULL)
+	csv_begin_function(fcinfo, "regclass regclass text -> bigint");
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("source and target of csv_gpu_forget_positions() must not be null")));
+	source = PG_GETARG_OID(0);
+	target = PG_GETARG_OID(1);
+	if (!csv_owns_table(target, GetUserId()))
 	{
-		appendStringInfoString(&statement.sql, " AND filename OPERATOR(pg_catalog.=) $3");
-		add_value(&statement, TEXTOID, CStringGetTextDatum(filename));
+		const char *name = get_rel_name(target);
+
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
+					   name != NULL ? name : psprintf("%u", target));
 	}
-	SPI_connect();
-	run_statement(&statement, SPI_OK_DELETE);
+	csv_positions_lock(source, target);
+	values[0] = ObjectIdGetDatum(source);
+	values[1] = ObjectIdGetDatum(target);
+	values[2] = PG_GETARG_DATUM(2);
+	run_statement(get_func_namespace(fcinfo->flinfo->fn_oid), PG_ARGISNULL(2) ?
+				  "DELETE FROM ONLY %s" OF_PAIR :
+				  "DELETE FROM ONLY %s" OF_PAIR " AND filename OPERATOR(pg_catalog.=) $3",
+				  PG_ARGISNULL(2) ? 2 : 3, values);
 	nforgotten = (int64) SPI_processed;
 	SPI_finish();
-	return nforgotten;
+	PG_RETURN_INT64(nforgotten);
 }

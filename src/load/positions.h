@@ -62,8 +62,4 @@ extern CsvPosition *csv_positions_read(Oid schema, Oid source, Oid target,
 extern void csv_positions_write(Oid schema, const CsvPosition *before,
 								const CsvPosition *position);
 
-/* delete positions, of a file name or all (NULL); returns their number */
-extern int64 csv_positions_forget(Oid schema, Oid source, Oid target,
-								  const char *filename);
-
 #endif							/* CSV_POSITIONS_H */

@@ -17,7 +17,6 @@
 #include "reader/crew.h"
 #include "table/library.h"
 #include "table/listing.h"
-#include "table/path.h"
 #include "table/text.h"
 
 /* directories need not be readable, where there is this flag */

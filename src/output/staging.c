@@ -24,7 +24,6 @@
 #include "table/file_lock.h"
 #include "table/listing.h"
 #include "table/option_value.h"
-#include "table/path.h"
 #include "table/text.h"
 
 /* from so many files on, the whole file system is synchronized at once */

@@ -38,7 +38,6 @@
 #include "table/decompress.h"
 #include "table/listing.h"
 #include "table/option_value.h"
-#include "table/path.h"
 #include "table/release.h"
 #include "table/text.h"
 

@@ -42,7 +42,7 @@
 #include "output/hidden.h"
 #include "output/writer.h"
 #include "settings.h"
-#include "table/path.h"
+#include "table/text.h"
 #include "table/threads.h"
 
 #define CSV_JOB_LOCKS		128

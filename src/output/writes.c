@@ -53,7 +53,6 @@
 #include "table/file_lock.h"
 #include "table/listing.h"
 #include "table/option.h"
-#include "table/path.h"
 #include "table/release.h"
 #include "table/text.h"
 

@@ -216,14 +216,11 @@ key_side(const CsvTable *table, Node *qual)
 	{
 		Node	   *key = list_nth(op->args, side);
 		Node	   *value = list_nth(op->args, 1 - side);
-		Node	   *column = key;
+		/* the subquery has only this table */
+		const Var  *column = csv_column_of(key, 1);
 		TypeCacheEntry *type;
 
-		while (IsA(column, RelabelType))
-			column = (Node *) ((RelabelType *) column)->arg;
-		if (!IsA(column, Var) || ((Var *) column)->varlevelsup != 0 ||
-			((Var *) column)->varattno <= 0 ||
-			csv_is_of_file(&table->columns[((Var *) column)->varattno - 1]) ||
+		if (column == NULL || csv_is_of_file(&table->columns[column->varattno - 1]) ||
 			!contain_vars_of_level(value, 1) || contain_vars_of_level(value, 0) ||
 			may_fail(value, NULL))
 			continue;

@@ -19,7 +19,7 @@
 #include "plan/plan_state.h"
 #include "program/program.h"
 #include "scan/file_filter.h"
-#include "table/quote.h"
+#include "table/option.h"
 
 bool
 csv_has_file_columns(const CsvTable *table)

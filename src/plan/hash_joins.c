@@ -63,21 +63,23 @@ can_hash(const RelOptInfo *joinrel, const RelOptInfo *outer, const RelOptInfo *i
 	return false;
 }
 
-/* the paths without nested loops that go through all rows of `inner` for each of `outer` */
+/* is it a nested loop that goes through all rows of `inner` for each of `outer`? */
+static bool
+is_loop(const JoinPath *path, const RelOptInfo *outer, const RelOptInfo *inner)
+{
+	return IsA(path, NestPath) && path->outerjoinpath->parent == outer &&
+		path->innerjoinpath->parent == inner &&
+		!bms_overlap(PATH_REQ_OUTER(path->innerjoinpath), outer->relids);
+}
+
 static List *
 without_loops(List *paths, const RelOptInfo *outer, const RelOptInfo *inner)
 {
 	ListCell   *cell;
 
 	foreach(cell, paths)
-	{
-		const JoinPath *path = lfirst(cell);
-
-		if (IsA(path, NestPath) && path->outerjoinpath->parent == outer &&
-			path->innerjoinpath->parent == inner &&
-			!bms_overlap(PATH_REQ_OUTER(path->innerjoinpath), outer->relids))
+		if (is_loop(lfirst(cell), outer, inner))
 			paths = foreach_delete_current(paths, cell);
-	}
 	return paths;
 }
 
@@ -91,9 +93,7 @@ materialize_inner(List *paths, RelOptInfo *outer, RelOptInfo *inner)
 	{
 		JoinPath   *path = lfirst(cell);
 
-		if (IsA(path, NestPath) && path->outerjoinpath->parent == outer &&
-			path->innerjoinpath->parent == inner &&
-			PATH_REQ_OUTER(path->innerjoinpath) == NULL &&
+		if (is_loop(path, outer, inner) && PATH_REQ_OUTER(path->innerjoinpath) == NULL &&
 			!ExecMaterializesOutput(path->innerjoinpath->pathtype))
 			path->innerjoinpath = (Path *) create_material_path(inner, path->innerjoinpath);
 	}

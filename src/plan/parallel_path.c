@@ -38,22 +38,6 @@
  */
 #define MOST_MESSAGES	100000
 
-static bool is_safe_type(Oid type);
-
-static bool
-are_safe_attributes(TupleDesc tupdesc)
-{
-	for (int i = 0; i < tupdesc->natts; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(tupdesc, i);
-
-		if (!attribute->attisdropped &&
-			!is_safe_type(attribute->atttypid))
-			return false;
-	}
-	return true;
-}
-
 static bool
 is_unsafe_function(Oid function, void *context)
 {
@@ -75,60 +59,71 @@ is_unsafe(Node *node, void *context)
 }
 
 static bool
-are_safe_checks(Oid domain)
+is_unsafe_check(Node *check)
 {
+	return is_unsafe(check, NULL);
+}
+
+static bool
+has_unsafe_input(Oid type)
+{
+	Oid			function;
+	Oid			ioparam;
+
+	getTypeInputInfo(type, &function, &ioparam);
+	return (!csv_is_pure_input(type) && !CSV_HAVE_PARALLEL_SUBTRANSACTIONS) ||
+		func_parallel(function) != PROPARALLEL_SAFE;
+}
+
+static bool
+has_check(Oid domain, bool (*in_check) (Node *check))
+{
+	/* not on the stack: a callback of the memory context uses it */
 	DomainConstraintRef *ref = palloc0(sizeof(DomainConstraintRef));
 	ListCell   *cell;
 
 	InitDomainConstraintRef(domain, ref, CurrentMemoryContext, false);
 	foreach(cell, ref->constraints)
-	{
-		DomainConstraintState *check = lfirst(cell);
-
-		if (check->constrainttype == DOM_CONSTRAINT_CHECK &&
-			is_unsafe((Node *) check->check_expr, NULL))
-			return false;
-	}
-	return true;
+		if (in_check((Node *) ((const DomainConstraintState *) lfirst(cell))->check_expr))
+			return true;
+	return false;
 }
 
-/*
- * May a worker make values of the type?  The planner does not know that a scan calls
- * input functions, and evaluates the checks of domains.
- */
-static bool
-is_safe_type(Oid type)
+/* no type contains itself */
+bool
+csv_type_has(Oid type, bool (*is_found) (Oid type), bool (*in_check) (Node *check))
 {
-	Oid			function;
-	Oid			ioparam;
-	Oid			part;
 	TupleDesc	tupdesc;
-	bool		is_safe;
+	Oid			part;
 
 	check_stack_depth();
-	if (!csv_is_pure_input(type) && !CSV_HAVE_PARALLEL_SUBTRANSACTIONS)
-		return false;
-	getTypeInputInfo(type, &function, &ioparam);
-	if (func_parallel(function) != PROPARALLEL_SAFE)
-		return false;
+	if (is_found != NULL && is_found(type))
+		return true;
 	switch (get_typtype(type))
 	{
 		case TYPTYPE_DOMAIN:
-			return are_safe_checks(type) &&
-				is_safe_type(getBaseType(type));
+			if (has_check(type, in_check))
+				return true;
+			part = getBaseType(type);
+			break;
 		case TYPTYPE_COMPOSITE:
-			tupdesc = lookup_rowtype_tupdesc(type, -1);
-			is_safe = are_safe_attributes(tupdesc);
-			ReleaseTupleDesc(tupdesc);
-			return is_safe;
+			tupdesc = lookup_rowtype_tupdesc_copy(type, -1);
+			for (int i = 0; i < tupdesc->natts; i++)
+				if (!TupleDescAttr(tupdesc, i)->attisdropped &&
+					csv_type_has(TupleDescAttr(tupdesc, i)->atttypid, is_found, in_check))
+					return true;
+			return false;
 		case TYPTYPE_RANGE:
-			return is_safe_type(get_range_subtype(type));
+			part = get_range_subtype(type);
+			break;
 		case TYPTYPE_MULTIRANGE:
-			return is_safe_type(get_multirange_range(type));
+			part = get_multirange_range(type);
+			break;
 		default:
 			part = get_element_type(type);
-			return !OidIsValid(part) || is_safe_type(part);
+			break;
 	}
+	return OidIsValid(part) && csv_type_has(part, is_found, in_check);
 }
 
 /* can processes share a file?  Otherwise each file is read by one of them. */
@@ -161,8 +156,14 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		 state->nbytes <= table->settings.resident_memory) ||
 		state->nbytes < 0 || (state->nfiles <= 1 && !are_shared_files(state)))
 		return false;
+
+	/*
+	 * The planner does not know that a scan calls input functions, and evaluates the
+	 * checks of domains.
+	 */
 	while ((attnum = bms_next_member(state->wanted, attnum)) >= 0)
-		if (!is_safe_type(table->columns[attnum - 1].type))
+		if (csv_type_has(table->columns[attnum - 1].type, has_unsafe_input,
+						 is_unsafe_check))
 			return false;
 	return true;
 }
@@ -194,7 +195,7 @@ count_workers(RelOptInfo *baserel, const CsvPlanState *state)
  * all of a small plain table, if it shares a table of ours.
  */
 static int
-count_join_workers(PlannerInfo *root, RelOptInfo *baserel)
+count_join_workers(PlannerInfo *root)
 {
 	int			most = 1;
 
@@ -202,8 +203,7 @@ count_join_workers(PlannerInfo *root, RelOptInfo *baserel)
 	{
 		RelOptInfo *rel = root->simple_rel_array[i];
 
-		if (rel != NULL && rel->fdwroutine != NULL && rel->consider_parallel &&
-			rel->fdwroutine->GetForeignPaths == baserel->fdwroutine->GetForeignPaths)
+		if (rel != NULL && rel->consider_parallel && csv_is_own(rel))
 			most = Max(most, count_workers(rel, rel->fdw_private));
 	}
 	return most;
@@ -229,7 +229,7 @@ csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 
 	if (baserel->rel_parallel_workers < 0 &&
 		bms_membership(root->all_baserels) == BMS_MULTIPLE)
-		nworkers = Max(nworkers, count_join_workers(root, baserel));
+		nworkers = Max(nworkers, count_join_workers(root));
 	return nworkers;
 }
 

@@ -160,7 +160,17 @@ extern int	csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 
 extern double csv_parallel_divisor(int nworkers);
 
+/*
+ * Is one of these true: for the type, or for the types of its elements, attributes and
+ * bounds; for a check of a domain among them?  is_found may be NULL.
+ */
+extern bool csv_type_has(Oid type, bool (*is_found) (Oid type),
+						 bool (*in_check) (Node *check));
+
 /* ---- rescan.c ---- */
+
+/* the column of the relation that it is, with or without a relabeled type, or NULL */
+extern const Var *csv_column_of(const Node *node, Index relid);
 
 /*
  * Do values that the operator finds equal have equal hashes?  With a collation that is not

@@ -39,15 +39,16 @@
  */
 #define ASSUMED_LOOPS		10000
 
-/* is it a column of the relation, with or without a relabeled type? */
-static bool
-is_column(const Node *node, Index relid)
+const Var *
+csv_column_of(const Node *node, Index relid)
 {
+	const Var  *var;
+
 	while (IsA(node, RelabelType))
 		node = (const Node *) ((const RelabelType *) node)->arg;
-	return IsA(node, Var) && ((const Var *) node)->varno == (int) relid &&
-		((const Var *) node)->varlevelsup == 0 &&
-		((const Var *) node)->varattno > 0;
+	var = (const Var *) node;
+	return IsA(var, Var) && var->varno == (int) relid && var->varlevelsup == 0 &&
+		var->varattno > 0 ? var : NULL;
 }
 
 /* has it one value in a scan, and perhaps another value in the next scan? */
@@ -83,7 +84,7 @@ column_side(PlannerInfo *root, Node *clause, Index relid)
 		!op_hashjoinable(op->opno, exprType(linitial(op->args))) || !csv_hashes_alike(op))
 		return -1;
 	for (int side = 0; side < 2; side++)
-		if (is_column(list_nth(op->args, side), relid) &&
+		if (csv_column_of(list_nth(op->args, side), relid) != NULL &&
 			is_parameter(root, list_nth(op->args, 1 - side), relid))
 			return side;
 	return -1;

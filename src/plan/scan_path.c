@@ -406,12 +406,9 @@ static bool
 is_column_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
 				 EquivalenceMember *member, void *arg)
 {
-	Expr	   *expr = member->em_expr;
+	const Var  *column = csv_column_of((Node *) member->em_expr, rel->relid);
 
-	while (IsA(expr, RelabelType))
-		expr = ((RelabelType *) expr)->arg;
-	return IsA(expr, Var) && ((Var *) expr)->varno == rel->relid &&
-		((Var *) expr)->varattno == *(AttrNumber *) arg;
+	return column != NULL && column->varattno == *(AttrNumber *) arg;
 }
 
 /*

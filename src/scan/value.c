@@ -31,7 +31,7 @@
 #include "compat.h"
 #include "reader/field.h"
 #include "scan/value.h"
-#include "table/quote.h"
+#include "table/option.h"
 #include "table/text.h"
 
 #if PG_VERSION_NUM >= 160000

@@ -21,8 +21,7 @@
 
 #include "scan/report.h"
 #include "scan/virtual.h"
-#include "table/path.h"
-#include "table/quote.h"
+#include "table/option.h"
 #include "table/text.h"
 
 /* ---- the file ---- */

@@ -10,7 +10,7 @@
 #include "common/hashfn.h"
 
 #include "table/file_lock.h"
-#include "table/path.h"
+#include "table/text.h"
 
 /* the functions pg_advisory_lock() and so on use 1 and 2 */
 #define CSV_ADVISORY_CLASS	17217

@@ -16,7 +16,6 @@
 
 #include "table/decompress.h"
 #include "table/listing.h"
-#include "table/path.h"
 #include "table/text.h"
 
 /* a directory of a pattern that could not be read */

@@ -17,6 +17,7 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
+#include "catalog/partition.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_foreign_server.h"
@@ -35,6 +36,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 
 #include "compat.h"
 #include "reader/footer.h"
@@ -61,6 +63,41 @@ csv_check_role(Oid role, const char *denied, const char *deed)
 			 errdetail("Only roles with privileges of the \"%s\" role may %s.", name, deed),
 			 errhint("A superuser can run: GRANT %s TO %s;", name,
 					 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+}
+
+/* may the user read the column in all rows, by a query that names this relation? */
+static bool
+may_read(Oid user, Oid relid, AttrNumber attnum)
+{
+	return check_enable_rls(relid, user, true) != RLS_ENABLED &&
+		(pg_class_aclcheck(relid, user, ACL_SELECT) == ACLCHECK_OK ||
+		 pg_attribute_aclcheck(relid, attnum, user,
+							   ACL_SELECT) == ACLCHECK_OK);
+}
+
+bool
+csv_may_quote(const CsvTable *table, const CsvTableColumn *column)
+{
+	Oid			user = GetUserId();
+	ListCell   *cell;
+
+	/* the owner only stands in for the user who runs ANALYZE or REFRESH */
+	if (InSecurityRestrictedOperation())
+		user = GetOuterUserId();
+
+	/* without a relation: a user who may read files examines the file itself */
+	if (!OidIsValid(table->relid) ||
+		may_read(user, table->relid, column->attnum))
+		return true;
+	if (get_rel_relispartition(table->relid))
+		foreach(cell, get_partition_ancestors(table->relid))
+		{
+			Oid			ancestor = lfirst_oid(cell);
+
+			if (may_read(user, ancestor, get_attnum(ancestor, column->name)))
+				return true;
+		}
+	return false;
 }
 
 static void

@@ -9,7 +9,7 @@
  *	   with the defaults.
  *	3. csv_table_check() (check.c) rejects combinations that are wrong, such as a
  *	   column beyond the last field.  It must be called when a query is planned.
- *	4. csv_table_kind() (kind.c) tells the engines how to convert a column.
+ *	4. csv_table_kind() (check.c) tells the engines how to convert a column.
  */
 #ifndef CSV_OPTION_H
 #define CSV_OPTION_H
@@ -52,6 +52,14 @@ extern bool csv_is_of_file(const CsvTableColumn *column);
  * needed for a deed ("write files").
  */
 extern void csv_check_role(Oid role, const char *denied, const char *deed);
+
+/*
+ * May a message quote a value of the column?  As in the server's own messages: only if
+ * the user who gets the message may read the column, of this table or of a table that
+ * it is a partition of.  The rights of a view's owner do not count, though the table
+ * is read with them.
+ */
+extern bool csv_may_quote(const CsvTable *table, const CsvTableColumn *column);
 
 /* may rows be inserted into the foreign table? */
 extern bool csv_table_is_writable(Oid foreigntableid);

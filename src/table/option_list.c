@@ -25,7 +25,7 @@
 #include "table/encoding.h"
 #include "table/option_list.h"
 #include "table/option_value.h"
-#include "table/path.h"
+#include "table/text.h"
 
 /*
  * A value of a record becomes a varlena, with its header and a few bytes behind it.

@@ -38,7 +38,7 @@
 #include "table/file_lock.h"
 #include "table/interrupts.h"
 #include "table/listing.h"
-#include "table/mark.h"
+#include "table/encoding.h"
 #include "table/sizes.h"
 #include "table/source.h"
 #include "table/threads.h"
@@ -278,7 +278,7 @@ list_files(CsvSource *source)
 			CHECK_FOR_INTERRUPTS();
 			if (table->resume != NULL)
 			{
-				source->listed[i] = table->resume->identities[i];
+				source->listed[i] = table->resume->files[i].identity;
 				source->newest = Max(source->newest, source->listed[i].modified);
 				continue;
 			}
@@ -1074,7 +1074,7 @@ begin_decompression(CsvSource *source)
 	csv_decompressor_begin(source->decompressor, compression, source->name,
 						   source->is_regular ? source->fd : -1,
 						   source->grows || source->appends ? &source->nbytes : NULL,
-						   resume != NULL ? resume->nbytes[source->next - 1] : 0,
+						   resume != NULL ? resume->files[source->next - 1].nbytes : 0,
 						   csv_stream_threads(source->table->settings.cpu_threads));
 }
 

@@ -9,6 +9,7 @@
 #include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 
+#include "reader/place.h"
 #include "reader/reader.h"
 #include "settings.h"
 #include "table/pattern.h"
@@ -88,16 +89,21 @@ typedef struct CsvTableColumn
 	List	   *options;		/* DefElems, as declared */
 } CsvTableColumn;
 
+/* where the scan of a file begins */
+typedef struct CsvResumedFile
+{
+	CsvFilePlace start;			/* offset 0: at the beginning */
+	uint64		nbytes;			/* of the file, up to there */
+	CsvFileIdentity identity;	/* when the place was found */
+} CsvResumedFile;
+
 /*
  * A scan that reads the new records of files that grow, and tells how far it has come.
  * No process shares it.
  */
 typedef struct CsvResume
 {
-	/* for each file: where to begin; offset 0: at the beginning */
-	const struct CsvFilePlace *starts;
-	const uint64 *nbytes;		/* of the file, up to there */
-	const CsvFileIdentity *identities;	/* when the places were found */
+	const CsvResumedFile *files;
 
 	/* the open file (by its number, and descriptor) will be read from its place on */
 	void		(*begun) (void *arg, int number, int file);
@@ -108,7 +114,7 @@ typedef struct CsvResume
 	 * converted, and the last record is not complete.
 	 */
 	void		(*ended) (void *arg, int number, int file,
-						  const struct CsvFilePlace *place, uint64 nbytes);
+						  const CsvFilePlace *place, uint64 nbytes);
 	void	   *arg;
 } CsvResume;
 

@@ -26,8 +26,9 @@
 #include "scan/row_run.h"
 #include "scan/scan.h"
 #include "server.h"
+#include "storage/fd.h"
 #include "import/import.h"
-#include "table/mark.h"
+#include "table/encoding.h"
 #include "table/source.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -922,10 +923,17 @@ csv_source_read_ahead(CsvSource *source, CsvReadAhead *ahead)
 	return false;
 }
 
-CsvUtf16
-csv_file_marked_utf16(const char *name)
+/* no file can be opened: its mark is not known */
+int
+OpenTransientFile(const char *name, int flags)
 {
-	return CSV_UTF16_NO;
+	return -1;
+}
+
+int
+CloseTransientFile(int fd)
+{
+	return 0;
 }
 
 CsvUtf16

@@ -233,8 +233,6 @@ checksums_are_right($primary, 'primary');
 # ---- logical decoding sees rows, so they do not go by pages ----
 
 $node = make_server('logical', wal_level => 'logical');
-my ($result, $out, $err) = $node->psql('postgres', "SELECT csv_gpu_load('source', 't')");
-like($err, qr/"t" cannot be loaded by pages: wal_level is logical/, 'wal_level logical');
 is($node->safe_psql('postgres', "SELECT records_loaded FROM csv_gpu_load('source', 'unlogged')"), $nload, 'unlogged tables are not decoded');
 $node->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('slot', 'test_decoding')");
 $node->safe_psql('postgres', "SELECT csv_gpu_load('source', 't')");
