@@ -13,7 +13,7 @@
 #include "batches/choose.h"
 #include "client/connection.h"
 #include "client/gpu.h"
-#include "table/threads.h"
+#include "table/option.h"
 
 /*
  * The sizes below are for one CPU thread.  Several threads read correspondingly more

@@ -22,7 +22,7 @@
 #include "reader/piece.h"
 #include "table/memory.h"
 #include "table/messages.h"
-#include "table/threads.h"
+#include "table/option.h"
 
 /* bytes of a stream to pass over at a time */
 #define PASSED_BYTES	(64 * 1024)

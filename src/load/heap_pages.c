@@ -87,13 +87,6 @@ typedef struct CsvPageCrew
 	CsvPageWindow *waiting;		/* full, and to write next; or NULL */
 } CsvPageCrew;
 
-typedef struct CsvSegment
-{
-	File		file;			/* -1: not open */
-	BlockNumber number;
-	MemoryContextCallback callback;
-} CsvSegment;
-
 struct CsvHeapPages
 {
 	Relation	relation;
@@ -113,7 +106,6 @@ struct CsvHeapPages
 	MemoryContext context;
 	BlockNumber first_end;		/* of the relation, at the beginning */
 	BlockNumber end;			/* block after the page appended last */
-	CsvSegment *segment;		/* open file of the relation */
 	CsvPageCrew *crew;			/* NULL until needed */
 
 	/* for rows that are inserted in the ordinary way */
@@ -285,68 +277,43 @@ buffer_pages(CsvHeapPages *to, char *pages, int npages)
 	XLogSetAsyncXactLSN(lsn);
 }
 
-/* the reset callback */
+/* extend the relation's file by pages that are in one segment */
 static void
-close_segment(void *arg)
+write_to_segment(Relation relation, const char *pages, int npages, BlockNumber block)
 {
-	CsvSegment *segment = arg;
+	char	   *path = csv_relation_path(relation);
+	Size		nbytes = (Size) npages * BLCKSZ;
+	ssize_t		written;
+	int			file;
 
-	if (segment->file >= 0)
-		FileClose(segment->file);
-	segment->file = -1;
-}
-
-static File
-open_segment(CsvHeapPages *pages, BlockNumber number)
-{
-	CsvSegment *segment = pages->segment;
-	char	   *path;
-
-	if (segment == NULL)
-	{
-		segment = MemoryContextAllocZero(pages->context, sizeof(CsvSegment));
-		segment->file = -1;
-		segment->callback.func = close_segment;
-		segment->callback.arg = segment;
-		MemoryContextRegisterResetCallback(pages->context, &segment->callback);
-		pages->segment = segment;
-	}
-	if (segment->file >= 0 && segment->number == number)
-		return segment->file;
-	close_segment(segment);
-	path = csv_relation_path(pages->relation);
-	if (number > 0)
-		path = psprintf("%s.%u", path, number);
-	segment->file = PathNameOpenFile(path, O_RDWR | PG_BINARY);
-	if (segment->file < 0)
+	if (block >= RELSEG_SIZE)
+		path = psprintf("%s.%u", path, block / RELSEG_SIZE);
+	file = OpenTransientFile(path, O_RDWR | PG_BINARY);
+	if (file < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not open file \"%s\": %m", path)));
-	segment->number = number;
+	pgstat_report_wait_start(WAIT_EVENT_DATA_FILE_EXTEND);
+	do
+	{
+		errno = 0;
+		written = pg_pwrite(file, pages, nbytes, (off_t) (block % RELSEG_SIZE) * BLCKSZ);
+	} while (written < 0 && errno == EINTR);
+	pgstat_report_wait_end();
+	if (written != (ssize_t) nbytes)
+	{
+		if (written >= 0 || errno == 0)
+			errno = ENOSPC;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not extend file \"%s\": %m", path),
+				 errhint("Check free disk space.")));
+	}
+	if (CloseTransientFile(file) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not close file \"%s\": %m", path)));
 	pfree(path);
-	return segment->file;
-}
-
-/* extend the relation's file by pages that are in one segment */
-static void
-write_to_segment(CsvHeapPages *to, char *pages, int npages, BlockNumber block)
-{
-	File		file = open_segment(to, block / RELSEG_SIZE);
-	Size		nbytes = (Size) npages * BLCKSZ;
-	ssize_t		written;
-
-	errno = 0;
-	written = FileWrite(file, pages, nbytes,
-						(off_t) (block % RELSEG_SIZE) * BLCKSZ,
-						WAIT_EVENT_DATA_FILE_EXTEND);
-	if (written == (ssize_t) nbytes)
-		return;
-	if (written >= 0 || errno == 0)
-		errno = ENOSPC;
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not extend file \"%s\": %m", FilePathName(file)),
-			 errhint("Check free disk space.")));
 }
 
 /*
@@ -367,7 +334,7 @@ extend_file(CsvHeapPages *to, char *pages, int npages, BlockNumber block)
 
 		if (n > 0 && (block + i) % RELSEG_SIZE != 0)
 		{
-			write_to_segment(to, page_of(pages, i), n, block + i);
+			write_to_segment(to->relation, page_of(pages, i), n, block + i);
 			i += n;
 		}
 		smgrextend(storage, MAIN_FORKNUM, block + i, (char *) page_of(pages, i), false);
@@ -872,6 +839,4 @@ csv_heap_pages_end(CsvHeapPages *pages)
 	for (int i = 0; i < MaxHeapTuplesPerPage && pages->slots[i] != NULL; i++)
 		ExecDropSingleTupleTableSlot(pages->slots[i]);
 	FreeBulkInsertState(pages->bulk);
-	if (pages->segment != NULL)
-		close_segment(pages->segment);
 }

@@ -502,8 +502,8 @@ set_columns(CsvInsert *insert)
 	}
 }
 
-static int64
-insert_by_copy(CsvInsert *insert, CsvNextRowFn next, void *arg)
+int64
+csv_insert_all(CsvInsert *insert, CsvNextRowFn next, void *arg)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
 	char	   *encoding = pstrdup(GetDatabaseEncodingName());
@@ -683,17 +683,4 @@ csv_insert_end(CsvInsert *insert)
 	MemoryContextSwitchTo(outer);
 	csv_insert_close(insert);
 	return nrows;
-}
-
-int64
-csv_insert_all(CsvInsert *insert, CsvNextRowFn next, void *arg)
-{
-	if (insert->pages == NULL)
-		return insert_by_copy(insert, next, arg);
-	while (next(arg))
-	{
-		CHECK_FOR_INTERRUPTS();
-		(void) csv_insert_row(insert);
-	}
-	return csv_insert_end(insert);
 }

@@ -6,10 +6,9 @@
  *	1. csv_insert_open() and csv_insert_check() refuse relations and users.
  *	2. csv_insert_begin() chooses how rows go in.
  *	3. csv_insert_all() inserts the rows and their index entries, and fires triggers.
- *
- * If rows go in by pages, the caller can do step 3 itself: it fills in the slot for a
- * row and calls csv_insert_row(), or csv_insert_run() for many rows, and at the end
- * csv_insert_end().
+ *	   If rows go in by pages, the caller does this instead: it fills in the slot for a
+ *	   row and calls csv_insert_row(), or csv_insert_run() for many rows, and at the
+ *	   end csv_insert_end().
  */
 #ifndef CSV_INSERT_H
 #define CSV_INSERT_H
@@ -95,8 +94,8 @@ extern int64 csv_insert_end(CsvInsert *insert);
 typedef bool (*CsvNextRowFn) (void *arg);
 
 /*
- * Insert all rows that next() has.  Returns the number of rows inserted; triggers and
- * FDWs may have dropped some.
+ * Insert all rows that next() has, through COPY.  Returns the number of rows inserted;
+ * triggers and FDWs may have dropped some.
  */
 extern int64 csv_insert_all(CsvInsert *insert, CsvNextRowFn next, void *arg);
 

@@ -431,8 +431,7 @@ insert_rejects(CsvLoad *load)
 		state_rejects(load, load->row);
 	else
 	{
-		(void) csv_insert_begin(load->rejects, false, true,
-								CSV_INDEX_AT_ONCE);
+		(void) csv_insert_begin(load->rejects, false, false, CSV_INDEX_AT_ONCE);
 		load->slot = csv_insert_slot(load->rejects);
 		(void) csv_insert_all(load->rejects, next_reject, load);
 	}

@@ -43,7 +43,7 @@
 #include "output/writer.h"
 #include "settings.h"
 #include "table/text.h"
-#include "table/threads.h"
+#include "table/option.h"
 
 #define CSV_JOB_LOCKS		128
 

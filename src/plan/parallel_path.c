@@ -195,7 +195,7 @@ count_workers(RelOptInfo *baserel, const CsvPlanState *state)
  * all of a small plain table, if it shares a table of ours.
  */
 static int
-count_join_workers(PlannerInfo *root)
+count_join_workers(PlannerInfo *root, RelOptInfo *baserel)
 {
 	int			most = 1;
 
@@ -203,7 +203,8 @@ count_join_workers(PlannerInfo *root)
 	{
 		RelOptInfo *rel = root->simple_rel_array[i];
 
-		if (rel != NULL && rel->consider_parallel && csv_is_own(rel))
+		if (rel != NULL && rel->fdwroutine != NULL && rel->consider_parallel &&
+			rel->fdwroutine->GetForeignPaths == baserel->fdwroutine->GetForeignPaths)
 			most = Max(most, count_workers(rel, rel->fdw_private));
 	}
 	return most;
@@ -229,7 +230,7 @@ csv_parallel_workers(PlannerInfo *root, RelOptInfo *baserel,
 
 	if (baserel->rel_parallel_workers < 0 &&
 		bms_membership(root->all_baserels) == BMS_MULTIPLE)
-		nworkers = Max(nworkers, count_join_workers(root));
+		nworkers = Max(nworkers, count_join_workers(root, baserel));
 	return nworkers;
 }
 

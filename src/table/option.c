@@ -12,6 +12,8 @@
 #include "postgres.h"
 
 #include <limits.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include "access/reloptions.h"
 #include "access/parallel.h"
@@ -30,6 +32,7 @@
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "optimizer/cost.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -43,11 +46,19 @@
 #include "table/option.h"
 #include "table/option_list.h"
 #include "table/release.h"
-#include "table/threads.h"
 
 #define DEFAULT_MAX_RECORD_BYTES	(16 * 1024 * 1024)
 #define DEFAULT_GROWING_REST	3600
 #define DEFAULT_NOTICE_LIMIT		10
+
+#define MOST_THREADS	64
+
+/*
+ * If the threads that decompress and the threads that parse are more than the cores,
+ * the backend, which passes bytes between them, must wait for its turn.  On few cores
+ * it is better that either kind may use all cores.
+ */
+#define FEW_CORES		4
 
 void
 csv_check_role(Oid role, const char *denied, const char *deed)
@@ -124,6 +135,66 @@ require(const char *name, const char *other)
 			 errmsg("option \"%s\" requires option \"%s\"", name, other)));
 }
 
+/* ---- threads ---- */
+
+/* counted once: each scan asks for them, and a process seldom gets others */
+static long
+count_cores(void)
+{
+	static long ncores = 0;
+
+	if (ncores > 0)
+		return ncores;
+#ifdef CPU_COUNT
+	{
+		cpu_set_t	allowed;
+
+		if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+			ncores = CPU_COUNT(&allowed);
+	}
+#endif
+	if (ncores <= 0)
+		ncores = sysconf(_SC_NPROCESSORS_ONLN);
+	return ncores;
+}
+
+/* the processes that PostgreSQL would allow for a query */
+static int
+count_processes(void)
+{
+	return Min(max_parallel_workers_per_gather, max_parallel_workers) + 1;
+}
+
+int
+csv_thread_count(int setting)
+{
+	int			most = count_processes();
+
+	if (IsParallelWorker())
+		return 1;
+	if (setting > 0 || most == 1)
+		return Max(setting, 1);
+	return (int) Max(Min(Min(most, count_cores()), MOST_THREADS), 1);
+}
+
+/*
+ * The number for the planner; nthreads is the result of csv_thread_count().
+ * PostgreSQL's cost estimates for parallel plans ignore the number of cores.  Ours are
+ * compared with them, so they must ignore it, too.
+ */
+static int
+planned_threads(int setting, int nthreads)
+{
+	return setting > 0 ? nthreads :
+		Max(nthreads, Min(count_processes(), MOST_THREADS));
+}
+
+int
+csv_stream_threads(int nthreads)
+{
+	return Min(Max(nthreads, 1), Max(count_cores() / 2, FEW_CORES));
+}
+
 /* ---- options of servers and tables ---- */
 
 static void
@@ -154,8 +225,7 @@ init_table_options(CsvTableOptions *options)
 	table->settings.resident &= csv_settings.resident_memory > 0;
 	table->settings.cpu_threads = csv_thread_count(csv_settings.cpu_threads);
 	table->settings.planned_threads =
-		csv_planned_threads(csv_settings.cpu_threads,
-							table->settings.cpu_threads);
+		planned_threads(csv_settings.cpu_threads, table->settings.cpu_threads);
 }
 
 /* sets the format's defaults for options that are not given */

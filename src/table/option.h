@@ -77,6 +77,20 @@ extern void csv_table_check(const CsvTable *table);
 extern void csv_table_check_written_name(const CsvTable *table);
 extern void csv_table_check_encoding(const CsvTable *table);
 
+/*
+ * The number for a value of csv_gpu_fdw.cpu_threads.  0 means: as many as the cores
+ * that the process may use, within PostgreSQL's limits for the processes of a query,
+ * including the backend itself.  A parallel worker gets one, because other workers
+ * run, too.
+ */
+extern int	csv_thread_count(int setting);
+
+/*
+ * How many of a scan's threads decompress a file.  As many parse the stream, at the
+ * same time.
+ */
+extern int	csv_stream_threads(int nthreads);
+
 /* do decimal and thousands separators apply to a type? */
 extern bool csv_table_is_number(Oid type);
 

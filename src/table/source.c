@@ -41,7 +41,7 @@
 #include "table/encoding.h"
 #include "table/sizes.h"
 #include "table/source.h"
-#include "table/threads.h"
+#include "table/option.h"
 #include "table/text.h"
 
 /*
