@@ -37,7 +37,7 @@
 #define COLUMNS \
 	"source, target, filename, bytes_read, records_read, lines_read, place, alone_until, " \
 	"skip_line, lacks_break, inode, size, changed, born, first_hash, last_hash, crc, loaded_at"
-#define VALUES \
+#define PARAMETERS \
 	"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18"
 #define NCOLUMNS	18
 
@@ -234,13 +234,13 @@ csv_positions_write(Oid schema, const CsvPosition *before, const CsvPosition *po
 	};
 
 	if (before == NULL)
-		run_statement(schema, "INSERT INTO %s (" COLUMNS ") VALUES (" VALUES ")", NCOLUMNS,
+		run_statement(schema, "INSERT INTO %s (" COLUMNS ") VALUES (" PARAMETERS ")", NCOLUMNS,
 					  values);
 	else
 	{
 		values[NCOLUMNS] = PointerGetDatum(unconstify(ItemPointerData *, &before->row));
 		values[NCOLUMNS + 1] = Int64GetDatum((int64) before->place.offset);
-		run_statement(schema, "UPDATE ONLY %s SET (" COLUMNS ") = ROW(" VALUES ")"
+		run_statement(schema, "UPDATE ONLY %s SET (" COLUMNS ") = ROW(" PARAMETERS ")"
 					  " WHERE ctid OPERATOR(pg_catalog.=) $19"
 					  " AND place OPERATOR(pg_catalog.=) $20", NCOLUMNS + 2, values);
 	}
