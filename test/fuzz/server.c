@@ -29,6 +29,7 @@
 #include "storage/fd.h"
 #include "import/import.h"
 #include "table/encoding.h"
+#include "table/release.h"
 #include "table/source.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -750,7 +751,7 @@ pg_detoast_datum_packed(struct varlena *datum)
 }
 
 void
-InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags)
+csv_begin_function(FunctionCallInfo fcinfo, const char *declared)
 {
 }
 
