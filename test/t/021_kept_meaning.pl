@@ -227,6 +227,7 @@ my %setting_changes = (
 	lc_numeric => 'C.UTF-8',
 	lc_time => 'C.UTF-8',
 	timezone_abbreviations => 'India',
+	'csv_gpu_fdw.load_method' => 'pages',
 	'csv_gpu_fdw.device' => 0);	# there may be no other
 
 sub other_value
