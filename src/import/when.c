@@ -193,8 +193,11 @@ has_month(Rest rest)
 
 	for (; rest.nbytes > 0; in_word = isalpha((unsigned char) take(&rest)))
 	{
-		any_month |= !in_word && take_month(&rest, &facts, &month) > 0 &&
-			!isalpha((unsigned char) peek(&rest));
+		const bool	is_month = !in_word && take_month(&rest, &facts, &month) > 0;
+
+		if (is_month && month == 9 && toupper((unsigned char) peek(&rest)) == 'T')
+			(void) take(&rest); /* Sept */
+		any_month |= is_month && !isalpha((unsigned char) peek(&rest));
 		any_digit |= isdigit((unsigned char) peek(&rest));
 	}
 	return any_digit && any_month;
