@@ -76,7 +76,7 @@ read_grid(const Search *search, const CsvDialectOptions *options)
 {
 	CsvGrid    *grid = csv_grid_read(options, search->sample, search->marker);
 
-	csv_grid_place(grid);
+	csv_grid_place(grid, csv_told_fields(grid));
 	return grid;
 }
 
@@ -136,7 +136,7 @@ find_plain_rows(const CsvGrid *grid)
 
 	options.quote = options.escape = 0;
 	plain = csv_grid_read(&options, grid->sample, grid->marker);
-	csv_grid_place(plain);
+	csv_grid_place(plain, csv_told_fields(plain));
 	if (!plain->is_table || plain->nfields != grid->nfields ||
 		plain->nfields > MaxHeapAttributeNumber)
 	{

@@ -656,7 +656,7 @@ csv_count_rows(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers)
 }
 
 void
-csv_grid_place(CsvGrid *grid)
+csv_grid_place(CsvGrid *grid, uint32 named)
 {
 	GridStretch *stretches = palloc(sizeof(GridStretch) * CSV_GRID_RECORDS);
 	GridStretch single = find_stretch(grid, 1);
@@ -671,6 +671,9 @@ csv_grid_place(CsvGrid *grid)
 			take_stretch(grid, &stretches[i]);
 			grid->is_table = true;
 		}
+	for (uint32 i = 0; grid->is_table && i < n; i++)
+		if (stretches[i].nfields == named)
+			take_stretch(grid, &stretches[i]);
 	grid->nrows = csv_count_rows(grid, grid->from, grid->to, &grid->nothers);
 	pfree(stretches);
 }

@@ -107,8 +107,11 @@ extern uint32 csv_grid_first(const CsvGrid *grid);
 
 /* ---- the table ---- */
 
-/* Find the table's records and number of fields, and how good a table it is. */
-extern void csv_grid_place(CsvGrid *grid);
+/*
+ * Find the table's records and number of fields, and how good a table it is.  If some have
+ * `named` fields, these are the table.
+ */
+extern void csv_grid_place(CsvGrid *grid, uint32 named);
 
 /* the numbers of rows among the records [from, to), and of other records that count */
 extern uint32 csv_count_rows(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers);

@@ -65,7 +65,10 @@ extern bool csv_cell_number(const CsvCell *cell, char point, double *number);
  */
 extern CsvGridRecord *csv_names_of(const CsvGrid *grid, const CsvGridRecord *record);
 
-/* has a log a comment "#Fields: ..." or "#fields ..." above it, with a name for each field? */
+/* the fields that a log's comment "#Fields: ..." or "#fields ..." above it names; 0: none */
+extern uint32 csv_told_fields(const CsvGrid *grid);
+
+/* has it a name for each field? */
 extern bool csv_is_told(const CsvGrid *grid);
 
 /* ---- rows above the data (header_rows.c) ---- */

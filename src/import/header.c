@@ -579,7 +579,7 @@ names_in_comment(const CsvGrid *grid, uint32 first, bool *told)
 		return NULL;
 
 	/* names with blanks between them, above another delimiter */
-	if (names->ncells == 1 && grid->nfields > 1 && (!*told || grid->options.delimiter == '\t'))
+	if (names->ncells == 1 && (*told ? grid->options.delimiter == '\t' : grid->nfields > 1))
 		split_at_blanks(names);
 
 	/* the word that logs have before the names, with a blank behind it, or as a field */
@@ -597,13 +597,19 @@ names_in_comment(const CsvGrid *grid, uint32 first, bool *told)
 	return names;
 }
 
-bool
-csv_is_told(const CsvGrid *grid)
+uint32
+csv_told_fields(const CsvGrid *grid)
 {
 	bool		told;
 	CsvGridRecord *names = names_in_comment(grid, csv_grid_first(grid), &told);
 
-	return grid->is_table && told && names != NULL && names->ncells == grid->nfields;
+	return told && names != NULL ? names->ncells : 0;
+}
+
+bool
+csv_is_told(const CsvGrid *grid)
+{
+	return grid->is_table && csv_told_fields(grid) == grid->nfields;
 }
 
 /* have the header's names from a comment, if there are as many as fields */

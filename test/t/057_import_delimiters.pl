@@ -282,19 +282,19 @@ my %made;
 sub log_of_parts
 {
 	my $delimiter = some(' ', "\t");
-	my @names = ([qw(date time c-ip sc-status)], [qw(date time sc-status c-ip)], [qw(date time s-ip sc-status)], [qw(date time c-ip)]);
-	my @parts = (0, map { percent(50) ? 0 : some(1 .. 3) } 1 .. between(1, 3));
+	my @names = ([qw(date time c-ip sc-status)], [qw(date time sc-status c-ip)], [qw(date time s-ip sc-status)], [qw(date time c-ip)], [qw(date time c-ip sc-status s-ip)], [qw(date time c-ip sc-status s-ip bytes)]);
+	my @parts = (0, map { percent(50) ? 0 : some(1 .. $#names) } 1 .. between(1, 3));
 	my $zeek = $delimiter eq "\t" && percent(50);
 	my (@lines, $changed);
 
 	for my $part (@parts)
 	{
-		my %value = (date => '2024-05-01', time => '10:00:07', 'sc-status' => 200, 'c-ip' => '10.0.0.1', 's-ip' => '10.0.0.2');
+		my %value = (date => '2024-05-01', time => '10:00:07', 'sc-status' => 200, 'c-ip' => '10.0.0.1', 's-ip' => '10.0.0.2', bytes => 7);
 
 		push @lines, $zeek ? '#path' . "\tconn" : ('#Software: x', '#Version: 1.0');
 		push @lines, ($zeek ? "#fields\t" : '#Fields: ') . join $delimiter, @{ $names[$part] };
 		$changed //= @lines if $part;
-		push @lines, (join $delimiter, map { $value{$_} } @{ $names[$part] }) x (@lines > 4 ? between(1, 9) : some(20, 20, 30000));
+		push @lines, (join $delimiter, map { $value{$_} } @{ $names[$part] }) x (@lines > 4 ? some(between(1, 9), 40) : some(3, 20, 20, 30000));
 	}
 	return (join('', map { "$_\n" } @lines), $changed);
 }
