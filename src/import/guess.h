@@ -42,6 +42,7 @@ typedef struct CsvHeader
 	bool		in_comment;		/* the names are in a comment */
 	bool		assumed;		/* only the form of its names tells that it is a header */
 	bool		shifted;		/* it lacks the first column's name, here an empty one */
+	bool		joins_words;	/* its last record may be data */
 	bool		none_assumed;	/* there is none, although the first record may be names */
 } CsvHeader;
 
@@ -105,6 +106,9 @@ typedef enum CsvNumberNames
 
 extern CsvNumberNames csv_number_names(const CsvGridRows *rows, uint32 row);
 
+/* is it a unit, in brackets or not, or the type of a column? */
+extern bool csv_is_unit(const char *text, uint32 nbytes);
+
 /* has a row nothing but numbers of the columns, or lines below names? */
 extern bool csv_numbers_columns(const CsvGridRows *rows, uint32 row);
 
@@ -114,11 +118,11 @@ extern int	csv_judge_row(const CsvGridRows *rows, uint32 row);
 /*
  * The row where data begins, if rows from `typed` (> 0) on fit the types: 0, or below a
  * row of names and other rows that look like a header.  *sure: the rows above it do not
- * look like text that the data has, too.  *labels: the last of them
- * has labels of the columns, below their names.
+ * look like text that the data has, too.  *labels: the last of them has labels of the
+ * columns, below their names.  *any_words: some below the names have words that may be data.
  */
 extern uint32 csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure,
-								 bool *labels);
+								 bool *labels, bool *any_words);
 
 /* ---- all of it ---- */
 

@@ -31,6 +31,7 @@ typedef struct Candidate
 	uint32		first;			/* the first record of data ... */
 	uint32		last;			/* ... and the header's last; the same: there is none */
 	bool		undecided;		/* `last` may be a header, or not */
+	bool		any_words;		/* rows of the header may be data */
 	bool		text_only;		/* no column has a type, so `first` may be a header as well */
 } Candidate;
 
@@ -196,7 +197,7 @@ find_candidate(const CsvGridRows *rows)
 	if (row > 0 && continues_above(rows))
 		row = 0;
 	if (row > 0)
-		row = csv_find_first_row(rows, row, &sure, &labels);
+		row = csv_find_first_row(rows, row, &sure, &labels, &header.any_words);
 	if (row > 0)
 	{
 		header.first = row < rows->nrows ? rows->records[row] : grid->to;
@@ -294,11 +295,10 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 		}
 		below = csv_look_below(grid, from, grid->nrecords, i, &names->cells[i]);
 		kind = csv_cell_kind(name, nbytes);
-		any_name |= (like & ANY_LETTER) != 0;
+		any_name |= (like & ANY_LETTER) != 0 || (i > 1 && below.unlike && kind >= CSV_CELL_CODE);
 		nnames += (like & LIKE_NAME) != 0 ||
-			(below.kind == CSV_CELL_EMPTY && kind == CSV_CELL_NUMBER) ||
-			(below.unlike && (kind == CSV_CELL_NUMBER || (like & ANY_LETTER) != 0));
-
+			(below.kind == CSV_CELL_EMPTY && kind >= CSV_CELL_CODE) ||
+			(below.unlike && (kind >= CSV_CELL_CODE || (like & ANY_LETTER) != 0));
 		recurs |= below.recurs;
 		nunlike += below.unlike && (like & LIKE_WORD) != 0 && below.nvalues >= LEAST_UNLIKE;
 		if (below.kind == CSV_CELL_EMPTY || below.kind == CSV_CELL_TEXT)
@@ -330,7 +330,7 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 /* most rows of a header that names are made of */
 #define HEADER_ROWS	4
 
-/* of two columns, a unit is no longer than that: else the row above is a note */
+/* of two columns, a unit that is not known is no longer: else the row above is a note */
 #define UNIT_BYTES	6
 
 CsvGridRecord *
@@ -374,9 +374,10 @@ count_filled(const CsvGridRecord *cells)
 	return n;
 }
 
-/* does a row belong to the header that has these names so far, right below it? */
+/* does a row belong to the header that has these names so far, from row `below` on? */
 static bool
-belongs(const CsvGridRecord *row, const CsvGridRecord *names, bool *has_groups)
+belongs(const CsvGridRecord *row, const CsvGridRecord *below, const CsvGridRecord *names,
+		bool *has_groups)
 {
 	uint32		filled = count_filled(row);
 	uint32		last = 0;
@@ -398,8 +399,10 @@ belongs(const CsvGridRecord *row, const CsvGridRecord *names, bool *has_groups)
 	if (filled * 5 >= row->ncells * 4)
 	{
 		*has_groups = false;
-		return row->ncells > 2 || (names->cells[0].nbytes <= UNIT_BYTES &&
-								   names->cells[1].nbytes <= UNIT_BYTES);
+		return row->ncells > 2 ||
+			(csv_is_unit(below->cells[0].text, below->cells[0].nbytes) &&
+			 csv_is_unit(below->cells[1].text, below->cells[1].nbytes)) ||
+			(names->cells[0].nbytes <= UNIT_BYTES && names->cells[1].nbytes <= UNIT_BYTES);
 	}
 	return last * 2 >= row->ncells && (filled >= 3 || is_blank(row, 0));
 }
@@ -476,7 +479,7 @@ join_rows(const CsvGrid *grid, uint32 last, uint32 *top)
 		CsvGridRecord *row = csv_names_of(grid, &grid->records[--number]);
 		bool		has_groups;
 
-		if (!belongs(row, names, &has_groups))
+		if (!belongs(row, &grid->records[number + 1], names, &has_groups))
 			break;
 		join(names, row, has_groups);
 		*top = number;
@@ -730,6 +733,7 @@ csv_find_header(const CsvGrid *grid)
 		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1))
 			header.first--;
 		shift_names(grid, &header);
+		header.joins_words = candidate.any_words && header.top < header.last;
 	}
 	else if (!find_names_in_comment(grid, &header) && header.first > 0)
 	{

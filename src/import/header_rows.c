@@ -40,6 +40,7 @@
 
 /* the kinds of characters that are letters */
 #define LETTERS	3
+#define DIGITS	4
 
 /* most bytes of a unit with a slash in it */
 #define UNIT_BYTES	8
@@ -103,7 +104,7 @@ kinds_in(const char *text, uint32 nbytes)
 		const unsigned char c = (unsigned char) text[i];
 		const char *found = c == 0 ? NULL : strchr(punctuation, c);
 
-		kinds |= islower(c) ? 1 : isupper(c) ? 2 : isdigit(c) ? 4 :
+		kinds |= islower(c) ? 1 : isupper(c) ? 2 : isdigit(c) ? DIGITS :
 			found != NULL ? UINT32_C(8) << (found - punctuation) : 0;
 	}
 	return kinds;
@@ -155,7 +156,8 @@ csv_look_below(const CsvGrid *grid, uint32 from, uint32 to, uint32 column, const
 	make_shape(cell->text, cell->nbytes, shape);
 	below.unlike = below.nvalues >= LEAST_ALIKE &&
 		((below.nvalues > LEAST_ALIKE &&
-		  ((kinds & ~any_kinds & LETTERS) != 0 || (all_kinds & ~kinds) != 0)) ||
+		  ((kinds & ~any_kinds & (cell->kind == CSV_CELL_TIME ? LETTERS | DIGITS : LETTERS)) != 0 ||
+		   (all_kinds & ~kinds) != 0)) ||
 		 (one_length && first_nbytes != cell->nbytes &&
 		  (below.nvalues >= SURELY_ALIKE || first_nbytes >= 2 * cell->nbytes ||
 		   cell->nbytes >= 2 * first_nbytes)) ||
@@ -405,8 +407,8 @@ is_empty(const CsvGridRows *rows, uint32 row, uint32 column)
 }
 
 /* a name of a unit, in brackets or not, or the width of a column and its type */
-static bool
-is_unit(const char *text, uint32 nbytes)
+bool
+csv_is_unit(const char *text, uint32 nbytes)
 {
 	size_t		ndigits;
 
@@ -437,7 +439,7 @@ has_units(const CsvGridRows *rows, uint32 row)
 
 		if (cell->nbytes == 0)
 			continue;
-		if (!is_unit(cell->text, cell->nbytes))
+		if (!csv_is_unit(cell->text, cell->nbytes))
 			return false;
 		any |= is_strange(rows, row, i);
 	}
@@ -574,6 +576,7 @@ has_labels(const CsvGridRows *rows, uint32 row)
 typedef struct RowLook
 {
 	bool		header;
+	bool		sure;			/* by more than words that may be values */
 	bool		key;			/* its first cell is a word, and those below it no text */
 } RowLook;
 
@@ -584,12 +587,19 @@ look_at_row(const CsvGridRows *rows, uint32 row, uint32 names)
 	RowLook		look = {0};
 	uint32		nstrange = fits_nowhere(rows, row) ? count_strange(rows, row) : 0;
 
+	/* units do not recur, and rows of names do not stand below data */
+	if (is_strange(rows, row, 0) && look_below(rows, row, 0).recurs)
+		return look;
+	for (uint32 below = row + 2; below < rows->nrows && nstrange >= LEAST_NAMES; below++)
+		if (csv_judge_row(rows, below - 1) > 0 && fits_nowhere(rows, below) &&
+			count_strange(rows, below) >= LEAST_NAMES)
+			nstrange = 0;
 	look.key = !has_text(rows, row) && !is_text(rows->types[0]) &&
 		(is_empty(rows, row, 0) ? fits_nowhere(rows, row) :
 		 is_strange(rows, row, 0) && is_in_words(first->text, first->nbytes));
-	look.header = nstrange >= LEAST_NAMES || (look.key && nstrange >= 2) ||
-		has_units(rows, row) || csv_numbers_columns(rows, row) ||
+	look.sure = has_units(rows, row) || csv_numbers_columns(rows, row) ||
 		has_subnames(rows, row, names);
+	look.header = nstrange >= LEAST_NAMES || (look.key && nstrange >= 2) || look.sure;
 	return look;
 }
 
@@ -616,7 +626,7 @@ has_strange(const CsvGridRows *rows, uint32 row)
 
 /* the row behind a header, and the titles above it, that begin at row `from` */
 static uint32
-pass_header(const CsvGridRows *rows, uint32 from, uint32 typed)
+pass_header(const CsvGridRows *rows, uint32 from, uint32 typed, bool *any_words)
 {
 	uint32		names = from;
 	uint32		first;
@@ -643,8 +653,10 @@ pass_header(const CsvGridRows *rows, uint32 from, uint32 typed)
 		if (!look.header && !look.key)
 			break;
 		nkeys += look.header && look.key;
-		if (look.header || (row == first && nkeys > (fits_nowhere(rows, row) ? 0 : 1)))
-			first = row + 1;
+		if (!look.header && (row != first || nkeys <= (fits_nowhere(rows, row) ? 0 : 1)))
+			continue;
+		first = row + 1;
+		*any_words |= !look.sure;
 	}
 	return first;
 }
@@ -668,7 +680,8 @@ is_below_keys(const CsvGridRows *rows, uint32 names)
 }
 
 uint32
-csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure, bool *labels)
+csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure, bool *labels,
+				   bool *any_words)
 {
 	uint32		from = typed - 1;
 	uint32		nabove = 0;
@@ -682,11 +695,11 @@ csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure, bool *labe
 			from--;
 	for (uint32 row = 0; row < from; row++)
 		nabove += !csv_row_is_sparse(rows, row);
-	first = pass_header(rows, from, typed);
+	first = pass_header(rows, from, typed, any_words);
 
 	/* else the blank line is among the data */
 	if (nabove > 0 && (first < typed || ndata < nabove))
-		first = pass_header(rows, 0, typed);
+		first = pass_header(rows, 0, typed, any_words);
 	*sure = ndata + first >= typed ||
 		(first > 0 && csv_number_names(rows, first - 1) >= NUMBERS_ARE_ASSUMED);
 	*labels = first > 0 && first < typed && has_labels(rows, first);

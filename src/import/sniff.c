@@ -170,7 +170,9 @@ look_at_files(Sniffing *sniffing)
 	table->reader.header_rows = sniffing->files.header_rows.least;
 	guess->footer_rows = sniffing->files.footer_rows.least;
 
-	/* other files have the header, too */
+	/* other files have the header, too, or another */
+	guess->header.joins_words &= sniffing->files.nheaders == 1 &&
+		sniffing->files.header_rows.other_file == NULL;
 	guess->header.assumed &= guess->any_data || sniffing->files.nheaders < 2;
 	if (sniffing->names != NIL)
 		guess->header.nfields = list_length(sniffing->names);

@@ -232,6 +232,12 @@ csv_tell_header(const CsvFindings *findings, const CsvGuess *guess)
 				(errmsg("assuming that the first record of \"%s\" is a header", filename),
 				 errdetail("Only the form of its values tells."),
 				 errhint("If it is data, add OPTIONS (header 'false') to IMPORT FOREIGN SCHEMA.")));
+	if (guess->header.joins_words)
+		ereport(NOTICE,
+				(errmsg("assuming that the first %u records of \"%s\" are a header",
+						guess->grid->nblank + guess->header.last + 1, filename),
+				 errhint("If the last of them is data, add OPTIONS (header_rows '%u') to IMPORT FOREIGN SCHEMA.",
+						 guess->grid->nblank + guess->header.last)));
 	if (guess->header.none_assumed)
 		ereport(NOTICE,
 				(errmsg("assuming that \"%s\" has no header", filename),
