@@ -690,6 +690,7 @@ look_at_first(const CsvGridRows *rows, CsvHeader *header)
 	const CsvGrid *grid = rows->grid;
 	uint32		first = header->first;
 	CsvGridRecord *names;
+	uint32		ntimes = 0;		/* above words */
 	bool		assumed;
 
 	while (first > 0 && is_empty_row(grid, first - 1))
@@ -700,6 +701,9 @@ look_at_first(const CsvGridRows *rows, CsvHeader *header)
 	for (uint32 i = 0; i < rows->ncolumns; i++)
 		if (rows->types[i] > CSV_CELL_CODE)
 			return;
+		else if (rows->types[i] == CSV_CELL_TEXT && i < grid->records[header->first].ncells)
+			ntimes += grid->records[header->first].cells[i].kind == CSV_CELL_TIME;
+	header->none_assumed |= ntimes > 1;
 	names = csv_names_of(grid, &grid->records[header->first]);
 	header->none_assumed |= names != NULL && names->ncells == grid->nfields &&
 		are_names(grid, names, header->first + 1, &assumed);

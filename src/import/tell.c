@@ -234,8 +234,8 @@ csv_tell_header(const CsvFindings *findings, const CsvGuess *guess)
 				 errhint("If it is data, add OPTIONS (header 'false') to IMPORT FOREIGN SCHEMA.")));
 	if (guess->header.joins_words)
 		ereport(NOTICE,
-				(errmsg("assuming that the first %u records of \"%s\" are a header",
-						guess->grid->nblank + guess->header.last + 1, filename),
+				(errmsg("assuming that the header of \"%s\" has %u records",
+						filename, guess->header.last - guess->header.top + 1),
 				 errhint("If the last of them is data, add OPTIONS (header_rows '%u') to IMPORT FOREIGN SCHEMA.",
 						 guess->grid->nblank + guess->header.last)));
 	if (guess->header.none_assumed)

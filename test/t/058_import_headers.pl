@@ -208,7 +208,7 @@ my %kinds = (
 			sub { sprintf '%02d:00:00', $_[0] % 24 }, sub { sprintf '%d:00-%d:00', $_[0], $_[0] + 1 }, sub { "$_[0] Apr" }, sub { "Apr-$_[0]" }, sub { "April $_[0], 2024" });
 		my @names = map { my $name = $form->($_); $name =~ /$mark/ ? qq{"$name"} : $name } $first .. $first + $n - 1;
 		my @values = pick([qw(early late)], [ 'early', 'late', '' ], [qw(Math Art PE Music)], [qw(x yes no)]);
-		my @rows = (map { my $row = $_; [ $people[$row], map { $values[0][ ($row + $_) % @{ $values[0] } ] } 1 .. $n ] } 0 .. between(3, 11));
+		my @rows = (map { my $row = $_; [ $people[$row], map { $values[0][ ($row + $_) % @{ $values[0] } ] } 1 .. $n ] } 0 .. pick(0, between(3, 11), between(3, 11)));
 
 		return { lines => [ map { line(@$_) } [ pick('Name', 'employee', 'class', ''), @names ], @rows ], header => 1 };
 	},
