@@ -92,18 +92,6 @@ keep(CsvGrid *best, CsvGrid *challenger, bool wins)
 
 /* ---- quotes, escapes, blanks ---- */
 
-/* does a line look like a row of the table? */
-static bool
-is_like_row(const CsvGridRecord *line, const CsvGridRows *rows)
-{
-	CsvFit		fit;
-
-	if (!csv_is_row(line, rows->ncolumns))
-		return false;
-	fit = csv_count_fit(rows, line, true);
-	return fit.nfit > fit.nunfit || rows->typed <= 0;
-}
-
 /*
  * The lines of a record whose quoted values hold line breaks, if each of them is a row of
  * the table that is there without quotes: then the quotes have joined rows.  Else 0.
@@ -118,9 +106,12 @@ count_joined(const CsvGrid *grid, uint32 number, const CsvGridRows *rows)
 
 	for (uint32 i = 0; i < plain->nrecords && plain->records[i].start < end; i++)
 	{
+		CsvFit		fit = csv_count_fit(rows, &plain->records[i], true);
+
 		if (plain->records[i].start < grid->records[number].start || plain->records[i].blank)
 			continue;
-		if (!is_like_row(&plain->records[i], rows))
+		if (!csv_is_row(&plain->records[i], rows->ncolumns) ||
+			(rows->typed > 0 && fit.nfit <= fit.nunfit))
 			return 0;
 		n++;
 	}
@@ -214,8 +205,7 @@ find_signs(const Search *search, const CsvGrid *grid)
 	signs.no_quotes = !search->given->quote && !search->given->escape &&
 		(seen & (CSV_SIGN_BAD | CSV_SIGN_QUOTED)) != 0;
 	signs.backslashes = !search->given->escape && search->options.quote != 0 &&
-		(csv_sample_has(search->sample, escaped) ||
-		 (signs.apostrophes && csv_sample_has(search->sample, "\\'")));
+		(csv_sample_has(search->sample, escaped) || signs.apostrophes);
 	signs.blanks = !search->given->trim &&
 		(seen & (CSV_SIGN_PADDED | CSV_SIGN_BAD)) != 0 && search->options.delimiter != ' ';
 	return signs;
@@ -412,15 +402,14 @@ static uint8_t
 told_delimiter(const CsvSample *sample)
 {
 	if (sample->nbytes < 6 || pg_strncasecmp((const char *) sample->bytes, "sep=", 4) != 0 ||
-		(sample->bytes[5] != '\r' && sample->bytes[5] != '\n') ||
-		memchr(delimiters, sample->bytes[4], sizeof(delimiters)) == NULL)
+		(sample->bytes[5] != '\r' && sample->bytes[5] != '\n'))
 		return 0;
 	return sample->bytes[4];
 }
 
 /*
- * Does another delimiter, or "::", stand before each tab of all rows?  Then the tab is a
- * blank behind it.
+ * Does another delimiter stand before each tab of all rows?  Then the tab is a blank behind
+ * it.
  */
 static bool
 has_delimiters_at_edges(const CsvGrid *grid)
@@ -434,8 +423,7 @@ has_delimiters_at_edges(const CsvGrid *grid)
 			const CsvCell *cell = &record->cells[j];
 
 			if (cell->nbytes == 0 || cell->quoted ||
-				(memchr("\t;,|^~", cell->text[cell->nbytes - 1], 6) == NULL &&
-				 (cell->nbytes < 2 || memcmp(cell->text + cell->nbytes - 2, "::", 2) != 0)))
+				memchr("\t;,|^~", cell->text[cell->nbytes - 1], 6) == NULL)
 				return false;
 		}
 	}
@@ -741,20 +729,6 @@ try_text_format(const Search *search, const CsvGrid *grid)
 	return NULL;
 }
 
-/* the best dialect with a delimiter of one byte */
-static CsvGrid *
-try_formats(Search *search)
-{
-	CsvGrid    *best = try_delimiters(search);
-	CsvGrid    *text;
-
-	if (search->options.quoting == CSV_QUOTING_TEXT || best->nfields > CSV_MOST_FIELDS_TRIED ||
-		search->given->format || search->given->quote || search->given->escape)
-		return best;
-	text = try_text_format(search, best);
-	return text == NULL ? best : keep(best, text, true);
-}
-
 /* ---- delimiters of several characters ---- */
 
 /* does all of a string repeat one character? */
@@ -828,13 +802,20 @@ try_wide_delimiters(Search *search, CsvGrid *best)
 static CsvGrid *
 try_all(Search *search)
 {
+	const CsvGiven *given = search->given;
 	CsvGrid    *best;
+	CsvGrid    *text = NULL;
 
 	search->ntrials = 0;
 	search->rejected = 0;
-	best = try_formats(search);
-	if (search->given->delimiter || best->options.quoting == CSV_QUOTING_TEXT ||
-		best->nfields > CSV_MOST_FIELDS_TRIED)
+	best = try_delimiters(search);
+	if (best->options.quoting == CSV_QUOTING_TEXT || best->nfields > CSV_MOST_FIELDS_TRIED)
+		return best;
+	if (!given->format && !given->quote && !given->escape)
+		text = try_text_format(search, best);
+	if (text != NULL)
+		return keep(best, text, true);
+	if (given->delimiter)
 		return best;
 	best = try_wide_delimiters(search, best);
 	find_rival(search, best);
@@ -951,7 +932,6 @@ csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
 	CsvGrid    *grid;
 	CsvGrid    *without = NULL;
 	bool		any = false;
-	bool		is_long;
 
 	if (options->comment_length > 0 || !(given->further || given->comment))
 		search.marker = find_marker(sample, csv_break_byte(options->boundary));
@@ -962,11 +942,7 @@ csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
 		grid->nfields > CSV_MOST_FIELDS_TRIED)
 		return grid;
 
-	/* a line that begins with one # less than all others is not a header */
-	is_long = strcmp(search.marker, "##") == 0;
 	without = leave_out_comments(&search, grid, search.marker);
-	if (without == NULL && is_long)
-		without = leave_out_comments(&search, grid, "#");
 	if (without != NULL)
 		return keep(grid, without, true);
 	if (*search.marker == '#')

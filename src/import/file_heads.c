@@ -31,9 +31,6 @@
 /* most names of columns in a message */
 #define MOST_NAMES		10
 
-/* names that tell whether a file has the header of the others */
-#define MOST_COMPARED	100
-
 /* names of all files are in memory at once, so that longer names do not tell fields */
 #define MOST_NAME_BYTES		8192
 
@@ -128,20 +125,9 @@ file_head(const CsvTable *table, const CsvGuess *guess, const CsvSample *sample)
 	return head;
 }
 
-/* are at least half of the names, or of the first of them, in the header that counts? */
-static bool
-has_header_of(const CsvFiles *files, const List *names)
-{
-	List	   *some = list_copy_head(names, MOST_COMPARED);
-	int			nleast = Min(list_length(files->header), list_length(some));
-
-	return nleast > 0 &&
-		list_length(list_intersection(some, files->header)) * 2 >= nleast;
-}
-
 /* header and footer of the file that is open; false: it has no record */
 static bool
-look_at_file(const CsvFiles *files, CsvTable one, CsvGiven known, bool any_tail,
+look_at_file(CsvTable one, CsvGiven known, bool any_tail,
 			 CsvSource *source, FileHead *head)
 {
 	CsvGuess	guess = {.nfields = 0};
@@ -156,7 +142,6 @@ look_at_file(const CsvFiles *files, CsvTable one, CsvGiven known, bool any_tail,
 		one.reader.dialect.boundary =
 			csv_find_boundary(&sample, one.reader.dialect.quote) == CSV_BOUNDARY_CR ?
 			CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
-	known.header |= has_header_of(files, file_head(&one, &guess, &sample).last_row);
 	known.format = known.delimiter = known.trim = known.quote = known.escape =
 		known.comment = known.further = true;
 	csv_guess(&one, &known, &sample, &guess);
@@ -422,7 +407,7 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given, bo
 		name = pstrdup(csv_source_name(source));
 		MemoryContextReset(context);
 		MemoryContextSwitchTo(context);
-		if (look_at_file(files, *table, *given, any_tail, source, &head))
+		if (look_at_file(*table, *given, any_tail, source, &head))
 			add_file(files, name, &head);
 		if (by_mark && files->marked == NULL &&
 			(csv_file_marked_utf16(names[i]) >= CSV_UTF16_ANY) != is_marked)

@@ -36,9 +36,6 @@
 #define LEAST_TYPED	0.6
 #define LEAST_CODED	0.9
 
-/* the least share of the delimiters of rows in lines behind a quote without an end */
-#define LEAST_DELIMITERS	0.8
-
 /* ---- cells ---- */
 
 static bool
@@ -187,28 +184,6 @@ add_record(CsvGrid *grid, const CsvScan *scan, const CsvDialect *dialect)
 	grid->is_single &= record->nfields == 1 && !record->bad;
 }
 
-/*
- * A quote without an end takes the rest of the sample for one value.  Do its lines have
- * as many delimiters as rows have?
- */
-static bool
-has_rows(const CsvGrid *grid, const CsvDialect *dialect, uint64 start)
-{
-	const CsvSample *sample = grid->sample;
-	uint64		nbreaks = 0;
-	uint64		ndelimiters = 0;
-
-	if (sample->at_end || sample->nbytes - start < sample->nbytes / 2 ||
-		grid->nrecords < 2 || grid->records[0].nfields < 2)
-		return false;
-	for (uint64 i = start; i < sample->nbytes; i++)
-	{
-		nbreaks += sample->bytes[i] == dialect->break_byte;
-		ndelimiters += csv_delimiter_at(&dialect->opt, sample->bytes, i, sample->nbytes);
-	}
-	return ndelimiters >= nbreaks * (grid->records[0].nfields - 1) * LEAST_DELIMITERS;
-}
-
 /* the lines of comments, read as records */
 static void
 read_comments(CsvGrid *grid)
@@ -243,7 +218,6 @@ csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample, const c
 	MemoryContext outer = MemoryContextSwitchTo(context);
 	CsvGrid    *grid = palloc0(sizeof(CsvGrid));
 	CsvDialectOptions with = *options;
-	CsvSample	all = *sample;
 	CsvDialect	dialect;
 	CsvScan		scan;
 	uint64		alone = 0;		/* lines before it are read alone */
@@ -258,20 +232,9 @@ csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample, const c
 	with.blank_is_record = true;
 	csv_dialect_compile(&dialect, &with);
 	begin_scan(&scan, 0);
-	while (grid->nrecords < CSV_GRID_RECORDS)
+	while (grid->nrecords < CSV_GRID_RECORDS &&
+		   next_record(&scan, &dialect, scan.next < alone ? CSV_ALONE : CSV_NORMAL, sample))
 	{
-		CsvMode		mode = scan.next < alone ? CSV_ALONE : CSV_NORMAL;
-		uint64		start = scan.next;
-
-		if (!next_record(&scan, &dialect, mode, &all))
-		{
-			if (all.at_end || !has_rows(grid, &dialect, start))
-				break;
-			all.at_end = true;
-			scan.next = start;
-			if (!next_record(&scan, &dialect, mode, &all) || !scan.bad)
-				break;
-		}
 		if (grid->nrecords == 0 && scan.start == scan.end)
 		{
 			grid->nblank++;

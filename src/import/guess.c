@@ -131,10 +131,6 @@ guess_boundary(const CsvSample *sample, uint8_t quote, CsvBoundary *seen)
 	if (*seen == CSV_BOUNDARY_AUTO)
 		*seen = csv_find_boundary(sample, 0);
 
-	/* line feeds may all be in apostrophes */
-	if (*seen == CSV_BOUNDARY_LF && csv_find_boundary(sample, '\'') == CSV_BOUNDARY_CR)
-		*seen = CSV_BOUNDARY_CR;
-
 	/* breaks of several kinds may mix, except lone CRs */
 	return *seen == CSV_BOUNDARY_CR ? CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
 }

@@ -364,34 +364,25 @@ is_blank(const CsvGridRecord *cells, uint32 i)
 	return i >= cells->ncells || strspn(cells->cells[i].text, " \t") == cells->cells[i].nbytes;
 }
 
-static uint32
-count_filled(const CsvGridRecord *cells)
-{
-	uint32		n = 0;
-
-	for (uint32 i = 0; i < cells->ncells; i++)
-		n += !is_blank(cells, i);
-	return n;
-}
-
 /* does a row belong to the header that has these names so far, from row `below` on? */
 static bool
 belongs(const CsvGridRecord *row, const CsvGridRecord *below, const CsvGridRecord *names,
 		bool *has_groups)
 {
-	uint32		filled = count_filled(row);
+	uint32		filled = 0;
 	uint32		last = 0;
 	bool		completes = false;
 
 	*has_groups = true;
-	if (filled < 2 || row->ncells > names->ncells || row->ncells * 2 < names->ncells)
-		return false;
 	for (uint32 i = 0; i < row->ncells; i++)
 		if (!is_blank(row, i))
 		{
+			filled++;
 			last = i;
 			completes |= is_blank(names, i);
 		}
+	if (filled < 2 || row->ncells > names->ncells || row->ncells * 2 < names->ncells)
+		return false;
 	if (completes)
 		return true;
 	if (row->ncells < names->ncells)
@@ -400,7 +391,7 @@ belongs(const CsvGridRecord *row, const CsvGridRecord *below, const CsvGridRecor
 	{
 		*has_groups = false;
 		return row->ncells > 2 ||
-			(csv_is_unit(below->cells[0].text, below->cells[0].nbytes) &&
+			(below->ncells > 1 && csv_is_unit(below->cells[0].text, below->cells[0].nbytes) &&
 			 csv_is_unit(below->cells[1].text, below->cells[1].nbytes)) ||
 			(names->cells[0].nbytes <= UNIT_BYTES && names->cells[1].nbytes <= UNIT_BYTES);
 	}
@@ -449,17 +440,6 @@ join(CsvGridRecord *names, const CsvGridRecord *row, bool has_groups)
 	}
 }
 
-/* may record `number` belong to the header right below it, by its form? */
-static bool
-may_be_row(const CsvGrid *grid, uint32 number)
-{
-	const CsvGridRecord *record = &grid->records[number];
-
-	return !record->bad && !record->blank && record->nfields >= 2 &&
-		record->comment == record[1].comment &&
-		record->nfields <= MaxHeapAttributeNumber;
-}
-
 /*
  * The names in a header whose last row is record `last`; rows above it may be part of it,
  * from *top on
@@ -474,12 +454,12 @@ join_rows(const CsvGrid *grid, uint32 last, uint32 *top)
 	if (names == NULL || names->ncells < 2)
 		return names;
 	for (int nrows = 1; nrows < HEADER_ROWS && number > 0 &&
-		 may_be_row(grid, number - 1); nrows++)
+		 grid->records[number - 1].comment == grid->records[number].comment; nrows++)
 	{
 		CsvGridRecord *row = csv_names_of(grid, &grid->records[--number]);
 		bool		has_groups;
 
-		if (!belongs(row, &grid->records[number + 1], names, &has_groups))
+		if (row == NULL || !belongs(row, &grid->records[number + 1], names, &has_groups))
 			break;
 		join(names, row, has_groups);
 		*top = number;

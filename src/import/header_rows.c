@@ -207,15 +207,6 @@ is_strange(const CsvGridRows *rows, uint32 row, uint32 column)
 	return type != CSV_CELL_TEXT && is_text(kind) && !csv_kind_fits(type, kind);
 }
 
-static bool
-is_unknown(const char *text)
-{
-	for (size_t i = 0; i < lengthof(unknowns); i++)
-		if (pg_strcasecmp(text, unknowns[i]) == 0)
-			return true;
-	return false;
-}
-
 /* ---- numbers that are names ---- */
 
 /* a number with either decimal separator; NAN for another cell */
@@ -318,14 +309,12 @@ csv_number_names(const CsvGridRows *rows, uint32 row)
 		if (is_number)
 			nodd += below.unlike || (below.nvalues > 0 &&
 									 ((is_year(cell) && !below.any_year) ||
-									  (cell->quoted && !below.any_quoted) ||
-									  (below.kind == CSV_CELL_TEXT && is_text(rows->types[column]))));
+									  (cell->quoted && !below.any_quoted)));
 		else if (cell->kind == CSV_CELL_EMPTY)
 			differs |= column == 0 && cell->nbytes == 0 && below.nvalues > 0 &&
 				kind_of(rows, row + 1, 0) != CSV_CELL_EMPTY &&
 				csv_row(rows, row)->nfilled + 1 == rows->ncolumns;
-		else if (is_text(cell->kind) ? below.recurs || is_unknown(cell->text) :
-				 rows->types[column] == cell->kind)
+		else if (is_text(cell->kind) ? below.recurs : rows->types[column] == cell->kind)
 			return NUMBERS_ARE_VALUES;
 		else
 		{
@@ -528,8 +517,11 @@ count_strange(const CsvGridRows *rows, uint32 row)
 		const CsvCell *cell = csv_row_cell(rows, row, i);
 		bool		known = !is_strange(rows, row, i);
 
-		if (is_unknown(cell->text) || (!known && look_below(rows, row, i).recurs))
+		if (!known && look_below(rows, row, i).recurs)
 			return 0;
+		for (size_t word = 0; word < lengthof(unknowns); word++)
+			if (pg_strcasecmp(cell->text, unknowns[word]) == 0)
+				return 0;
 		for (uint32 j = 0; j < Min(i, MOST_COMPARED) && !known; j++)
 			known = strcmp(cell->text, csv_row_cell(rows, row, j)->text) == 0;
 		n += !known && is_in_words(cell->text, cell->nbytes);
@@ -544,16 +536,6 @@ fits_nowhere(const CsvGridRows *rows, uint32 row)
 	return csv_count_fit(rows, csv_row(rows, row), true).nfit == 0;
 }
 
-/* does it have a value in a column of text? */
-static bool
-has_text(const CsvGridRows *rows, uint32 row)
-{
-	for (uint32 column = 0; column < rows->ncolumns; column++)
-		if (is_text(rows->types[column]) && !is_empty(rows, row, column))
-			return true;
-	return false;
-}
-
 /*
  * Has a row labels of the columns: texts, some in several words, that differ from all
  * cells below, some by their types?
@@ -565,7 +547,7 @@ has_labels(const CsvGridRows *rows, uint32 row)
 
 	for (uint32 i = 0; i < rows->ncolumns; i++)
 	{
-		if (!is_strange(rows, row, i) && !is_unlike(rows, row, i))
+		if (!is_unlike(rows, row, i))
 			return false;
 		any_words |= strchr(csv_row_cell(rows, row, i)->text, ' ') != NULL;
 	}
@@ -586,6 +568,7 @@ look_at_row(const CsvGridRows *rows, uint32 row, uint32 names)
 	const CsvCell *first = csv_row_cell(rows, row, 0);
 	RowLook		look = {0};
 	uint32		nstrange = fits_nowhere(rows, row) ? count_strange(rows, row) : 0;
+	bool		any_text = is_text(rows->types[0]);
 
 	/* units do not recur, and rows of names do not stand below data */
 	if (is_strange(rows, row, 0) && look_below(rows, row, 0).recurs)
@@ -594,7 +577,9 @@ look_at_row(const CsvGridRows *rows, uint32 row, uint32 names)
 		if (csv_judge_row(rows, below - 1) > 0 && fits_nowhere(rows, below) &&
 			count_strange(rows, below) >= LEAST_NAMES)
 			nstrange = 0;
-	look.key = !has_text(rows, row) && !is_text(rows->types[0]) &&
+	for (uint32 column = 0; column < rows->ncolumns; column++)
+		any_text |= is_text(rows->types[column]) && !is_empty(rows, row, column);
+	look.key = !any_text &&
 		(is_empty(rows, row, 0) ? fits_nowhere(rows, row) :
 		 is_strange(rows, row, 0) && is_in_words(first->text, first->nbytes));
 	look.sure = has_units(rows, row) || csv_numbers_columns(rows, row) ||
@@ -604,16 +589,6 @@ look_at_row(const CsvGridRows *rows, uint32 row, uint32 names)
 }
 
 /* ---- the first row of data ---- */
-
-/* is there a blank line right above the row? */
-static bool
-is_below_blank(const CsvGridRows *rows, uint32 row)
-{
-	for (uint32 i = rows->records[row - 1] + 1; i < rows->records[row]; i++)
-		if (rows->grid->records[i].blank)
-			return true;
-	return false;
-}
 
 static bool
 has_strange(const CsvGridRows *rows, uint32 row)
@@ -691,7 +666,7 @@ csv_find_first_row(const CsvGridRows *rows, uint32 typed, bool *sure, bool *labe
 	for (uint32 row = typed; row < rows->nrows; row++)
 		ndata += csv_judge_row(rows, row) > 0;
 	if (!is_below_keys(rows, from))
-		while (from > 0 && !is_below_blank(rows, from))
+		while (from > 0 && !rows->grid->records[rows->records[from] - 1].blank)
 			from--;
 	for (uint32 row = 0; row < from; row++)
 		nabove += !csv_row_is_sparse(rows, row);

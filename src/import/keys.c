@@ -42,14 +42,6 @@ find_keys(char **names, int nnames, size_t nfixed)
 	return keys;
 }
 
-/* does a pattern that is given hold for the type? */
-static bool
-has_given_pattern(const CsvTable *table, Oid type)
-{
-	return type == DATEOID ? table->date_pattern != NULL :
-		(type == TIMESTAMPOID || type == TIMESTAMPTZOID) && table->timestamp_pattern != NULL;
-}
-
 /* the type of a key's values, by which path columns read them */
 static Oid
 key_type(const CsvTable *table, const char *key, char **names, int nnames)
@@ -86,9 +78,11 @@ key_type(const CsvTable *table, const char *key, char **names, int nnames)
 						 (uint32) strlen(value));
 	}
 
-	/* later values may be longer */
+	/* a pattern that is given holds for the type */
 	type = csv_plain_type(evidence);
-	return has_given_pattern(table, type) ? TEXTOID : type;
+	return (type == DATEOID && table->date_pattern != NULL) ||
+		((type == TIMESTAMPOID || type == TIMESTAMPTZOID) && table->timestamp_pattern != NULL) ?
+		TEXTOID : type;
 }
 
 static CsvPathColumn *

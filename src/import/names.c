@@ -41,19 +41,6 @@ csv_names_create(void)
 					   HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
 }
 
-/* does SQL have another use for it? */
-static bool
-is_reserved(const char *name)
-{
-	int			keyword = ScanKeywordLookup(name, &ScanKeywords);
-
-	if (keyword >= 0 &&
-		(ScanKeywordCategories[keyword] == RESERVED_KEYWORD ||
-		 ScanKeywordCategories[keyword] == TYPE_FUNC_NAME_KEYWORD))
-		return true;
-	return SystemAttributeByName(name) != NULL;
-}
-
 /* cut a name so that nbytes more bytes fit behind it, in whole characters */
 static void
 clip(StringInfo name, int nbytes)
@@ -68,6 +55,7 @@ csv_plain_name(const char *raw, size_t nbytes, const char *fallback)
 {
 	StringInfoData name;
 	int			length;
+	int			keyword;
 	unsigned char last = 0;		/* the character that made the name's end */
 
 	initStringInfo(&name);
@@ -108,7 +96,12 @@ csv_plain_name(const char *raw, size_t nbytes, const char *fallback)
 		resetStringInfo(&name);
 		appendStringInfoString(&name, fallback);
 	}
-	if (is_reserved(name.data))
+
+	/* SQL may have another use for it */
+	keyword = ScanKeywordLookup(name.data, &ScanKeywords);
+	if ((keyword >= 0 && (ScanKeywordCategories[keyword] == RESERVED_KEYWORD ||
+						  ScanKeywordCategories[keyword] == TYPE_FUNC_NAME_KEYWORD)) ||
+		SystemAttributeByName(name.data) != NULL)
 		appendStringInfoChar(&name, '_');
 	return name.data;
 }

@@ -90,16 +90,21 @@ is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 	return nlines > 0 ? nlike >= nlines * MOST_LIKE : in_parts == per_line;
 }
 
-/* add a value of type text; do quotes seem to have joined records in it, if they may? */
+/* add a text, or NULL; do quotes seem to have joined records in it, if they may? */
 static bool
 add_value(const Observer *observer, CsvEvidence *evidence, int64 record, const char *value,
 		  bool may_join)
 {
-	const char *text = VARDATA_ANY(value);
-	const uint32 nbytes = (uint32) VARSIZE_ANY_EXHDR(value);
+	uint32		nbytes;
 
-	csv_evidence_add(&observer->rules, evidence, record, text, nbytes);
-	return may_join && is_joined(observer->findings, text, nbytes);
+	if (value == NULL)
+	{
+		evidence->nnulls++;
+		return false;
+	}
+	nbytes = (uint32) VARSIZE_ANY_EXHDR(value);
+	csv_evidence_add(&observer->rules, evidence, record, VARDATA_ANY(value), nbytes);
+	return may_join && is_joined(observer->findings, VARDATA_ANY(value), nbytes);
 }
 
 /* ---- in a thread ---- */
@@ -128,15 +133,13 @@ observe_row(const Observer *observer, BatchNote *note, const CsvBatch *batch,
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
 		const CsvArray *array = &batch->arrays[i];
-		CsvEvidence *evidence = &note->evidence[layout->columns[i].attnum - 1];
+		const bool	is_null = array->values == NULL ||
+			(!array->all_ok && array->status[row] == CSV_VALUE_NULL);
 
-		if (array->values == NULL || (!array->all_ok && array->status[row] == CSV_VALUE_NULL))
-			evidence->nnulls++;
-		else
-			note->any_joined |=
-				add_value(observer, evidence, record,
-						  (const char *) array->values + (size_t) row * array->stride,
-						  batch->nlines > batch->nrecords);
+		note->any_joined |=
+			add_value(observer, &note->evidence[layout->columns[i].attnum - 1], record,
+					  is_null ? NULL : (const char *) array->values + (size_t) row * array->stride,
+					  batch->nlines > batch->nrecords);
 	}
 }
 
@@ -182,15 +185,9 @@ add_row(Observer *observer, const Datum *values, const bool *isnull, int64 recor
 	CsvFindings *findings = observer->findings;
 
 	for (uint32 i = 0; i < findings->ncolumns; i++)
-	{
-		CsvEvidence *evidence = &findings->columns[i].evidence;
-
-		if (isnull[i])
-			evidence->nnulls++;
-		else
-			findings->any_joined |= add_value(observer, evidence, record,
-											  DatumGetPointer(values[i]), true);
-	}
+		findings->any_joined |=
+			add_value(observer, &findings->columns[i].evidence, record,
+					  isnull[i] ? NULL : DatumGetPointer(values[i]), true);
 }
 
 /* the evidence of the batch whose first row is record `first` */

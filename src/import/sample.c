@@ -142,8 +142,6 @@ csv_find_boundary(const CsvSample *sample, uint8_t quote)
 			CHECK_FOR_INTERRUPTS();
 		if (quote != 0 && byte == quote)
 			inside = !inside;
-		else if (quote == '\'' && byte == '\\')
-			i++;				/* an apostrophe behind a backslash is in a value */
 		else if (byte == '\n' && !inside)
 			return i > 0 && sample->bytes[i - 1] == '\r' ?
 				CSV_BOUNDARY_CRLF : CSV_BOUNDARY_LF;

@@ -19,24 +19,6 @@
 
 #define CSV_SNIFF_COLUMNS	25
 
-static int64
-count_nulls(const CsvFoundColumn *column)
-{
-	const CsvEvidence *evidence = &column->evidence;
-
-	return evidence->nnulls +
-		(column->null_values != NULL ? evidence->nmissing : 0) +
-		(column->force_null ? evidence->nquoted_nulls : 0);
-}
-
-/* the name of a type as SQL has it, shorter than format_type() where it can be */
-static char *
-type_name(Oid type)
-{
-	return type == TIMESTAMPOID ? "timestamp" : type == TIMESTAMPTZOID ? "timestamptz" :
-		type == TIMEOID ? "time" : format_type_be(type);
-}
-
 static char *
 number(int64 n)
 {
@@ -80,15 +62,24 @@ put_column(ReturnSetInfo *result, AttInMetadata *input, const CsvFindings *findi
 	int32		max_chars;
 	int32		byte_width;
 	const bool	any = csv_found_widths(column, &max_chars, &byte_width);
+	const CsvEvidence *evidence = &column->evidence;
+	const Oid	type = column->type;
+	const int64 nnulls = evidence->nnulls +
+		(column->null_values != NULL ? evidence->nmissing : 0) +
+		(column->force_null ? evidence->nquoted_nulls : 0);
 	char	   *values[CSV_SNIFF_COLUMNS] = {
-		number(i + 1), column->name, column->header_name, type_name(column->type),
-		number(count_nulls(column)), any ? number(max_chars) : NULL,
+		number(i + 1), column->name, column->header_name,
+
+		/* the name as SQL has it, shorter than format_type() where it can be */
+		type == TIMESTAMPOID ? "timestamp" : type == TIMESTAMPTZOID ? "timestamptz" :
+		type == TIMEOID ? "time" : format_type_be(type),
+		number(nnulls), any ? number(max_chars) : NULL,
 		any ? number(byte_width) : NULL
 	};
 
 	values[16] = column->null_values;
-	values[17] = column->type == DATEOID ? column->pattern : NULL;
-	values[18] = column->type == TIMESTAMPOID ? column->pattern : NULL;
+	values[17] = type == DATEOID ? column->pattern : NULL;
+	values[18] = type == TIMESTAMPOID ? column->pattern : NULL;
 	put_row(result, input, findings, values);
 }
 

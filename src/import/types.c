@@ -61,14 +61,6 @@
 	(CSV_FORMS(CSV_FORM_DECIMAL, CSV_FORM_DECIMAL_COMMA) | \
 	 CSV_FORMS(CSV_FORM_GROUPED_DECIMAL, CSV_LAST_NUMBER))
 
-static bool
-are_truth_values(const CsvEvidence *evidence)
-{
-	return csv_evidence_fact(evidence, CSV_FACT_SPELT_OUT) ||
-		(csv_evidence_fact(evidence, CSV_FACT_TRUE) &&
-		 csv_evidence_fact(evidence, CSV_FACT_FALSE));
-}
-
 /* ---- numbers ---- */
 
 static Oid
@@ -234,16 +226,6 @@ is_doubtful(const CsvFoundColumn *column)
 		(is_short && any_dot && csv_evidence_fact(evidence, CSV_FACT_UNPADDED));
 }
 
-static Oid
-time_type(const CsvFoundColumn *column)
-{
-	Oid			type = iso_type(&column->evidence);
-
-	if (type != TEXTOID || !have_pattern(&column->evidence) || is_doubtful(column))
-		return type;
-	return csv_when_has_time(column->evidence.figures.facts) ? TIMESTAMPOID : DATEOID;
-}
-
 /* does the day come first, as far as usage tells? */
 static bool
 guess_day_first(const CsvTable *table, const CsvEvidence *evidence)
@@ -254,13 +236,9 @@ guess_day_first(const CsvTable *table, const CsvEvidence *evidence)
 	const bool	second_varies = second != csv_evidence_most(evidence, CSV_MOST_SECOND);
 
 	/* a value for each month, over more than a year */
-	if (evidence->nvalues >= LEAST_MONTHS && first_varies != second_varies)
-	{
-		if (first_varies && second == 1)
-			return false;
-		if (second_varies && first == 1)
-			return true;
-	}
+	if (evidence->nvalues >= LEAST_MONTHS && first_varies != second_varies &&
+		(first_varies ? second : first) == 1)
+		return second_varies;
 	if (csv_evidence_fact(evidence, CSV_FACT_AM) ||
 		csv_evidence_fact(evidence, CSV_FACT_BLANK_AM))
 		return false;
@@ -641,7 +619,9 @@ static Oid
 word_type(const CsvEvidence *evidence)
 {
 	if (csv_evidence_all(evidence, BIT(BOOLEAN)))
-		return are_truth_values(evidence) ? BOOLOID : TEXTOID;
+		return csv_evidence_fact(evidence, CSV_FACT_SPELT_OUT) ||
+			(csv_evidence_fact(evidence, CSV_FACT_TRUE) &&
+			 csv_evidence_fact(evidence, CSV_FACT_FALSE)) ? BOOLOID : TEXTOID;
 	return csv_evidence_all(evidence, BIT(UUID)) ? UUIDOID : InvalidOid;
 }
 
@@ -657,7 +637,12 @@ type_of(CsvFindings *findings, CsvFoundColumn *column, CsvNumberReading reading,
 		return type;
 	if (is_number && are_days(findings, column))
 		return DATEOID;
-	return is_number ? number_type(evidence, reading, &column->typmod) : time_type(column);
+	if (is_number)
+		return number_type(evidence, reading, &column->typmod);
+	type = iso_type(evidence);
+	if (type != TEXTOID || !have_pattern(evidence) || is_doubtful(column))
+		return type;
+	return csv_when_has_time(evidence->figures.facts) ? TIMESTAMPOID : DATEOID;
 }
 
 void
@@ -711,12 +696,8 @@ csv_family(const CsvEvidence *evidence)
 {
 	if (evidence->nvalues == 0)
 		return CSV_FAMILY_NONE;
-	if (csv_evidence_all(evidence, BIT(BOOLEAN)))
-		return CSV_FAMILY_BOOLEAN;
 	if (csv_evidence_all(evidence, CSV_NUMBER_FORMS))
 		return CSV_FAMILY_NUMBER;
-	if (csv_evidence_all(evidence, BIT(UUID)))
-		return CSV_FAMILY_UUID;
-	return iso_type(evidence) != TEXTOID || have_pattern(evidence) ?
+	return csv_evidence_all(evidence, CSV_FORMS(CSV_FORM_DATE, CSV_LAST_WHEN)) ?
 		CSV_FAMILY_TIME : CSV_FAMILY_TEXT;
 }

@@ -66,10 +66,8 @@ extern Oid	csv_plain_type(const CsvEvidence *evidence);
 typedef enum CsvFamily
 {
 	CSV_FAMILY_NONE,			/* no value */
-	CSV_FAMILY_BOOLEAN,
 	CSV_FAMILY_NUMBER,
 	CSV_FAMILY_TIME,
-	CSV_FAMILY_UUID,
 	CSV_FAMILY_TEXT
 } CsvFamily;
 

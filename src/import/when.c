@@ -203,13 +203,6 @@ has_month(Rest rest)
 	return any_digit && any_month;
 }
 
-static bool
-is_plausible(int year)
-{
-	return (year >= FIRST_PLAUSIBLE_YEAR && year <= LAST_PLAUSIBLE_YEAR) ||
-		year == NEVER || year == ALSO_NEVER;
-}
-
 CsvForm
 csv_read_when(const uint8_t *text, uint32 nbytes, CsvFigures *figures)
 {
@@ -226,7 +219,8 @@ csv_read_when(const uint8_t *text, uint32 nbytes, CsvFigures *figures)
 
 	if (nbytes < 6 || !take_date(&rest, &facts, &first, &second, &year))
 		return other;
-	if ((facts & CSV_FACT_LONG_YEAR) != 0 && !is_plausible(year))
+	if ((facts & CSV_FACT_LONG_YEAR) != 0 && year != NEVER && year != ALSO_NEVER &&
+		(year < FIRST_PLAUSIBLE_YEAR || year > LAST_PLAUSIBLE_YEAR))
 		return other;
 	if (rest.nbytes == 0)
 		facts |= CSV_FACT_DATE_ALONE;

@@ -29,12 +29,6 @@ typedef struct CountedString
 	uint32		last_line;
 } CountedString;
 
-static bool
-is_punctuation(uint8_t byte)
-{
-	return byte != 0 && strchr("|~^@;:#$&*!%=<>", byte) != NULL;
-}
-
 static void
 count_candidate(CountedString *candidates, uint32 *ncandidates, const uint8_t *text,
 				uint32 nbytes, uint32 times, uint32 line)
@@ -143,7 +137,8 @@ csv_find_wide_delimiters(const CsvSample *sample, uint8_t break_byte, uint8_t qu
 	{
 		uint64		from = i;
 
-		for (; i < end && !inside && is_punctuation(sample->bytes[i]); i++)
+		for (; i < end && !inside && sample->bytes[i] != 0 &&
+			 strchr("|~^@;:#$&*!%=<>", sample->bytes[i]) != NULL; i++)
 			counts[sample->bytes[i]]++;
 		if (i - from >= 2)
 			count_string(candidates, &ncandidates, sample->bytes + from, i - from, nlines);
