@@ -57,7 +57,8 @@ typedef struct CopyTo
 	ParseState *pstate;
 	Relation	relation;		/* NULL: a query */
 	QueryDesc  *query;			/* NULL: the relation is scanned here */
-	CustomScan *scan;			/* makes records in processes of the query, or NULL */
+	CustomScan *scan;			/* makes records in processes of the query, or NULL ... */
+	TupleDesc	of_records;		/* ... from these columns */
 	int64		handle;			/* of the job for that */
 	CopyFormatOptions options;
 	TupleDesc	tupdesc;
@@ -188,10 +189,10 @@ start_query(CopyTo *copy, Query *query, CsvRowOrder order)
 								  GetActiveSnapshot(), InvalidSnapshot,
 								  &copy->receiver, NULL, NULL, 0);
 	ExecutorStart(copy->query, 0);
+	copy->of_records = ExecCleanTypeFromTL(query->targetList);
 	if (copy->relation != NULL)
 		return;
-	copy->tupdesc = copy->scan == NULL ? copy->query->tupDesc :
-		ExecCleanTypeFromTL(query->targetList);
+	copy->tupdesc = copy->scan == NULL ? copy->query->tupDesc : copy->of_records;
 	copy->attnums = CopyGetAttnums(copy->tupdesc, NULL, copy->stmt->attlist);
 }
 
@@ -200,17 +201,11 @@ static void
 begin_job(CopyTo *copy)
 {
 	bool	   *force_quote = palloc(sizeof(bool) * (size_t) copy->ncolumns);
-	TupleDesc	tupdesc = CreateTemplateTupleDesc(copy->ncolumns);
 
 	for (int i = 0; i < copy->ncolumns; i++)
-	{
-		TupleDescCopyEntry(tupdesc, (AttrNumber) (i + 1), copy->tupdesc,
-						   (AttrNumber) (copy->columns[i].att + 1));
 		force_quote[i] = copy->columns[i].force_quote;
-	}
-	TupleDescFinalize(tupdesc);
 	copy->handle = csv_job_create(&(CsvUnloadPlan) {
-		.copy = &copy->options, .tupdesc = tupdesc, .force_quote = force_quote,
+		.copy = &copy->options, .tupdesc = copy->of_records, .force_quote = force_quote,
 		.directory = "", .compression = CSV_COMPRESSION_NONE
 	});
 	csv_record_scan_set_job(copy->scan, copy->handle);
@@ -273,33 +268,10 @@ open_file(CopyTo *copy)
 	}
 }
 
-/* to pg_stat_progress_copy */
-static void
-start_progress(CopyTo *copy)
-{
-	const CopyStmt *stmt = copy->stmt;
-	const int	columns[] = {PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE};
-	const int64 values[] = {
-		PROGRESS_COPY_COMMAND_TO,
-		stmt->filename == NULL ? PROGRESS_COPY_TYPE_PIPE :
-		stmt->is_program ? PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_FILE
-	};
-
-	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, copy->relation != NULL ?
-								  RelationGetRelid(copy->relation) : InvalidOid);
-	pgstat_progress_update_multi_param(lengthof(columns), columns, values);
-}
-
 static void
 show_progress(CopyTo *copy)
 {
-	const int	columns[] = {
-		PROGRESS_COPY_BYTES_PROCESSED, PROGRESS_COPY_TUPLES_PROCESSED
-	};
-
-	pgstat_progress_update_multi_param(lengthof(columns), columns, (const int64[]) {
-		copy->nbytes, (int64) copy->nrows
-	});
+	csv_show_written(copy->nbytes, (int64) copy->nrows);
 	copy->reported = copy->nbytes;
 }
 
@@ -332,7 +304,9 @@ open_output(CopyTo *copy)
 	}
 	else if (stmt->filename != NULL)
 		open_file(copy);
-	start_progress(copy);
+	csv_show_copy_to(copy->relation != NULL ? RelationGetRelid(copy->relation) : InvalidOid,
+					 stmt->filename == NULL ? PROGRESS_COPY_TYPE_PIPE :
+					 stmt->is_program ? PROGRESS_COPY_TYPE_PROGRAM : PROGRESS_COPY_TYPE_FILE);
 	if (copy->file == NULL)
 		tell_frontend(copy);
 }
@@ -476,10 +450,18 @@ add_bytes(CopyTo *copy, const char *bytes, int n)
 		appendBinaryStringInfoNT(&copy->output, bytes, n);
 }
 
-/* each record of a piece has its line break */
-static void
-add_piece(CopyTo *copy, TupleTableSlot *slot)
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
+	add_row((CopyTo *) self, slot);
+	return true;
+}
+
+/* each record of a piece has its line break */
+static bool
+receive_piece(TupleTableSlot *slot, DestReceiver *self)
+{
+	CopyTo	   *copy = (CopyTo *) self;
 	CsvRecords	piece;
 	const char *record;
 
@@ -495,29 +477,7 @@ add_piece(CopyTo *copy, TupleTableSlot *slot)
 		end_record(copy);
 	}
 	csv_records_release(&piece);
-}
-
-/* the receiver of a query's rows */
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
-{
-	CopyTo	   *copy = (CopyTo *) self;
-
-	if (copy->scan != NULL)
-		add_piece(copy, slot);
-	else
-		add_row(copy, slot);
 	return true;
-}
-
-static void
-start_rows(DestReceiver *self, int operation, TupleDesc tupdesc)
-{
-}
-
-static void
-end_rows(DestReceiver *self)
-{
 }
 
 static void
@@ -552,6 +512,7 @@ run(CopyTo *copy, Query *query)
 		copy_table(copy);
 	else
 	{
+		copy->receiver.receiveSlot = copy->scan != NULL ? receive_piece : receive_row;
 		csv_executor_run(copy->query);
 		end_query(copy);
 	}
@@ -566,8 +527,7 @@ csv_copy_to(const PlannedStmt *pstmt, const char *query_text, bool is_forced,
 			uint64 *nrows)
 {
 	CopyTo		copy = {
-		.receiver = {receive_row, start_rows, end_rows, end_rows, DestCopyOut},
-		.stmt = (const CopyStmt *) pstmt->utilityStmt
+		.receiver = *None_Receiver, .stmt = (const CopyStmt *) pstmt->utilityStmt
 	};
 	Query	   *query = NULL;
 	const char *obstacle = find_obstacle(copy.stmt);

@@ -43,7 +43,9 @@
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
 #include "tcop/tcopprot.h"
+#include "utils/builtins.h"
 #include "utils/dsa.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -51,6 +53,7 @@
 #include "compat.h"
 #include "output/record_scan.h"
 #include "output/writer.h"
+#include "scan/value.h"
 #include "table/release.h"
 
 /*
@@ -103,6 +106,7 @@ typedef struct RecordScan
 	RecordMode	mode;
 	List	   *keys;
 	CsvWriter  *writer;			/* NULL: no row so far */
+	List	   *files;			/* CsvWritten, once all rows are written */
 	TupleTableSlot *next;		/* a row that belongs to the next piece, or NULL */
 	bool		is_at_end;
 	BlockNumber first_block;	/* of a piece */
@@ -114,30 +118,7 @@ typedef struct RecordScan
 	MemoryContext row_context;
 } RecordScan;
 
-static Node *create_state(CustomScan *scan);
-static void begin_scan(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *execute_scan(CustomScanState *css);
-static void end_scan(CustomScanState *css);
-static void rescan(CustomScanState *css);
-
-static const CustomScanMethods scan_methods = {
-	.CustomName = "csv_gpu_fdw records",
-	.CreateCustomScanState = create_state
-};
-static const CustomExecMethods exec_methods = {
-	.CustomName = "csv_gpu_fdw records",
-	.BeginCustomScan = begin_scan,
-	.ExecCustomScan = execute_scan,
-	.EndCustomScan = end_scan,
-	.ReScanCustomScan = rescan
-};
-
-/* workers look the methods up */
-void
-csv_record_scan_init(void)
-{
-	RegisterCustomScanMethods(&scan_methods);
-}
+static const CustomScanMethods scan_methods;
 
 /* ---- planning ---- */
 
@@ -199,23 +180,18 @@ is_safe(const Query *query)
 	return true;
 }
 
+/* rows_travel: one by one, from processes to the leader */
 static PlannedStmt *
-plan_query(const Query *query, const char *text, bool may_be_parallel, double tuple_cost)
+plan_query(const Query *query, const char *text, bool may_be_parallel, bool rows_travel)
 {
-	PlannedStmt *plan = NULL;
-	double		saved = parallel_tuple_cost;
+	int			level = NewGUCNestLevel();
+	PlannedStmt *plan;
 
-	parallel_tuple_cost = tuple_cost;
-	PG_TRY();
-	{
-		plan = pg_plan_query(copyObject(unconstify(Query *, query)), text,
-							 may_be_parallel ? CURSOR_OPT_PARALLEL_OK : 0, NULL);
-	}
-	PG_FINALLY();
-	{
-		parallel_tuple_cost = saved;
-	}
-	PG_END_TRY();
+	if (!rows_travel)
+		csv_set_in_level("parallel_tuple_cost", "0");
+	plan = pg_plan_query(copyObject(unconstify(Query *, query)), text,
+						 may_be_parallel ? CURSOR_OPT_PARALLEL_OK : 0, NULL);
+	AtEOXact_GUC(true, level);
 	return plan;
 }
 
@@ -228,10 +204,8 @@ csv_record_scan_plan(const Query *query, const char *text, CsvRowOrder order)
 	bool		has_runs;
 
 	if (csv_library_is_replaced(true) || !is_safe(query))
-		return plan_query(query, text, false, parallel_tuple_cost);
-
-	/* rows do not travel one by one */
-	plan = plan_query(query, text, true, 0);
+		return plan_query(query, text, false, true);
+	plan = plan_query(query, text, true, false);
 	if (order == CSV_ORDER_ANY || !plan->parallelModeNeeded)
 		return plan;
 	is_merged = is_passing(plan->planTree) && IsA(plan->planTree, GatherMerge);
@@ -240,72 +214,71 @@ csv_record_scan_plan(const Query *query, const char *text, CsvRowOrder order)
 		return plan;
 	if (order == CSV_ORDER_OF_QUERY)
 		return query->sortClause != NIL ? plan :
-			plan_query(query, text, false, parallel_tuple_cost);
+			plan_query(query, text, false, true);
 
 	/* rows may come in the order of an index with the user's costs */
-	usual = plan_query(query, text, true, parallel_tuple_cost);
+	usual = plan_query(query, text, true, true);
 	return has_runs && !IsA(usual->planTree, IndexScan) &&
 		!IsA(usual->planTree, IndexOnlyScan) ? plan : usual;
 }
 
-static TargetEntry *
-make_column(List *columns, Oid type, int32 typmod, Oid collation)
+/* of the scan's rows; only the type counts */
+static List *
+add_column(List *columns, Oid type, int32 typmod, Oid collation)
 {
-	int			attnum = list_length(columns) + 1;
-
-	return makeTargetEntry((Expr *) makeVar(INDEX_VAR, attnum, type, typmod, collation, 0),
-						   (AttrNumber) attnum, NULL, false);
+	return lappend(columns, makeTargetEntry((Expr *) makeNullConst(type, typmod, collation),
+											(AttrNumber) (list_length(columns) + 1), NULL,
+											false));
 }
 
-/* the same columns, by the number of another table of variables */
+/* variables for the columns */
 static List *
-columns_of(List *columns, int varno)
+variables_of(const List *columns, int varno)
 {
-	List	   *result = copyObject(columns);
+	List	   *variables = NIL;
 	ListCell   *cell;
 
-	foreach(cell, result)
-		((Var *) lfirst_node(TargetEntry, cell)->expr)->varno = varno;
-	return result;
+	foreach(cell, columns)
+	{
+		TargetEntry *column = lfirst_node(TargetEntry, cell);
+
+		variables = lappend(variables,
+							makeTargetEntry((Expr *) makeVarFromTargetEntry(varno, column),
+											column->resno, NULL, false));
+	}
+	return variables;
 }
 
+/* the scan comes below a Gather or Gather Merge on top of the plan; otherwise on top */
 static CustomScan *
-make_scan(Plan *child, RecordMode mode, List *columns, List *keys)
+put_scan(PlannedStmt *stmt, RecordMode mode, List *columns, List *keys)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *plan = &scan->scan.plan;
+	Plan	   *top = stmt->planTree;
+	bool		is_below = is_passing(top);
+	Plan	   *child = is_below ? outerPlan(top) : top;
 
 	plan->startup_cost = child->startup_cost;
 	plan->total_cost = child->total_cost;
 	plan->plan_rows = child->plan_rows;
 	plan->parallel_safe = child->parallel_safe;
 	plan->plan_node_id = CSV_PLAN_NODE_ID;
-	plan->targetlist = columns;
+	plan->targetlist = variables_of(columns, INDEX_VAR);
 	plan->extParam = bms_copy(child->extParam);
 	plan->allParam = bms_copy(child->allParam);
 	scan->methods = &scan_methods;
 	scan->custom_plans = list_make1(child);
 	scan->custom_private = list_concat(csv_build(), lcons_int(0, lcons_int((int) mode, keys)));
-	for (int i = 0; i < list_length(columns); i++)
+	scan->custom_scan_tlist = columns;
+	if (is_below)
 	{
-		const Var  *var = (const Var *) list_nth_node(TargetEntry, columns, i)->expr;
-
-		scan->custom_scan_tlist =
-			lappend(scan->custom_scan_tlist,
-					makeTargetEntry((Expr *) makeNullConst(var->vartype, var->vartypmod,
-														   var->varcollid),
-									(AttrNumber) (i + 1), NULL, false));
+		outerPlan(top) = plan;
+		top->targetlist = variables_of(columns, OUTER_VAR);
 	}
+	else
+		stmt->planTree = plan;
 	return scan;
-}
-
-/* columns to merge by, then lengths, bytes, and the parcel that has the bytes instead */
-static List *
-add_piece_columns(List *columns)
-{
-	columns = lappend(columns, make_column(columns, BYTEAOID, -1, InvalidOid));
-	columns = lappend(columns, make_column(columns, BYTEAOID, -1, InvalidOid));
-	return lappend(columns, make_column(columns, INT8OID, -1, InvalidOid));
 }
 
 /* the Gather becomes a Gather Merge by the number of the block */
@@ -327,17 +300,6 @@ merge_runs(const Gather *gather)
 	merge->collations = palloc0(sizeof(Oid));
 	merge->nullsFirst = palloc0(sizeof(bool));
 	return &merge->plan;
-}
-
-/* the plan of the scan comes below the Gather or Gather Merge on top */
-static CustomScan *
-put_below(Plan *top, RecordMode mode, List *columns, List *keys)
-{
-	CustomScan *scan = make_scan(outerPlan(top), mode, columns, keys);
-
-	outerPlan(top) = &scan->scan.plan;
-	top->targetlist = columns_of(columns, OUTER_VAR);
-	return scan;
 }
 
 CustomScan *
@@ -362,46 +324,33 @@ csv_record_scan_pieces(PlannedStmt *plan)
 			const Node *expr = (const Node *) target->expr;
 
 			keys = lappend_int(keys, merge->sortColIdx[i]);
-			columns = lappend(columns, make_column(columns, exprType(expr), exprTypmod(expr),
-												   exprCollation(expr)));
+			columns = add_column(columns, exprType(expr), exprTypmod(expr), exprCollation(expr));
 			merge->sortColIdx[i] = (AttrNumber) (i + 1);
 		}
 	}
 	else if (scans_heap(plan))
 	{
 		mode = MODE_RUNS;
-		columns = list_make1(make_column(NIL, INT8OID, -1, InvalidOid));
-		plan->planTree = top = merge_runs((const Gather *) top);
+		columns = add_column(columns, INT8OID, -1, InvalidOid);
+		plan->planTree = merge_runs((const Gather *) top);
 	}
-	return put_below(top, mode, add_piece_columns(columns), keys);
+	/* after the columns to merge by: lengths, bytes, and the parcel that has the bytes instead */
+	columns = add_column(columns, BYTEAOID, -1, InvalidOid);
+	columns = add_column(columns, BYTEAOID, -1, InvalidOid);
+	return put_scan(plan, mode, add_column(columns, INT8OID, -1, InvalidOid), keys);
 }
 
 CustomScan *
 csv_record_scan_files(PlannedStmt *plan)
 {
-	Plan	   *top = plan->planTree;
-	List	   *columns = list_make1(make_column(NIL, BYTEAOID, -1, InvalidOid));
-	CustomScan *scan;
+	List	   *columns = add_column(NIL, TEXTOID, -1, InvalidOid);
 
-	if (!is_passing(top))
-	{
-		scan = make_scan(top, MODE_FILES, columns, NIL);
-		plan->planTree = &scan->scan.plan;
-		return scan;
-	}
-	if (IsA(top, GatherMerge))
-	{
-		const GatherMerge *merge = (const GatherMerge *) top;
-		Gather	   *gather = makeNode(Gather);
-
-		gather->plan = merge->plan;
-		gather->plan.type = T_Gather;
-		gather->num_workers = merge->num_workers;
-		gather->rescan_param = merge->rescan_param;
-		gather->initParam = merge->initParam;
-		plan->planTree = top = &gather->plan;
-	}
-	return put_below(top, MODE_FILES, columns, NIL);
+	columns = add_column(columns, INT4OID, -1, InvalidOid);
+	columns = add_column(columns, INT8OID, -1, InvalidOid);
+	/* the files' rows are merged in any order */
+	if (is_passing(plan->planTree) && IsA(plan->planTree, GatherMerge))
+		((GatherMerge *) plan->planTree)->numCols = 0;
+	return put_scan(plan, MODE_FILES, columns, NIL);
 }
 
 void
@@ -411,19 +360,6 @@ csv_record_scan_set_job(CustomScan *scan, int64 handle)
 }
 
 /* ---- execution ---- */
-
-static Node *
-create_state(CustomScan *scan)
-{
-	RecordScan *state = palloc0(sizeof(RecordScan));
-
-	csv_check_build(scan->custom_private);
-	NodeSetTag(state, T_CustomScanState);
-	state->css.methods = &exec_methods;
-	state->mode = (RecordMode) list_nth_int(scan->custom_private, PRIVATE_MODE);
-	state->keys = list_copy_tail(scan->custom_private, PRIVATE_KEYS);
-	return (Node *) state;
-}
 
 static PlanState *
 child_of(RecordScan *scan)
@@ -647,27 +583,35 @@ next_piece(RecordScan *scan, TupleTableSlot *piece)
 	return true;
 }
 
-/* at the end of the rows; false: there were none */
+/* after the last row: a file that the process has left; false: no more */
 static bool
-write_files(RecordScan *scan, TupleTableSlot *list)
+next_file(RecordScan *scan, TupleTableSlot *slot)
 {
+	MemoryContext outer;
+	const CsvWritten *file;
 	TupleTableSlot *row;
 
 	while ((row = next_row(scan)) != NULL)
 	{
-		MemoryContext outer = MemoryContextSwitchTo(scan->row_context);
-
+		outer = MemoryContextSwitchTo(scan->row_context);
 		MemoryContextReset(scan->row_context);
 		csv_writer_add(scan->writer, row->tts_values, row->tts_isnull);
 		MemoryContextSwitchTo(outer);
 	}
-	if (scan->writer == NULL)
-		return false;
-	begin_bytes(&scan->bytes);
-	csv_writer_end(scan->writer, false, &scan->bytes);
+	if (scan->writer != NULL)
+		scan->files = csv_writer_end(scan->writer, false);
 	scan->writer = NULL;
-	list->tts_isnull[0] = false;
-	list->tts_values[0] = end_bytes(&scan->bytes);
+	if (scan->files == NIL)
+		return false;
+	file = llast(scan->files);
+	scan->files = list_delete_last(scan->files);
+	MemoryContextReset(scan->row_context);
+	outer = MemoryContextSwitchTo(scan->row_context);
+	slot->tts_isnull[0] = slot->tts_isnull[1] = slot->tts_isnull[2] = false;
+	slot->tts_values[0] = CStringGetTextDatum(file->stream);
+	slot->tts_values[1] = Int32GetDatum(file->number);
+	slot->tts_values[2] = Int64GetDatum(file->nrecords);
+	MemoryContextSwitchTo(outer);
 	return true;
 }
 
@@ -678,7 +622,7 @@ execute_scan(CustomScanState *css)
 	TupleTableSlot *slot = ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	MemoryContext outer = MemoryContextSwitchTo(css->ss.ps.state->es_query_cxt);
 
-	if (scan->mode == MODE_FILES ? write_files(scan, slot) : next_piece(scan, slot))
+	if (scan->mode == MODE_FILES ? next_file(scan, slot) : next_piece(scan, slot))
 		ExecStoreVirtualTuple(slot);
 	MemoryContextSwitchTo(outer);
 	return slot;
@@ -694,6 +638,39 @@ static void
 rescan(CustomScanState *css)
 {
 	elog(ERROR, "rows of output cannot be scanned again");
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "csv_gpu_fdw records",
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = execute_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan
+};
+
+static Node *
+create_state(CustomScan *scan)
+{
+	RecordScan *state = palloc0(sizeof(RecordScan));
+
+	csv_check_build(scan->custom_private);
+	NodeSetTag(state, T_CustomScanState);
+	state->css.methods = &exec_methods;
+	state->mode = (RecordMode) list_nth_int(scan->custom_private, PRIVATE_MODE);
+	state->keys = list_copy_tail(scan->custom_private, PRIVATE_KEYS);
+	return (Node *) state;
+}
+
+static const CustomScanMethods scan_methods = {
+	.CustomName = "csv_gpu_fdw records",
+	.CreateCustomScanState = create_state
+};
+
+/* workers look the methods up */
+void
+csv_record_scan_init(void)
+{
+	RegisterCustomScanMethods(&scan_methods);
 }
 
 /* ---- pieces ---- */

@@ -28,8 +28,8 @@ extern PlannedStmt *csv_record_scan_plan(const Query *query, const char *text,
 extern CustomScan *csv_record_scan_pieces(PlannedStmt *plan);
 
 /*
- * Let the processes write files.  The plan then returns lists of files, a bytea from each
- * process that had rows.
+ * Let the processes write files.  The plan then returns the members of a CsvWritten
+ * (writer.h) for each file and process.
  */
 extern CustomScan *csv_record_scan_files(PlannedStmt *plan);
 

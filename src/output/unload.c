@@ -87,8 +87,9 @@ typedef struct Unload
 	int64		handle;			/* of the job */
 	QueryDesc  *desc;
 	CsvWriter  *writer;			/* of pieces; NULL: the plan writes files */
-	StringInfoData files;		/* written, by all processes */
-	MemoryContext row_context;
+	List	   *files;			/* CsvWritten, of all processes */
+	MemoryContext context;		/* of the files ... */
+	MemoryContext row_context;	/* ... and of a row */
 } Unload;
 
 /* ---- arguments ---- */
@@ -412,49 +413,42 @@ check_sources(const Unload *unload, const PlannedStmt *plan)
 
 /* ---- rows of the query ---- */
 
-static void
-start_rows(DestReceiver *self, int operation, TupleDesc tupdesc)
-{
-}
-
-/* a list of files, or a piece */
 static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
+receive_file(TupleTableSlot *slot, DestReceiver *self)
 {
 	Unload	   *unload = (Unload *) self;
-	MemoryContext outer = MemoryContextSwitchTo(unload->row_context);
+	/* the executor's context ends before the list is read */
+	MemoryContext outer = MemoryContextSwitchTo(unload->context);
+	CsvWritten *file = palloc(sizeof(CsvWritten));
 
-	if (unload->writer == NULL)
-	{
-		bytea	   *bytes;
-
-		slot_getallattrs(slot);
-		bytes = DatumGetByteaPP(slot->tts_values[0]);
-		appendBinaryStringInfo(&unload->files, VARDATA_ANY(bytes),
-							   (int) VARSIZE_ANY_EXHDR(bytes));
-	}
-	else
-	{
-		CsvRecords	piece;
-		const char *record;
-		int			length;
-
-		csv_records_take(slot, unload->desc->planstate, &piece);
-		while (piece.nrecords > 0)
-		{
-			length = csv_records_next(&piece, &record);
-			csv_writer_add_line(unload->writer, record, length);
-		}
-		csv_records_release(&piece);
-	}
+	slot_getallattrs(slot);
+	file->stream = TextDatumGetCString(slot->tts_values[0]);
+	file->number = DatumGetInt32(slot->tts_values[1]);
+	file->nrecords = DatumGetInt64(slot->tts_values[2]);
+	unload->files = lappend(unload->files, file);
 	MemoryContextSwitchTo(outer);
-	MemoryContextReset(unload->row_context);
 	return true;
 }
 
-static void
-ignore(DestReceiver *self)
+static bool
+receive_piece(TupleTableSlot *slot, DestReceiver *self)
 {
+	Unload	   *unload = (Unload *) self;
+	MemoryContext outer = MemoryContextSwitchTo(unload->row_context);
+	CsvRecords	piece;
+	const char *record;
+	int			length;
+
+	csv_records_take(slot, unload->desc->planstate, &piece);
+	while (piece.nrecords > 0)
+	{
+		length = csv_records_next(&piece, &record);
+		csv_writer_add_line(unload->writer, record, length);
+	}
+	csv_records_release(&piece);
+	MemoryContextSwitchTo(outer);
+	MemoryContextReset(unload->row_context);
+	return true;
 }
 
 /* ---- the function ---- */
@@ -467,6 +461,7 @@ run(Unload *unload)
 											 CSV_ORDER_ANY);
 	CustomScan *scan = unload->ordered ? csv_record_scan_pieces(plan) : NULL;
 
+	unload->receiver.receiveSlot = scan != NULL ? receive_piece : receive_file;
 	if (scan != NULL)
 		unload->writer = csv_writer_begin(unload->handle, NULL);
 	else
@@ -483,10 +478,10 @@ run(Unload *unload)
 	FreeQueryDesc(unload->desc);
 
 	/* without keys, there is a file even without records */
-	if (unload->writer == NULL && unload->files.len == 0 && unload->plan.keys == NIL)
+	if (unload->writer == NULL && unload->files == NIL && unload->plan.keys == NIL)
 		unload->writer = csv_writer_begin(unload->handle, NULL);
 	if (unload->writer != NULL)
-		csv_writer_end(unload->writer, true, &unload->files);
+		unload->files = csv_writer_end(unload->writer, true);
 }
 
 static int
@@ -501,16 +496,11 @@ compare_files(const ListCell *a, const ListCell *b)
 
 /* all files, in order; the records of several processes in one file are added up */
 static List *
-list_files(const StringInfoData *bytes)
+list_files(List *written)
 {
-	const char *at = bytes->data;
-	CsvWritten	file;
-	List	   *written = NIL;
 	List	   *files = NIL;
 	ListCell   *cell;
 
-	while (csv_written_next(&at, bytes->data + bytes->len, &file))
-		written = lappend(written, memcpy(palloc(sizeof(file)), &file, sizeof(file)));
 	list_sort(written, compare_files);
 	foreach(cell, written)
 	{
@@ -541,7 +531,7 @@ return_files(Unload *unload, ReturnSetInfo *set)
 {
 	bool		by_key = unload->plan.keys != NIL;
 	char	   *suffix = psprintf(".csv%s", csv_compression_suffix(unload->plan.compression));
-	List	   *files = list_files(&unload->files);
+	List	   *files = list_files(unload->files);
 	ListCell   *cell;
 
 	foreach(cell, files)
@@ -568,25 +558,13 @@ return_files(Unload *unload, ReturnSetInfo *set)
 	csv_staging_end(unload->staging);
 }
 
-static void
-start_progress(void)
-{
-	const int	columns[] = {PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE};
-	const int64 values[] = {PROGRESS_COPY_COMMAND_TO, PROGRESS_COPY_TYPE_FILE};
-
-	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, InvalidOid);
-	pgstat_progress_update_multi_param(lengthof(columns), columns, values);
-}
-
 PG_FUNCTION_INFO_V1(csv_gpu_unload);
 
 Datum
 csv_gpu_unload(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *set = (ReturnSetInfo *) fcinfo->resultinfo;
-	Unload		unload = {
-		.receiver = {receive_row, start_rows, ignore, ignore, DestNone}
-	};
+	Unload		unload = {.receiver = *None_Receiver, .context = CurrentMemoryContext};
 	ErrorContextCallback context = {.callback = show_query, .previous = error_context_stack};
 
 	csv_begin_function(fcinfo, "text text text text text text text boolean text text text[] "
@@ -609,10 +587,9 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 									   unload.overwrite);
 	unload.plan.directory = csv_staging_directory(unload.staging, &unload.plan.place);
 	unload.handle = csv_job_create(&unload.plan);
-	initStringInfo(&unload.files);
 	unload.row_context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload row",
 											   ALLOCSET_DEFAULT_SIZES);
-	start_progress();
+	csv_show_copy_to(InvalidOid, PROGRESS_COPY_TYPE_FILE);
 	run(&unload);
 	return_files(&unload, set);
 	pgstat_progress_end_command();

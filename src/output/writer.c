@@ -89,7 +89,7 @@ typedef struct Stream
 
 struct CsvWriter
 {
-	StringInfoData files;		/* that this process has left */
+	List	   *files;			/* CsvWritten, that this process has left */
 	HTAB	   *streams;
 
 	Job		   *job;
@@ -140,16 +140,6 @@ add_escaped(StringInfo output, const char *text, bool escapes_first)
 			appendStringInfoChar(output, *text);
 		escapes_first = false;
 	}
-}
-
-/* what csv_path_value() reads in the name is the same value, or NULL */
-static void
-add_key_value(StringInfo output, const char *value)
-{
-	if (value == NULL)
-		appendStringInfoString(output, CSV_PATH_NULL);
-	else
-		add_escaped(output, value, strcmp(value, CSV_PATH_NULL) == 0);
 }
 
 /* ---- the job ---- */
@@ -323,7 +313,6 @@ csv_writer_begin(int64 handle, const Oid *types)
 	initStringInfo(&writer->name);
 	initStringInfo(&writer->value);
 	initStringInfo(&writer->packed);
-	initStringInfo(&writer->files);
 	return writer;
 }
 
@@ -333,29 +322,18 @@ csv_writer_begin(int64 handle, const Oid *types)
 static void
 list_file(CsvWriter *writer, Stream *stream)
 {
-	if (!stream->has_written)
-		return;
-	appendBinaryStringInfo(&writer->files, (const char *) &stream->nwritten,
-						   sizeof(stream->nwritten));
-	appendBinaryStringInfo(&writer->files, (const char *) &stream->number,
-						   sizeof(stream->number));
-	add_text(&writer->files, stream->name);
+	MemoryContext outer = MemoryContextSwitchTo(writer->names);
+	CsvWritten *file;
+
+	if (stream->has_written)
+	{
+		file = palloc(sizeof(CsvWritten));
+		*file = (CsvWritten) {stream->name, stream->number, stream->nwritten};
+		writer->files = lappend(writer->files, file);
+	}
 	stream->has_written = false;
 	stream->nwritten = 0;
-}
-
-bool
-csv_written_next(const char **at, const char *end, CsvWritten *file)
-{
-	if (*at == end)
-		return false;
-	memcpy(&file->nrecords, *at, sizeof(file->nrecords));
-	*at += sizeof(file->nrecords);
-	memcpy(&file->number, *at, sizeof(file->number));
-	*at += sizeof(file->number);
-	file->stream = *at;
-	*at += strlen(*at) + 1;
-	return true;
+	MemoryContextSwitchTo(outer);
 }
 
 char *
@@ -411,19 +389,37 @@ pack(CsvWriter *writer, const Stream *stream, int end, bool is_new,
 	*n = (size_t) writer->packed.len;
 }
 
-static void
-show_progress(Job *job, int64 nrecords, size_t nbytes)
+void
+csv_show_copy_to(Oid relid, int type)
+{
+	const int	columns[] = {PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE};
+
+	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, relid);
+	pgstat_progress_update_multi_param(lengthof(columns), columns, (const int64[]) {
+		PROGRESS_COPY_COMMAND_TO, type
+	});
+}
+
+void
+csv_show_written(int64 nbytes, int64 nrecords)
 {
 	const int	columns[] = {
 		PROGRESS_COPY_BYTES_PROCESSED, PROGRESS_COPY_TUPLES_PROCESSED
 	};
 
+	pgstat_progress_update_multi_param(lengthof(columns), columns, (const int64[]) {
+		nbytes, nrecords
+	});
+}
+
+/* of all processes */
+static void
+add_progress(Job *job, int64 nrecords, size_t nbytes)
+{
 	nbytes += pg_atomic_fetch_add_u64(&job->nbytes, nbytes);
 	nrecords += (int64) pg_atomic_fetch_add_u64(&job->nrecords, (uint64) nrecords);
 	if (job->leader == MyProcPid)
-		pgstat_progress_update_multi_param(lengthof(columns), columns, (const int64[]) {
-			(int64) nbytes, nrecords
-		});
+		csv_show_written((int64) nbytes, nrecords);
 }
 
 /* write the buffer to `end`, which is nrecords records */
@@ -452,7 +448,7 @@ write_records(CsvWriter *writer, Stream *stream, int end, int64 nrecords)
 	LWLockRelease(lock);
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(writer->scratch);
-	show_progress(writer->job, nrecords, n);
+	add_progress(writer->job, nrecords, n);
 
 	stream->has_written = true;
 	stream->nwritten += nrecords;
@@ -488,6 +484,7 @@ static void
 make_name(CsvWriter *writer, const Datum *values, const bool *isnull)
 {
 	StringInfo	name = &writer->name;
+	StringInfo	value = &writer->value;
 	const char *key_name = writer->key_names;
 	int			nkeys = isnull == NULL ? 0 : writer->job->nkeys;
 
@@ -499,12 +496,17 @@ make_name(CsvWriter *writer, const Datum *values, const bool *isnull)
 		CsvFormatted *key = &writer->keys[i];
 		int			start = name->len;
 
-		resetStringInfo(&writer->value);
-		if (!isnull[key->att])
-			csv_format_unquoted(key, values[key->att], &writer->value);
-		appendStringInfoChar(&writer->value, '\0');
+		/* what csv_path_value() reads in the name is the same value, or NULL */
 		appendStringInfoString(name, key_name);
-		add_key_value(name, isnull[key->att] ? NULL : writer->value.data);
+		resetStringInfo(value);
+		if (isnull[key->att])
+			appendStringInfoString(name, CSV_PATH_NULL);
+		else
+		{
+			csv_format_unquoted(key, values[key->att], value);
+			appendStringInfoChar(value, '\0');
+			add_escaped(name, value->data, strcmp(value->data, CSV_PATH_NULL) == 0);
+		}
 		if (name->len - start > CSV_NAME_BYTES)
 			ereport(ERROR,
 					(errcode(ERRCODE_NAME_TOO_LONG),
@@ -593,8 +595,8 @@ csv_writer_add_line(CsvWriter *writer, const char *bytes, int n)
 	end_record(writer, stream, before);
 }
 
-void
-csv_writer_end(CsvWriter *writer, bool make_one, StringInfo files)
+List *
+csv_writer_end(CsvWriter *writer, bool make_one)
 {
 	HASH_SEQ_STATUS iterator;
 	Stream	   *stream;
@@ -605,5 +607,5 @@ csv_writer_end(CsvWriter *writer, bool make_one, StringInfo files)
 	hash_seq_init(&iterator, writer->streams);
 	while ((stream = hash_seq_search(&iterator)) != NULL)
 		list_file(writer, stream);
-	appendBinaryStringInfo(files, writer->files.data, writer->files.len);
+	return writer->files;
 }

@@ -41,18 +41,16 @@ extern CsvWriter *csv_writer_begin(int64 handle, const Oid *types);
 extern void csv_writer_format(const CsvWriter *writer, const Datum *values,
 							  const bool *isnull, StringInfo output);
 
+/* show COPY TO and its progress in pg_stat_progress_copy */
+extern void csv_show_copy_to(Oid relid, int type);
+extern void csv_show_written(int64 nbytes, int64 nrecords);
+
 /* write a row; the current memory context must be short-lived */
 extern void csv_writer_add(CsvWriter *writer, const Datum *values,
 						   const bool *isnull);
 
 /* write a row that is a record already, with its line break */
 extern void csv_writer_add_line(CsvWriter *writer, const char *bytes, int n);
-
-/*
- * Write all that is left, and add the files of this process to the list, as bytes.
- * make_one: without keys, there is a file even without records.
- */
-extern void csv_writer_end(CsvWriter *writer, bool make_one, StringInfo files);
 
 /* a file, and the records that one process has written to it */
 typedef struct CsvWritten
@@ -63,10 +61,11 @@ typedef struct CsvWritten
 } CsvWritten;
 
 /*
- * Get the next file of a list whose bytes begin at *at; false at `end`.  The name is in
- * the list.
+ * Write all that is left, and return the files of this process: CsvWritten, of the memory
+ * context of csv_writer_begin().  make_one: without keys, there is a file even without
+ * records.
  */
-extern bool csv_written_next(const char **at, const char *end, CsvWritten *file);
+extern List *csv_writer_end(CsvWriter *writer, bool make_one);
 
 /* the name that a file has in the hidden directory, in the current memory context */
 extern char *csv_written_name(const char *stream, int number);
