@@ -39,23 +39,12 @@ is_of_values(char byte)
 static char
 after_backslash(const CsvOutputFormat *format, char byte)
 {
-	switch (byte)
-	{
-		case '\b':
-			return 'b';
-		case '\f':
-			return 'f';
-		case '\n':
-			return 'n';
-		case '\r':
-			return 'r';
-		case '\t':
-			return 't';
-		case '\v':
-			return 'v';
-		default:
-			return byte == '\\' || byte == format->delimiter ? byte : 0;
-	}
+	static const char controls[] = "\b\f\n\r\t\v";
+	const char *control = byte != '\0' ? strchr(controls, byte) : NULL;
+
+	if (control != NULL)
+		return "bfnrtv"[control - controls];
+	return byte == '\\' || byte == format->delimiter ? byte : 0;
 }
 
 static void

@@ -57,17 +57,6 @@ typedef struct Owner
 	Oid			oid;			/* of the relation, or any number */
 } Owner;
 
-/* a hidden name of this server whose transaction has ended */
-typedef struct Leftover
-{
-	const char *name;			/* in its directory */
-	const char *shown;			/* the name that it gets */
-	const char *state;			/* "committed", "aborted" or "unknown" */
-	int			fd;				/* which holds a lock */
-	bool		is_directory;
-	int64		nbytes;
-} Leftover;
-
 /* ---- reports at the end of a transaction ---- */
 
 int
@@ -303,7 +292,7 @@ next_name(DIR *dir)
 	return NULL;
 }
 
-/* what walk() does with each entry, besides adding up the bytes of files */
+/* what walk() does with each entry; it also adds up the bytes of files, unless nbytes is NULL */
 typedef enum Errand
 {
 	ERRAND_NONE,
@@ -334,7 +323,7 @@ walk(int at, const char *directory, int level, Errand errand, int64 *nbytes)
 		is_directory = S_ISDIR(st.st_mode);
 		if (is_directory)
 			failure = walk(dirfd(dir), name, level + 1, errand, nbytes);
-		else
+		else if (nbytes != NULL)
 			*nbytes += st.st_size;
 		if (errand == ERRAND_REMOVE && failure == 0 &&
 			unlinkat(dirfd(dir), name, is_directory ? AT_REMOVEDIR : 0) != 0)
@@ -351,16 +340,13 @@ walk(int at, const char *directory, int level, Errand errand, int64 *nbytes)
 bool
 csv_hidden_runs_below(int at, const char *directory)
 {
-	int64		nbytes = 0;
-
-	return walk(at, directory, 0, ERRAND_FIND_IN_USE, &nbytes) != 0;
+	return walk(at, directory, 0, ERRAND_FIND_IN_USE, NULL) != 0;
 }
 
 int
 csv_hidden_remove(int hidden, const char *name)
 {
-	int64		nbytes = 0;
-	int			error = walk(hidden, name, 0, ERRAND_REMOVE, &nbytes);
+	int			error = walk(hidden, name, 0, ERRAND_REMOVE, NULL);
 
 	if (error != 0 && error != ENOTDIR)
 		return error;
@@ -429,9 +415,8 @@ csv_hidden_unlock(int lock)
 static int
 remove_hidden(int hidden, const char *path)
 {
-	int64		nbytes = 0;
 	char		up[MAXPGPATH];
-	int			error = walk(hidden, ".", 0, ERRAND_REMOVE, &nbytes);
+	int			error = walk(hidden, ".", 0, ERRAND_REMOVE, NULL);
 
 	snprintf(up, sizeof(up), "../%s", strrchr(path, '/') + 1);
 	if (error == 0 && unlinkat(hidden, up, AT_REMOVEDIR) != 0)
@@ -534,89 +519,88 @@ csv_hidden_end(int hidden, const char *path, bool is_commit, bool is_loud)
 
 /* ---- leftovers ---- */
 
-/* false: it is not hidden, not of this server, or its transaction runs */
-static bool
-examine(int at, const char *name, Leftover *leftover)
+/* the state of a leftover, which is open as fd; nbytes: of its files */
+static const char *
+find_state_of(const Owner *owner, int fd, const struct stat *st, int64 *nbytes)
 {
-	Owner		owner;
-	struct stat st;
-
-	*leftover = (Leftover) {.name = name, .shown = shown_name(name)};
-	if (leftover->shown == NULL || !find_owner(leftover->shown, &owner) || is_running(&owner))
-		return false;
-
-	/*
-	 * Its transaction may just have given it its name, its session may just be settling
-	 * it, or it is of a copy of this server.
-	 */
-	leftover->fd = open_hidden(at, name, &st);
-	if (leftover->fd < 0)
-		return false;
-	leftover->state = find_state(&owner, &st);
-	leftover->is_directory = S_ISDIR(st.st_mode);
-	if (!leftover->is_directory)
-		leftover->nbytes = st.st_size;
-	else
+	*nbytes = st->st_size;
+	if (S_ISDIR(st->st_mode))
 	{
-		(void) walk(leftover->fd, ".", 0, ERRAND_NONE, &leftover->nbytes);
-		if (!has_only_files_of_sets(leftover->fd))
-			leftover->state = "unknown";
+		*nbytes = 0;
+		(void) walk(fd, ".", 0, ERRAND_NONE, nbytes);
+		if (!has_only_files_of_sets(fd))
+			return "unknown";
 	}
-	return true;
+	return find_state(owner, st);
 }
 
-/* what fails is reported if is_loud */
+/* the transaction has ended, and its state is known; what fails is reported if is_loud */
 static void
-settle(int at, const char *directory, const Leftover *leftover, bool is_loud)
+settle(int at, const char *path, int fd, bool is_directory, bool is_committed, bool is_loud)
 {
-	char	   *path = psprintf("%s/%s", directory, leftover->name);
-	bool		is_committed = strcmp(leftover->state, "committed") == 0;
+	const char *name = strrchr(path, '/') + 1;
 
-	if (strcmp(leftover->state, "unknown") == 0)
-		return;
-	if (leftover->is_directory)
-		csv_hidden_end(leftover->fd, path, is_committed, is_loud);
+	if (is_directory)
+		csv_hidden_end(fd, path, is_committed, is_loud);
 	else if (is_committed)
 	{
-		errno = csv_hidden_show(at, leftover->name, leftover->shown);
+		errno = csv_hidden_show(at, name, shown_name(name));
 		if (errno != 0 && is_loud)
 			csv_warn_at_end("could not rename file \"%s\": %m", path);
 	}
-	else if (unlinkat(at, leftover->name, 0) != 0 && errno != ENOENT && is_loud)
+	else if (unlinkat(at, name, 0) != 0 && errno != ENOENT && is_loud)
 		csv_warn_at_end("could not remove file \"%s\": %m", path);
 }
 
 /*
- * Find the leftovers in a directory, which is open.  removes: also settles them.  set:
- * NULL, or gets a row for each; then failures are reported.
+ * Find the hidden names of this server in a directory, which is open, whose transactions
+ * have ended.  removes: also settles them.  set: NULL, or gets a row for each; then
+ * failures are reported.
  */
 static void
 find_leftovers(DIR *dir, const char *directory, bool removes, ReturnSetInfo *set)
 {
+	int			at = dirfd(dir);
 	bool		is_changed = false;
 	struct dirent *entry;
-	Leftover	leftover;
 
 	while ((entry = ReadDir(dir, directory)) != NULL)
 	{
+		char	   *shown = shown_name(entry->d_name);
+		char	   *path;
+		const char *state;
+		Owner		owner;
+		struct stat st;
+		int64		nbytes;
+		int			fd;
+
 		CHECK_FOR_INTERRUPTS();
-		if (entry->d_name[0] != '.' || !examine(dirfd(dir), entry->d_name, &leftover))
+		if (shown == NULL || !find_owner(shown, &owner) || is_running(&owner))
 			continue;
-		if (removes)
-			settle(dirfd(dir), directory, &leftover, set != NULL);
-		close(leftover.fd);
+
+		/*
+		 * Its transaction may just have given it its name, its session may just be settling
+		 * it, or it is of a copy of this server.
+		 */
+		fd = open_hidden(at, entry->d_name, &st);
+		if (fd < 0)
+			continue;
+		path = psprintf("%s/%s", directory, entry->d_name);
+		state = find_state_of(&owner, fd, &st, &nbytes);
+		if (removes && strcmp(state, "unknown") != 0)
+			settle(at, path, fd, S_ISDIR(st.st_mode), strcmp(state, "committed") == 0,
+				   set != NULL);
+		close(fd);
 		if (set != NULL)
 			tuplestore_putvalues(set->setResult, set->setDesc,
 								 (Datum[CSV_LEFTOVER_COLUMNS]) {
-									 CStringGetTextDatum(csv_shown_filename(psprintf("%s/%s", directory,
-																					 leftover.name))),
-									 Int64GetDatum(leftover.nbytes),
-									 CStringGetTextDatum(leftover.state)
+									 CStringGetTextDatum(csv_shown_filename(path)),
+									 Int64GetDatum(nbytes), CStringGetTextDatum(state)
 								 }, (bool[CSV_LEFTOVER_COLUMNS]) {false});
 		is_changed |= removes;
 	}
 	if (is_changed)
-		(void) pg_fsync(dirfd(dir));
+		(void) pg_fsync(at);
 	FreeDir(dir);
 }
 

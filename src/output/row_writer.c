@@ -30,6 +30,7 @@
 #include "scan/report.h"
 #include "scan/value.h"
 #include "table/decompress.h"
+#include "table/encoding.h"
 #include "table/memory.h"
 
 /* microseconds from 1970 to 2000 */
@@ -43,7 +44,6 @@ typedef struct WrittenColumn
 	CsvFormatted formatted;
 	CsvValueInput input;		/* which reads it; for a domain, its base type */
 	int32		typmod;
-	bool		is_direct;		/* its text needs no look */
 	bool		is_grouped;		/* by the thousands separator */
 	struct WrittenColumn *next; /* of the same field */
 
@@ -75,14 +75,6 @@ struct CsvRowWriter
 
 /* ---- set-up ---- */
 
-/* text in the encoding of the reader's bytes becomes text in the file's encoding */
-static const char *
-to_file(const CsvTable *table, const char *text)
-{
-	return table->encoding == table->file_encoding ? text :
-		pg_server_to_any(text, (int) strlen(text), table->file_encoding);
-}
-
 static void
 begin_format(CsvRowWriter *writer)
 {
@@ -103,7 +95,10 @@ begin_format(CsvRowWriter *writer)
 	format->is_alone = writer->form->nfields == 1;
 	csv_output_format_finish(format);
 	csv_dialect_delimiter(dialect, delimiter);
-	writer->delimiter = pstrdup(to_file(table, delimiter));
+	/* the dialect's is of the bytes that the reader gets */
+	writer->delimiter = pstrdup(table->encoding == table->file_encoding ? delimiter :
+								pg_server_to_any(delimiter, (int) strlen(delimiter),
+												 table->file_encoding));
 	writer->ndelimiter = strlen(writer->delimiter);
 }
 
@@ -155,8 +150,6 @@ make_column(const CsvRowWriter *writer, const CsvTableColumn *column)
 	}
 	made->is_grouped = made->input.has_thousands &&
 		!(writer->format.is_bare && strchr(table->delimiter, *table->thousands_separator));
-	made->is_direct = !made->input.comma_decimal && !made->is_grouped &&
-		column->pattern == NULL && made->formatted.way != CSV_FORMAT_BY_FUNCTION;
 	return made;
 }
 
@@ -200,22 +193,15 @@ csv_row_writer_create(const CsvTable *table, const CsvFileForm *form)
 
 /* column NULL: it is the whole record */
 static void __attribute__((noreturn))
-refuse(const CsvRowWriter *writer, const CsvTableColumn *column, int sqlstate,
-	   const char *text)
+refuse(const CsvRowWriter *writer, const CsvTableColumn *column, const char *text)
 {
 	ereport(ERROR,
-			(errcode(sqlstate),
+			(errcode(writer->sqlstate),
 			 column == NULL ?
 			 errmsg("cannot write a row of foreign table \"%s\"", writer->table->name) :
 			 errmsg("cannot write column \"%s\" of foreign table \"%s\"", column->name,
 					writer->table->name),
 			 errdetail_internal("%s", text)));
-}
-
-static void __attribute__((noreturn))
-refuse_value(const CsvRowWriter *writer, const CsvTableColumn *column, const char *text)
-{
-	refuse(writer, column, ERRCODE_DATA_EXCEPTION, text);
 }
 
 /* ---- texts of values ---- */
@@ -231,7 +217,7 @@ add_epoch(const CsvRowWriter *writer, const WrittenColumn *column, Timestamp tim
 	uint64		positive;
 
 	if (pg_add_s64_overflow(timestamp, CSV_EPOCH_MICROSECONDS, &since))
-		refuse_value(writer, column->column, "The time is out of range.");
+		refuse(writer, column->column, "The time is out of range.");
 	positive = since < 0 ? 0 - (uint64) since : (uint64) since;
 	appendStringInfo(output, "%s" UINT64_FORMAT, since < 0 ? "-" : "",
 					 positive / (uint64) unit);
@@ -253,7 +239,7 @@ add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum va
 
 	if (type == DATEOID ? DATE_NOT_FINITE(DatumGetDateADT(value)) :
 		TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)))
-		refuse_value(writer, column->column, "Infinity has no form by the pattern.");
+		refuse(writer, column->column, "Infinity has no form by the pattern.");
 	if (type == DATEOID)
 		timestamp = DirectFunctionCall1(date_timestamp, value);
 	if (pattern->epoch != 0)
@@ -278,7 +264,7 @@ add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum va
 	again = csv_date_by_pattern(pattern, type, column->column->typmod, shown);
 	if (type == DATEOID ? DatumGetDateADT(again) != DatumGetDateADT(value) :
 		DatumGetTimestamp(again) != DatumGetTimestamp(value))
-		refuse_value(writer, column->column,
+		refuse(writer, column->column,
 					 psprintf("By the pattern \"%s\" it would be read from \"%s\" as another time.",
 							  pattern->text, shown));
 }
@@ -324,7 +310,7 @@ read_again(const CsvRowWriter *writer, WrittenColumn *column, char *text)
 	char	   *again = OutputFunctionCall(&column->formatted.function, value);
 
 	if (strcmp(text, again) != 0)
-		refuse_value(writer, column->column, other_text(again, text));
+		refuse(writer, column->column, other_text(again, text));
 }
 
 /* append the text of a value that is not NULL */
@@ -350,12 +336,8 @@ add_text(const CsvRowWriter *writer, WrittenColumn *column, Datum value, StringI
 static bool
 begins_badly(const char *bytes, size_t n)
 {
-	static const char *const marks[] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"};
-
-	for (size_t i = 0; i < lengthof(marks); i++)
-		if (n >= strlen(marks[i]) && memcmp(bytes, marks[i], strlen(marks[i])) == 0)
-			return true;
-	return csv_begins_compressed((const uint8_t *) bytes, n);
+	return csv_marked_utf16((const uint8_t *) bytes, n) != CSV_UTF16_NO ||
+		csv_begins_compressed((const uint8_t *) bytes, n);
 }
 
 /* the line is not a record with these fields: why */
@@ -506,14 +488,6 @@ check_record(CsvRowWriter *writer, const char *record, size_t n, bool is_header)
 
 /* ---- records ---- */
 
-static void
-add_break(const CsvRowWriter *writer, StringInfo output)
-{
-	const char *line_break = csv_line_break(writer->form->boundary);
-
-	appendStringInfoString(output, line_break);
-}
-
 /* append the field of the text at the end of the writer's texts */
 static void
 add_field(CsvRowWriter *writer, WrittenColumn *column, size_t start, StringInfo output)
@@ -554,10 +528,7 @@ add_column(CsvRowWriter *writer, WrittenColumn *column, const TupleTableSlot *sl
 			csv_output_null(output, &writer->format);
 	}
 	else if (is_invalid_time(column, slot->tts_values[att]))
-		refuse_value(writer, column->column, "The time is out of range.");
-	else if (column->is_direct && !writer->is_checked && !writer->quotes)
-		csv_format_value(&column->formatted, slot->tts_values[att], output,
-						 &writer->format);
+		refuse(writer, column->column, "The time is out of range.");
 	else
 	{
 		add_text(writer, column, slot->tts_values[att], &writer->texts);
@@ -579,7 +550,7 @@ check_without_field(const CsvRowWriter *writer, const TupleTableSlot *slot)
 
 		if (writer->form->fields[i] >= 0 || column->dropped || slot->tts_isnull[i])
 			continue;
-		refuse_value(writer, column,
+		refuse(writer, column,
 			   column->virtual_kind != CSV_VIRTUAL_NONE ?
 			   "A virtual column is not written, and must be NULL." :
 			   "The file has no such field, and the value would be read as NULL.");
@@ -635,7 +606,7 @@ add_record(CsvRowWriter *writer, const TupleTableSlot *slot, StringInfo output)
 			add_name(writer, writer->fields[i], output);
 	}
 	is_long = output->len - start > writer->table->reader.max_record_bytes;
-	add_break(writer, output);
+	appendStringInfoString(output, csv_line_break(writer->form->boundary));
 	if (slot == NULL || writer->is_checked || writer->quotes || is_long ||
 		(writer->may_begin_file &&
 		 begins_badly(output->data + start, output->len - start)))
@@ -661,7 +632,7 @@ write_record(CsvRowWriter *writer, const TupleTableSlot *slot, StringInfo output
 		reason = add_record(writer, slot, output);
 	}
 	if (reason != NULL)
-		refuse(writer, writer->refused, writer->sqlstate, reason);
+		refuse(writer, writer->refused, reason);
 }
 
 void
@@ -671,6 +642,7 @@ csv_row_writer_add(CsvRowWriter *writer, TupleTableSlot *slot, StringInfo output
 	int			level = begin_settings(writer->table);
 
 	MemoryContextReset(writer->row_context);
+	writer->sqlstate = ERRCODE_DATA_EXCEPTION;
 	slot_getallattrs(slot);
 	check_without_field(writer, slot);
 	write_record(writer, slot, output);
@@ -685,7 +657,7 @@ csv_row_writer_header(CsvRowWriter *writer, StringInfo output)
 	uint32_t	nrows = writer->table->reader.header_rows;
 
 	for (uint32_t i = 1; i < nrows; i++)
-		add_break(writer, output);
+		appendStringInfoString(output, csv_line_break(writer->form->boundary));
 	if (nrows > 0)
 		write_record(writer, NULL, output);
 }
