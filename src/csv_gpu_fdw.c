@@ -33,6 +33,7 @@ _PG_init(void)
 	csv_decorrelate_init();
 	csv_partial_groups_init();
 	csv_record_scan_init();
+	csv_writes_init();
 	MarkGUCPrefixReserved("csv_gpu_fdw");
 }
 

@@ -49,6 +49,7 @@
 
 #include "compat.h"
 #include "load/heap_pages.h"
+#include "table/memory.h"
 
 /* the most pages that one WAL record can hold */
 #define CSV_PENDING_PAGES	XLR_MAX_BLOCK_ID
@@ -640,7 +641,7 @@ make_crew(CsvHeapPages *pages, const CsvRowTemplate *template, int nthreads)
 	MemoryContext outer = MemoryContextSwitchTo(pages->context);
 	CsvPageCrew *crew = palloc0(sizeof(CsvPageCrew));
 
-	crew->crew = csv_load_crew_create(nthreads);
+	crew->crew = csv_crew_create(nthreads);
 	crew->tuples = csv_tuples_create(pages->form, RelationGetDescr(pages->relation),
 									 template, crew->crew);
 	for (int i = 0; i < 2; i++)

@@ -18,8 +18,8 @@
 
 #include "compat.h"
 #include "load/oddity.h"
-#include "load/tuple.h"
 #include "reader/dialect.h"
+#include "table/memory.h"
 
 /* the header must end within this many bytes */
 #define CSV_TOP_BYTES		(1024 * 1024)
@@ -231,7 +231,7 @@ look_at_part(void *arg, uint32_t part)
 static const char *
 find_oddity_in_lines(int fd, off_t nbytes, bool is_text, int nthreads)
 {
-	CsvCrew    *crew = csv_load_crew_create(nthreads);
+	CsvCrew    *crew = csv_crew_create(nthreads);
 	FileLook	look = {.fd = fd,.end = nbytes,.lines.is_text = is_text};
 
 	while (look.offset < look.end && !look.failed)

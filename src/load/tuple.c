@@ -230,31 +230,6 @@ csv_form_tuple(const CsvTupleForm *form, const Datum *values, const bool *isnull
 
 /* ---- many ---- */
 
-typedef struct CsvLoadCrew
-{
-	CsvCrew		crew;
-	MemoryContextCallback callback;
-} CsvLoadCrew;
-
-/* the reset callback */
-static void
-close_crew(void *crew)
-{
-	csv_crew_close(crew);
-}
-
-CsvCrew *
-csv_load_crew_create(int nthreads)
-{
-	CsvLoadCrew *load = palloc0(sizeof(CsvLoadCrew));
-
-	csv_crew_init(&load->crew, (uint32_t) nthreads);
-	load->callback.func = close_crew;
-	load->callback.arg = &load->crew;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &load->callback);
-	return &load->crew;
-}
-
 CsvTuples *
 csv_tuples_create(const CsvTupleForm *form, TupleDesc tupdesc,
 				  const CsvRowTemplate *template, CsvCrew *crew)

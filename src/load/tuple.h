@@ -36,9 +36,6 @@ extern Size csv_form_tuple(const CsvTupleForm *form, const Datum *values,
 
 /* ---- many ---- */
 
-/* nthreads threads including this one; they end with the current memory context */
-extern CsvCrew *csv_load_crew_create(int nthreads);
-
 typedef struct CsvTuples CsvTuples;
 
 /* a place in the tuples; their bytes live until more are made */

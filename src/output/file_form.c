@@ -15,6 +15,7 @@
 #include "batches/layout.h"
 #include "output/fields.h"
 #include "output/file_form.h"
+#include "output/sink.h"
 #include "reader/place.h"
 #include "table/interrupts.h"
 #include "table/memory.h"
@@ -189,10 +190,7 @@ csv_file_form_read(const CsvTable *table)
 
 	if (stat(table->filename, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size == 0))
 		return csv_file_form_new(table);
-	if (!S_ISREG(st.st_mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a regular file", table->filename)));
+	csv_check_regular(table->filename, st.st_mode);
 	form.fields = palloc(sizeof(int32) * Max(table->natts, 1));
 	memset(form.fields, -1, sizeof(int32) * (size_t) table->natts);
 	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw form",

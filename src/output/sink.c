@@ -14,9 +14,9 @@
 #include "utils/wait_event.h"
 
 #include "output/sink.h"
-#include "reader/crew.h"
 #include "table/library.h"
 #include "table/listing.h"
+#include "table/memory.h"
 #include "table/text.h"
 
 /* directories need not be readable, where there is this flag */
@@ -45,8 +45,7 @@ struct CsvCompressor
 	CompressFn	compress;
 	int			nframes;		/* that are made at a time, each by a thread */
 	Frame		frames[CSV_MAX_THREADS + 1];
-	CsvCrew		crew;
-	MemoryContextCallback callback;
+	CsvCrew    *crew;
 
 	/* while the threads work */
 	const char *bytes;
@@ -130,12 +129,6 @@ static const CompressFn compress_functions[CSV_NUM_COMPRESSIONS] = {
 #endif
 };
 
-static void
-end_threads(void *crew)
-{
-	csv_crew_close(crew);
-}
-
 CsvCompressor *
 csv_compressor_create(CsvCompression compression, const char *name, int nthreads)
 {
@@ -147,10 +140,7 @@ csv_compressor_create(CsvCompression compression, const char *name, int nthreads
 	compressor = palloc0(sizeof(CsvCompressor));
 	compressor->compress = compress_functions[compression];
 	compressor->nframes = nthreads;
-	csv_crew_init(&compressor->crew, (uint32_t) nthreads);
-	compressor->callback.func = end_threads;
-	compressor->callback.arg = &compressor->crew;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &compressor->callback);
+	compressor->crew = csv_crew_create(nthreads);
 	return compressor;
 }
 
@@ -182,7 +172,7 @@ make_frames(CsvCompressor *compressor, const char *bytes, size_t n,
 	compressor->nbytes = nbytes;
 	compressor->room_bytes = frame_bound(Min(nbytes, CSV_FRAME_BYTES));
 	compressor->to = csv_output_room(output, nframes * compressor->room_bytes);
-	csv_crew_run(&compressor->crew, nframes, make_frame, compressor);
+	csv_crew_run(compressor->crew, nframes, make_frame, compressor);
 	for (uint32_t i = 0; i < nframes; i++)
 	{
 		const Frame *frame = &compressor->frames[i];
@@ -226,6 +216,24 @@ csv_make_directory(int at, const char *path)
 	return result;
 }
 
+void
+csv_check_regular(const char *path, mode_t mode)
+{
+	if (!S_ISREG(mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a regular file", csv_shown_filename(path))));
+}
+
+void
+csv_check_place(const char *path, const struct stat *st, const CsvPlace *place)
+{
+	if (st->st_dev != place->dev || st->st_ino != place->ino)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("directory \"%s\" is no longer the same", csv_shown_filename(path))));
+}
+
 /* open a file in the directory whose descriptor the sink has, and take its place */
 static bool
 open_in_place(CsvSink *sink, int flags)
@@ -253,13 +261,11 @@ csv_sink_open(CsvSink *sink, const char *name, const CsvPlace *place, int flags)
 	sink->name = name;
 	sink->fd = OpenTransientFile(directory, O_PATH | O_DIRECTORY |
 								 (place != NULL ? O_NOFOLLOW : 0));
-	if (sink->fd >= 0 && place != NULL &&
-		(fstat(sink->fd, &st) != 0 || st.st_dev != place->dev || st.st_ino != place->ino))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("directory \"%s\" is no longer the same", csv_shown_filename(directory))));
-	if (sink->fd < 0 ||
-		!open_in_place(sink, place != NULL ? flags | O_NOFOLLOW | O_NONBLOCK : flags))
+	if (sink->fd < 0 || fstat(sink->fd, &st) != 0)
+		csv_fail_on_file("could not open file \"%s\" for writing: %m", name, "write");
+	if (place != NULL)
+		csv_check_place(directory, &st, place);
+	if (!open_in_place(sink, place != NULL ? flags | O_NOFOLLOW | O_NONBLOCK : flags))
 		csv_fail_on_file("could not open file \"%s\" for writing: %m", name, "write");
 	if (fstat(sink->fd, &st) != 0)
 		csv_fail_on_file("could not stat file \"%s\": %m", name, "write");

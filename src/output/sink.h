@@ -9,7 +9,7 @@
 #ifndef CSV_SINK_H
 #define CSV_SINK_H
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include "output/fields.h"
 #include "table/decompress.h"
@@ -38,6 +38,9 @@ extern void csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
 /* mkdirat(), with the mode that goes with COPY's files */
 extern int	csv_make_directory(int at, const char *path);
 
+/* ERROR if the file of a path is not a regular file */
+extern void csv_check_regular(const char *path, mode_t mode);
+
 /* an open file; closed at the end of the (sub)transaction, too */
 typedef struct CsvSink
 {
@@ -52,6 +55,9 @@ typedef struct CsvPlace
 	dev_t		dev;
 	ino_t		ino;
 } CsvPlace;
+
+/* ERROR if a directory has other numbers */
+extern void csv_check_place(const char *path, const struct stat *st, const CsvPlace *place);
 
 /*
  * Opens a file with O_WRONLY and these flags, such as O_CREAT | O_EXCL.  Files that it

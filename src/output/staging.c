@@ -32,7 +32,7 @@
 /* allocated in TopTransactionContext */
 struct CsvStaging
 {
-	SubTransactionId subid;
+	int			nest_level;
 	char	   *directory;		/* where the files appear */
 	char	   *hidden;
 	char	   *base;			/* the file's name without suffixes; NULL: by keys */
@@ -141,10 +141,8 @@ look_at(CsvStaging *staging, const char *root, const char *name, List **names)
 				 errmsg("\"%s\" is not a directory COLUMN=VALUE", shown),
 				 errdetail("A directory can be overwritten only if it has nothing but directories COLUMN=VALUE."),
 				 errhint("Name a new directory, or move \"%s\" away.", shown)));
-	if (!is_directory && !S_ISREG(st.st_mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a regular file", shown)));
+	if (!is_directory)
+		csv_check_regular(path, st.st_mode);
 	if (name != NULL && access(path, is_directory ? W_OK | X_OK : W_OK) != 0)
 		fail(is_directory ? "write to directory" : "write to file", path);
 
@@ -198,28 +196,12 @@ find_replaced(CsvStaging *staging, const char *directory)
 bool
 csv_staging_replaces(const CsvStaging *staging, const char *filename)
 {
-	char	   *directory = realpath(staging->directory, NULL);
-	char	   *file = realpath(filename, NULL);
-	bool		replaces = false;
+	char	   *directory = csv_real_path(staging->directory);
+	char	   *file = csv_real_path(filename);
+	size_t		length = strlen(directory);
 
-	/* a file that is not there may come */
-	if (file == NULL && (file = realpath(csv_directory_of(filename), NULL)) != NULL)
-	{
-		char	   *parent = file;
-
-		file = strdup(psprintf("%s/%s", parent, last_dir_separator(filename) + 1));
-		free(parent);
-	}
-	if (directory != NULL && file != NULL)
-	{
-		size_t		length = strlen(directory);
-
-		if (strncmp(file, directory, length) == 0 && file[length] == '/')
-			replaces = staging->base == NULL || is_of_set(staging, file + length + 1);
-	}
-	free(directory);
-	free(file);
-	return replaces;
+	return strncmp(file, directory, length) == 0 && file[length] == '/' &&
+		(staging->base == NULL || is_of_set(staging, file + length + 1));
 }
 
 void
@@ -305,16 +287,13 @@ replace_earlier(CsvStaging *staging)
 static void
 check_place(const CsvStaging *staging)
 {
-	struct stat held;
+	CsvPlace	held;
 	struct stat st;
 
-	if (fstat(staging->fd, &held) != 0 || lstat(staging->hidden, &st) != 0)
+	(void) csv_staging_directory(staging, &held);
+	if (lstat(staging->hidden, &st) != 0)
 		fail("stat file", staging->hidden);
-	if (st.st_dev != held.st_dev || st.st_ino != held.st_ino)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("directory \"%s\" is no longer the same",
-						csv_shown_filename(staging->hidden))));
+	csv_check_place(staging->hidden, &st, &held);
 	if (fstatat(staging->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		fail("stat file", psprintf("%s/" CSV_HIDDEN_NEW, staging->hidden));
 }
@@ -348,60 +327,43 @@ set_aside(CsvStaging *staging)
 	sync_name(staging->directory, true);
 }
 
-static void
-end_transaction(XactEvent event, void *arg)
+void
+csv_staging_prepare(void)
+{
+	if (stagings != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot PREPARE a transaction that has called %s",
+						"csv_gpu_unload()")));
+}
+
+void
+csv_staging_commit(void)
 {
 	ListCell   *cell;
 
-	if (stagings == NIL)
-		return;
-	switch (event)
-	{
-		case XACT_EVENT_PRE_COMMIT:
-			/* files that are replaced are removed right after the commit */
-			ForceSyncCommit();
-			foreach(cell, stagings)
-				set_aside(lfirst(cell));
-			break;
-		case XACT_EVENT_PRE_PREPARE:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot PREPARE a transaction that has called %s",
-							"csv_gpu_unload()")));
-			break;
-		case XACT_EVENT_COMMIT:
-			foreach(cell, stagings)
-				end_staging(lfirst(cell), true);
-			stagings = NIL;
-			break;
-		case XACT_EVENT_ABORT:
-			/* what came last goes back first */
-			for (int i = list_length(stagings) - 1; i >= 0; i--)
-				end_staging(list_nth(stagings, i), false);
-			stagings = NIL;
-			break;
-		default:
-			break;
-	}
+	/* files that are replaced are removed right after the commit */
+	if (stagings != NIL)
+		ForceSyncCommit();
+	foreach(cell, stagings)
+		set_aside(lfirst(cell));
 }
 
-static void
-end_subtransaction(SubXactEvent event, SubTransactionId subid,
-				   SubTransactionId parent, void *arg)
+void
+csv_staging_leave(int nest_level, bool is_commit)
 {
+	/* what came last goes back first */
 	for (int i = list_length(stagings) - 1; i >= 0; i--)
 	{
 		CsvStaging *staging = list_nth(stagings, i);
 
-		if (staging->subid != subid)
+		if (staging->nest_level < nest_level)
+			return;
+		staging->nest_level--;
+		if (is_commit && nest_level > 1)
 			continue;
-		if (event == SUBXACT_EVENT_COMMIT_SUB)
-			staging->subid = parent;
-		else if (event == SUBXACT_EVENT_ABORT_SUB)
-		{
-			end_staging(staging, false);
-			stagings = list_delete_nth_cell(stagings, i);
-		}
+		end_staging(staging, is_commit);
+		stagings = list_delete_nth_cell(stagings, i);
 	}
 }
 
@@ -412,16 +374,13 @@ static void
 split_name(CsvStaging *staging, const char *path)
 {
 	const char *name = last_dir_separator(path) + 1;
-	size_t		length = csv_name_without_compression(name, true);
+	char	   *dot;
 
-	for (size_t i = length; i-- > 1;)
-		if (name[i] == '.')
-		{
-			length = i;
-			break;
-		}
-	staging->base = pnstrdup(name, length);
-	staging->suffix = pstrdup(name + length);
+	staging->base = pnstrdup(name, csv_name_without_compression(name, true));
+	dot = strrchr(staging->base, '.');
+	if (dot != NULL && dot > staging->base)
+		*dot = '\0';
+	staging->suffix = pstrdup(name + strlen(staging->base));
 }
 
 /* ERROR if the name looks like a hidden one */
@@ -509,19 +468,12 @@ make_hidden(CsvStaging *staging)
 CsvStaging *
 csv_staging_begin(const char *path, bool by_key, bool overwrite)
 {
-	static bool is_registered = false;
 	static Oid	nstagings = 0;
 	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
 	CsvStaging *staging = palloc0(sizeof(CsvStaging));
 	char	   *tag;
 
-	if (!is_registered)
-	{
-		RegisterXactCallback(end_transaction, NULL);
-		RegisterSubXactCallback(end_subtransaction, NULL);
-		is_registered = true;
-	}
-	staging->subid = GetCurrentSubTransactionId();
+	staging->nest_level = GetCurrentTransactionNestLevel();
 	staging->overwrite = overwrite;
 	staging->fd = -1;
 	staging->modes[false] = staging->modes[true] = 07777;
@@ -578,26 +530,19 @@ set_mode(const CsvStaging *staging, const char *name)
 		fail("set permissions of file", psprintf("%s/%s", staging->hidden, path));
 }
 
-/* in new/, without an ERROR if they exist */
+/* in new/, with those above it; without an ERROR if it exists */
 static void
-make_key_directories(const CsvStaging *staging, const char *key_directory)
+make_key_directory(const CsvStaging *staging, const char *name)
 {
-	char	   *path = psprintf(CSV_HIDDEN_NEW "/%s", key_directory);
-	char	   *slash = path + strlen(CSV_HIDDEN_NEW);
+	const char *path = psprintf(CSV_HIDDEN_NEW "/%s", name);
+	const char *slash = strrchr(name, '/');
 
-	/* the directories above first, then the whole path */
-	do
-	{
-		slash = strchr(slash + 1, '/');
-		if (slash != NULL)
-			*slash = '\0';
-		if (csv_make_directory(staging->fd, path) == 0)
-			set_mode(staging, path + strlen(CSV_HIDDEN_NEW "/"));
-		else if (errno != EEXIST)
-			fail("create directory", psprintf("%s/%s", staging->hidden, path));
-		if (slash != NULL)
-			*slash = '/';
-	} while (slash != NULL);
+	if (slash != NULL)
+		make_key_directory(staging, pnstrdup(name, slash - name));
+	if (csv_make_directory(staging->fd, path) == 0)
+		set_mode(staging, name);
+	else if (errno != EEXIST)
+		fail("create directory", psprintf("%s/%s", staging->hidden, path));
 }
 
 char *
@@ -617,7 +562,7 @@ csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory
 	else
 	{
 		name = psprintf("%s/%s", key_directory, make_name("data", number, suffix));
-		make_key_directories(staging, key_directory);
+		make_key_directory(staging, key_directory);
 	}
 	path = psprintf(CSV_HIDDEN_NEW "/%s", name);
 	if (renameat(staging->fd, file, staging->fd, path) != 0)

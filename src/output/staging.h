@@ -45,4 +45,13 @@ extern char *csv_staging_add(CsvStaging *staging, const char *file,
 /* all files are complete: they get their names when the transaction commits */
 extern void csv_staging_end(CsvStaging *staging);
 
+/*
+ * For the end of a transaction (writes.c): before PREPARE, which is an ERROR if there are
+ * files; before the commit; and after a commit or abort of this nest level and those below
+ * it, where nothing raises an ERROR.
+ */
+extern void csv_staging_prepare(void);
+extern void csv_staging_commit(void);
+extern void csv_staging_leave(int nest_level, bool is_commit);
+
 #endif							/* CSV_STAGING_H */

@@ -6,7 +6,7 @@
  * A table is written to from its first row on: INSERT, COPY and rows that come by a
  * partitioned table need nothing at their beginning and end.
  *
- * Records wait in memory and, if there are many, in a temporary file.  When the transaction
+ * Records wait in a temporary file, whose first block stays in memory.  When the transaction
  * commits, they come into the table's files:
  *
  *	- A pattern: a new file gets them before the commit, under a hidden name (hidden.h),
@@ -23,7 +23,6 @@
 #include "postgres.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,7 +55,7 @@
 #include "table/release.h"
 #include "table/text.h"
 
-/* bytes that are written at a time, unless they are compressed; so many wait in memory */
+/* bytes that are written at a time, unless they are compressed */
 #define CSV_WRITTEN_BYTES	(64 * 1024)
 
 /* bytes that are moved at a time */
@@ -101,21 +100,18 @@ typedef struct Write
 	List	   *parts;
 	bool		takes_over;		/* TRUNCATE deletes files of copies of this server, too */
 
-	/* records that wait, each behind its length */
-	BufFile    *file;			/* the first nflushed bytes; NULL: none */
-	uint64		nflushed;
-	StringInfoData rest;
+	BufFile    *file;			/* records that wait, each behind its length; NULL: none */
+	StringInfoData record;		/* the last one */
 
 	/* while the transaction commits */
 	uint64		lock;			/* of a plain file */
 	char	   *path;			/* a pattern: the new file; NULL: not made */
 	int			hidden_lock;	/* ... which csv_hidden_lock() has locked */
 	List	   *doomed;			/* ... and files to delete */
-	bool		is_open;		/* a plain file */
-	CsvSink		sink;
+	CsvSink		sink;			/* a plain file */
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
-	char		real_name[PATH_MAX];	/* ... without symbolic links */
+	char	   *real_name;		/* ... without symbolic links; NULL: not opened */
 } Write;
 
 /* of a statement and a table: ri_FdwState */
@@ -182,44 +178,38 @@ find_part(Write *write, Form *form)
 	return part;
 }
 
-/* move the rest of the bytes that wait to the temporary file */
 static void
-flush_rest(Write *write)
+seek(const Write *write, uint64 offset)
 {
-	ResourceOwner owner = CurrentResourceOwner;
-	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-
-	/* a subtransaction's end must not close it */
-	CurrentResourceOwner = TopTransactionResourceOwner;
-	if (write->file == NULL)
-		write->file = BufFileCreateTemp(false);
-	if (BufFileSeek(write->file, 0, (off_t) write->nflushed, SEEK_SET) != 0)
+	if (BufFileSeek(write->file, 0, (off_t) offset, SEEK_SET) != 0)
 		elog(ERROR, "could not seek in a temporary file");
-	BufFileWrite(write->file, write->rest.data, (size_t) write->rest.len);
-	write->nflushed += (uint64) write->rest.len;
-	resetStringInfo(&write->rest);
-	MemoryContextSwitchTo(outer);
-	CurrentResourceOwner = owner;
 }
 
 static void
 add_row(Write *write, TupleTableSlot *slot)
 {
-	uint64		end = find_part(write, write->form)->end;
-	StringInfo	rest = &write->rest;
-	int			start;
-	int			n = 0;
+	StringInfo	record = &write->record;
+	WrittenPart *part;
 
-	/* without what ROLLBACK TO and ERRORs have left behind */
-	write->nflushed = Min(write->nflushed, end);
-	start = rest->len = (int) (end - write->nflushed);
-	appendBinaryStringInfo(rest, (const char *) &n, sizeof(n));
-	csv_row_writer_add(write->form->writer, slot, rest);
-	n = rest->len - start - (int) sizeof(n);
-	memcpy(rest->data + start, &n, sizeof(n));
-	last_part(write)->end = write->nflushed + (uint64) rest->len;
-	if (rest->len >= CSV_WRITTEN_BYTES)
-		flush_rest(write);
+	resetStringInfo(record);
+	csv_row_writer_add(write->form->writer, slot, record);
+	part = find_part(write, write->form);
+	if (write->file == NULL)
+	{
+		ResourceOwner owner = CurrentResourceOwner;
+		MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
+
+		/* a subtransaction's end must not close it */
+		CurrentResourceOwner = TopTransactionResourceOwner;
+		write->file = BufFileCreateTemp(false);
+		CurrentResourceOwner = owner;
+		MemoryContextSwitchTo(outer);
+	}
+	/* over what ROLLBACK TO and ERRORs have left behind */
+	seek(write, part->end);
+	BufFileWrite(write->file, &record->len, sizeof(record->len));
+	BufFileWrite(write->file, record->data, (size_t) record->len);
+	part->end += sizeof(record->len) + (size_t) record->len;
 }
 
 static void
@@ -312,16 +302,10 @@ is_form_of(const Form *form, const CsvTable *table)
 		form->table->file_encoding == table->file_encoding;
 }
 
-static List *list_doomed(const Write *write);
-static void end_transaction(XactEvent event, void *arg);
-static void end_subtransaction(SubXactEvent event, SubTransactionId subid,
-							   SubTransactionId outer_subid, void *arg);
-
 /* the write to the table's file; at the first call, it is made */
 static Write *
 find_write(const CsvTable *table)
 {
-	static bool is_registered = false;
 	Write	   *write;
 	MemoryContext outer;
 	ListCell   *cell;
@@ -332,21 +316,51 @@ find_write(const CsvTable *table)
 		if (write->relid == table->relid && strcmp(write->filename, table->filename) == 0)
 			return write;
 	}
-	if (!is_registered)
-	{
-		RegisterXactCallback(end_transaction, NULL);
-		RegisterSubXactCallback(end_subtransaction, NULL);
-		is_registered = true;
-	}
 	outer = MemoryContextSwitchTo(TopTransactionContext);
 	write = palloc0(sizeof(Write));
 	write->relid = table->relid;
 	write->filename = pstrdup(table->filename);
 	write->is_pattern = strchr(table->filename, '*') != NULL;
-	initStringInfo(&write->rest);
+	initStringInfo(&write->record);
 	writes = lappend(writes, write);
 	MemoryContextSwitchTo(outer);
 	return write;
+}
+
+/*
+ * The files of a pattern that this server has written.  ERROR for files that a copy of
+ * this server may have written, unless the user has taken them over.
+ */
+static List *
+list_doomed(const Write *write)
+{
+	List	   *doomed = NIL;
+	size_t		nprefix = (size_t) (strchr(write->filename, '*') - write->filename);
+	const char *suffix = write->filename + nprefix + 1;
+	/* ROLLBACK TO may have left no form */
+	const CsvTable table = {.filename = write->filename, .prefers_pattern = true};
+	char	  **files;
+	int			nfiles;
+
+	if (!csv_expand_pattern(&table, false, &files, &nfiles))
+		return NIL;
+	for (int i = 0; i < nfiles; i++)
+	{
+		bool		is_own;
+		size_t		ntag = csv_hidden_tag_at(files[i], nprefix, &is_own);
+
+		if (ntag == 0 || strcmp(files[i] + nprefix + ntag, suffix) != 0)
+			continue;
+		if (!is_own && !write->takes_over)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("another server may have written file \"%s\"",
+							csv_shown_filename(files[i])),
+					 errdetail("Its name has this server's system identifier, but no transaction of this timeline and data directory is known to have written it."),
+					 errhint("If no other server uses the table's files, call csv_gpu_take_over() in the transaction of TRUNCATE.")));
+		doomed = lappend(doomed, files[i]);
+	}
+	return doomed;
 }
 
 /* ERROR if a row is being written */
@@ -563,76 +577,65 @@ typedef struct Outlet
 	CsvUtf16	utf16;
 	CsvCompressor *compressor;
 	StringInfoData gathered;	/* whole records: others may append to the file, too */
-	StringInfoData output;
+	StringInfoData converted;
+	StringInfoData packed;
 } Outlet;
 
 static void
 put_gathered(Outlet *outlet)
 {
-	if (outlet->gathered.len == 0)
+	StringInfo	bytes = &outlet->gathered;
+
+	if (bytes->len == 0)
 		return;
-	resetStringInfo(&outlet->output);
-	csv_compress(outlet->compressor, outlet->gathered.data, (size_t) outlet->gathered.len,
-				 &outlet->output);
-	csv_sink_write(outlet->sink, outlet->output.data, (size_t) outlet->output.len);
+	if (outlet->utf16 != CSV_UTF16_NO)
+	{
+		resetStringInfo(&outlet->converted);
+		csv_utf8_to_utf16(bytes->data, (size_t) bytes->len, outlet->utf16, &outlet->converted);
+		bytes = &outlet->converted;
+	}
+	resetStringInfo(&outlet->packed);
+	csv_compress(outlet->compressor, bytes->data, (size_t) bytes->len, &outlet->packed);
+	csv_sink_write(outlet->sink, outlet->packed.data, (size_t) outlet->packed.len);
 	resetStringInfo(&outlet->gathered);
 }
 
+/* the next bytes that wait */
 static void
-put(Outlet *outlet, const char *bytes, int n)
+read_waiting(const Write *write, void *to, int n)
 {
-	if (outlet->utf16 != CSV_UTF16_NO)
-		csv_utf8_to_utf16(bytes, (size_t) n, outlet->utf16, &outlet->gathered);
-	else
-		appendBinaryStringInfo(&outlet->gathered, bytes, n);
-	if (outlet->gathered.len >=
-		(outlet->compressor == NULL ? CSV_WRITTEN_BYTES : CSV_FRAME_BYTES))
-		put_gathered(outlet);
-}
-
-/* the next bytes that wait, from an offset on */
-static void
-read_waiting(const Write *write, uint64 offset, void *to, size_t n)
-{
-	if (write->file == NULL)
-		memcpy(to, write->rest.data + offset, n);
-	else if (BufFileRead(write->file, to, n) != n)
+	if (BufFileRead(write->file, to, (size_t) n) != (size_t) n)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not read from temporary file: %m")));
 }
 
 static void
-put_records(Write *write, Outlet *outlet)
+put_records(const Write *write, Outlet *outlet)
 {
 	const WrittenPart *truncate = find_truncate(write);
 	uint64		at = truncate != NULL ? truncate->end : 0;
 	uint64		end = last_part(write)->end;
-	StringInfoData record;
+	StringInfo	gathered = &outlet->gathered;
+	int			most = outlet->compressor == NULL ? CSV_WRITTEN_BYTES : CSV_FRAME_BYTES;
 	int			n;
 
-	initStringInfo(&record);
-	if (write->file != NULL)
-	{
-		write->nflushed = Min(write->nflushed, end);
-		write->rest.len = (int) (end - write->nflushed);
-		flush_rest(write);
-		if (BufFileSeek(write->file, 0, (off_t) at, SEEK_SET) != 0)
-			elog(ERROR, "could not seek in a temporary file");
-	}
+	seek(write, at);
 	for (; at < end; at += sizeof(n) + (size_t) n)
 	{
 		CHECK_FOR_INTERRUPTS();
-		read_waiting(write, at, &n, sizeof(n));
-		resetStringInfo(&record);
-		read_waiting(write, at + sizeof(n), csv_output_room(&record, (size_t) n), (size_t) n);
-		put(outlet, record.data, n);
+		read_waiting(write, &n, sizeof(n));
+		read_waiting(write, csv_output_room(gathered, (size_t) n), n);
+		gathered->len += n;
+		if (gathered->len >= most)
+			put_gathered(outlet);
 	}
+	put_gathered(outlet);
 }
 
 /* write the records; is_new: to a file that has no bytes */
 static void
-put_rows(Write *write, CsvSink *sink, bool is_new, bool lacks_break)
+put_rows(const Write *write, CsvSink *sink, bool is_new, bool lacks_break)
 {
 	const Form *form = rows_form(write);
 	Outlet		outlet = {.sink = sink, .utf16 = form->file.utf16};
@@ -642,20 +645,17 @@ put_rows(Write *write, CsvSink *sink, bool is_new, bool lacks_break)
 												 form->table->compression),
 							  write->filename, 1);
 	initStringInfo(&outlet.gathered);
-	initStringInfo(&outlet.output);
+	initStringInfo(&outlet.converted);
+	initStringInfo(&outlet.packed);
+	/* a byte-order mark */
 	if (is_new && outlet.utf16 != CSV_UTF16_NO &&
 		(sink->nbytes == 0 || find_truncate(write) != NULL))
-		csv_utf8_to_utf16("\xef\xbb\xbf", 3, outlet.utf16, &outlet.gathered);
+		appendStringInfoString(&outlet.gathered, "\xef\xbb\xbf");
 	if (is_new)
-		put(&outlet, form->header.data, form->header.len);
+		appendBinaryStringInfo(&outlet.gathered, form->header.data, form->header.len);
 	if (lacks_break)
-	{
-		const char *line_break = csv_line_break(form->file.boundary);
-
-		put(&outlet, line_break, (int) strlen(line_break));
-	}
+		appendStringInfoString(&outlet.gathered, csv_line_break(form->file.boundary));
 	put_records(write, &outlet);
-	put_gathered(&outlet);
 }
 
 /* settle the leftovers of a crash, once in a session */
@@ -670,42 +670,6 @@ settle_directory(const char *directory)
 	outer = MemoryContextSwitchTo(TopMemoryContext);
 	settled = lappend(settled, makeString(pstrdup(directory)));
 	MemoryContextSwitchTo(outer);
-}
-
-/*
- * The files of a pattern that this server has written.  ERROR for files that a copy of
- * this server may have written, unless the user has taken them over.
- */
-static List *
-list_doomed(const Write *write)
-{
-	List	   *doomed = NIL;
-	size_t		nprefix = (size_t) (strchr(write->filename, '*') - write->filename);
-	const char *suffix = write->filename + nprefix + 1;
-	/* ROLLBACK TO may have left no form */
-	const CsvTable table = {.filename = write->filename, .prefers_pattern = true};
-	char	  **files;
-	int			nfiles;
-
-	if (!csv_expand_pattern(&table, false, &files, &nfiles))
-		return NIL;
-	for (int i = 0; i < nfiles; i++)
-	{
-		bool		is_own;
-		size_t		ntag = csv_hidden_tag_at(files[i], nprefix, &is_own);
-
-		if (ntag == 0 || strcmp(files[i] + nprefix + ntag, suffix) != 0)
-			continue;
-		if (!is_own && !write->takes_over)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("another server may have written file \"%s\"",
-							csv_shown_filename(files[i])),
-					 errdetail("Its name has this server's system identifier, but no transaction of this timeline and data directory is known to have written it."),
-					 errhint("If no other server uses the table's files, call csv_gpu_take_over() in the transaction of TRUNCATE.")));
-		doomed = lappend(doomed, files[i]);
-	}
-	return doomed;
 }
 
 /* write a new file of a pattern, under its hidden name */
@@ -739,16 +703,6 @@ write_new_file(Write *write)
 		csv_fail_on_file("could not fsync directory \"%s\": %m", directory, "write");
 }
 
-/* of a plain file that is there */
-static void
-check_is_regular(const Write *write)
-{
-	if (!S_ISREG(write->before.st_mode))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a regular file", write->filename)));
-}
-
 /* append to a plain file, which is locked */
 static void
 append_to_file(Write *write)
@@ -762,7 +716,7 @@ append_to_file(Write *write)
 	write->is_made = stat(write->filename, &write->before) != 0;
 	size = write->before.st_size;
 	if (!write->is_made)
-		check_is_regular(write);
+		csv_check_regular(write->filename, write->before.st_mode);
 	if (rows_form(write) == NULL)
 		return;
 	rows = rows_form(write);
@@ -776,10 +730,10 @@ append_to_file(Write *write)
 	is_new = !form.has_bytes;
 	lacks_break = !is_new && csv_file_lacks_break(rows->table, &form);
 	csv_sink_open(&write->sink, write->filename, NULL, O_CREAT | O_APPEND | O_NONBLOCK);
-	write->is_open = realpath(write->filename, write->real_name) != NULL;
+	write->real_name = csv_real_path(write->filename);
 	if (fstat(write->sink.fd, &write->before) != 0)
 		csv_fail_on_file("could not stat file \"%s\": %m", write->filename, "write");
-	check_is_regular(write);
+	csv_check_regular(write->filename, write->before.st_mode);
 	/* the header takes the place of an empty line */
 	if (form.is_blank && write->before.st_size == size && ftruncate(write->sink.fd, 0) == 0)
 		write->before.st_size = write->sink.nbytes = 0;
@@ -944,7 +898,7 @@ take_off(const Write *write)
 static void
 take_back(const Write *write)
 {
-	if (write->is_open)
+	if (write->real_name != NULL)
 		take_off(write);
 	if (write->path != NULL && unlink(csv_hidden_path(write->path)) != 0 && errno != ENOENT)
 		csv_warn_at_end("could not remove the hidden file of \"%s\": %m", write->path);
@@ -977,6 +931,7 @@ end_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_PRE_COMMIT:
 			write_all();
 			close_temporary_files();
+			csv_staging_commit();
 			return;
 		case XACT_EVENT_PRE_PREPARE:
 			foreach(cell, writes)
@@ -985,12 +940,15 @@ end_transaction(XactEvent event, void *arg)
 							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							 errmsg("cannot PREPARE a transaction that has written to csv_gpu_fdw foreign tables")));
 			close_temporary_files();
+			csv_staging_prepare();
 			return;
 		case XACT_EVENT_COMMIT:
 			foreach(cell, writes)
 				finish(lfirst(cell));
+			csv_staging_leave(1, true);
 			break;
 		case XACT_EVENT_ABORT:
+			csv_staging_leave(1, false);
 			/* two tables may have one file */
 			for (int i = list_length(writes) - 1; i >= 0; i--)
 				take_back(list_nth(writes, i));
@@ -1015,11 +973,20 @@ static void
 end_subtransaction(SubXactEvent event, SubTransactionId subid,
 				   SubTransactionId outer_subid, void *arg)
 {
+	int			nest_level = GetCurrentTransactionNestLevel();
+	bool		is_commit = event == SUBXACT_EVENT_COMMIT_SUB;
 	ListCell   *cell;
 
-	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
+	if (!is_commit && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
 	foreach(cell, writes)
-		leave_nest_level(lfirst(cell), GetCurrentTransactionNestLevel(),
-						 event == SUBXACT_EVENT_COMMIT_SUB);
+		leave_nest_level(lfirst(cell), nest_level, is_commit);
+	csv_staging_leave(nest_level, is_commit);
+}
+
+void
+csv_writes_init(void)
+{
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
 }

@@ -19,4 +19,7 @@ extern TupleTableSlot *csv_exec_insert(EState *estate, ResultRelInfo *result,
 extern void csv_exec_truncate(List *relations, DropBehavior behavior,
 							  bool restart_sequences);
 
+/* from now on, ends of transactions write and give files their names (staging.h), too */
+extern void csv_writes_init(void);
+
 #endif							/* CSV_WRITES_H */

@@ -4,9 +4,6 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
 #include "common/hashfn.h"
 
 #include "table/file_lock.h"
@@ -18,25 +15,10 @@
 uint64
 csv_file_lock_number(const char *filename)
 {
-	char	   *directory = csv_directory_of(filename);
-	const char *slash = last_dir_separator(filename);
-	const char *name = slash != NULL ? slash + 1 : filename;
-	char	   *path = realpath(filename, NULL);
-	uint64		number;
+	char	   *path = csv_real_path(filename);
+	uint64		number = hash_bytes_extended((const unsigned char *) path, (int) strlen(path), 0);
 
-	if (path == NULL)
-	{
-		char	   *real = realpath(directory, NULL);
-		char	   *guess = psprintf("%s/%s", real != NULL ? real : directory, name);
-
-		free(real);
-		number = hash_bytes_extended((const unsigned char *) guess, (int) strlen(guess), 0);
-		pfree(guess);
-	}
-	else
-		number = hash_bytes_extended((const unsigned char *) path, (int) strlen(path), 0);
-	free(path);
-	pfree(directory);
+	pfree(path);
 	return number;
 }
 

@@ -28,3 +28,28 @@ csv_context_memory(MemoryContext context)
 
 	return memory;
 }
+
+/* with what ends its threads */
+typedef struct OwnCrew
+{
+	CsvCrew		crew;
+	MemoryContextCallback callback;
+} OwnCrew;
+
+static void
+close_crew(void *crew)
+{
+	csv_crew_close(crew);
+}
+
+CsvCrew *
+csv_crew_create(int nthreads)
+{
+	OwnCrew    *own = palloc0(sizeof(OwnCrew));
+
+	csv_crew_init(&own->crew, (uint32_t) nthreads);
+	own->callback.func = close_crew;
+	own->callback.arg = &own->crew;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &own->callback);
+	return &own->crew;
+}

@@ -306,3 +306,24 @@ csv_directory_of(const char *path)
 	get_parent_directory(directory);
 	return *directory != '\0' ? directory : pstrdup(".");
 }
+
+char *
+csv_real_path(const char *filename)
+{
+	char	   *directory = csv_directory_of(filename);
+	const char *slash = last_dir_separator(filename);
+	char	   *real = realpath(filename, NULL);
+	char	   *path;
+
+	if (real != NULL)
+		path = pstrdup(real);
+	else
+	{
+		real = realpath(directory, NULL);
+		path = psprintf("%s/%s", real != NULL ? real : directory,
+						slash != NULL ? slash + 1 : filename);
+	}
+	free(real);
+	pfree(directory);
+	return path;
+}

@@ -70,6 +70,9 @@ extern char *csv_path_value(const char *path, const char *key);
 /* the directory of a file, in the current memory context */
 extern char *csv_directory_of(const char *path);
 
+/* a file's name without symbolic links, as far as the file, or its directory, is there */
+extern char *csv_real_path(const char *filename);
+
 /* the key in a name KEY=VALUE; decoded and allocated as by csv_path_value() */
 extern char *csv_path_key(const char *name);
 

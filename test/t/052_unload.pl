@@ -534,7 +534,7 @@ is(join(' ', files($out)), 'a.csv', 'new files are gone');
 is(slurp_file("$out/a.csv"), "first\n1\n", 'and the old one is back');
 $other->quit;
 
-# rows and a call for one file: which comes first at COMMIT depends on what the session used first
+# rows and a call for one file
 $session->value("CREATE FOREIGN TABLE w (i int) SERVER csv OPTIONS (filename '$out/w.csv', writable 'true')");
 foreach my $first (0, 1)
 {
