@@ -330,7 +330,7 @@ sub reason
 is(reason("COPY many TO '$directory/a'"), 'taken', 'a table');
 is(reason("COPY few TO '$directory/a'"), 'it is short', 'a short table');
 is(reason("COPY (SELECT * FROM few) TO '$directory/a'"), 'taken', 'a query');
-is(reason("COPY many TO '$directory/a' (FORMAT binary)"), 'the format is binary', 'binary');
+is(reason("COPY many TO '$directory/a' (FORMAT binary)"), 'the format is neither csv nor text', 'binary');
 $session->value('CREATE TABLE parted (a int) PARTITION BY LIST (a); CREATE ROLE reader; GRANT SELECT ON many TO reader;
 	CREATE TABLE hidden AS SELECT * FROM many; ALTER TABLE hidden ENABLE ROW LEVEL SECURITY; GRANT SELECT ON hidden TO reader;
 	GRANT pg_write_server_files TO reader; CREATE ROLE other; GRANT SELECT (n) ON many TO other');
