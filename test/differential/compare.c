@@ -728,7 +728,7 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines,
 		return false;
 	if (strcmp(run->engine->name, "pieces") == 0)
 	{
-		CsvReadAhead ahead = {read_file_at, seek_file, run, 1, run->nbytes};
+		CsvReadAhead ahead = {read_file_at, seek_file, run, run->nbytes};
 
 		csv_reader_read_ahead(reader, &ahead);
 	}

@@ -318,8 +318,7 @@ reading_try(Reading *reading, const uint8_t *file, size_t nbytes)
 	reading->nbytes_to_open = source.pos;
 	if (reading->nthreads > 0)
 	{
-		CsvReadAhead ahead = {read_source_at, seek_source, &source,
-		reading->nthreads, nbytes};
+		CsvReadAhead ahead = {read_source_at, seek_source, &source, nbytes};
 
 		csv_reader_read_ahead(reader, &ahead);
 	}

@@ -356,7 +356,7 @@ run(Trial *trial)
 		.want_positions = true, .null_bytes = (const uint8_t *) "",
 	.ncolumns = 1, .columns = &column};
 	CsvReadAhead ahead = {read_file_at, seek_file, &trial->file,
-	1, atomic_load(&trial->file.nbytes)};
+	atomic_load(&trial->file.nbytes)};
 	void	   *cpu = csv_cpu_open(&counted_memory,
 												&(CsvCpuOptions) {.isa = CSV_ISA_BEST});
 	CsvReader  *reader = csv_reader_create(&counted_memory, &trial->options);

@@ -146,8 +146,7 @@ read_on(const Case *test_case, const Content *file, const Way *way,
 		.chunk_bytes = way->chunk_bytes
 	};
 	ContentSource		source = {file, 0};
-	CsvReadAhead ahead = {read_source_at, seek_source, &source, way->nthreads,
-	file->nbytes};
+	CsvReadAhead ahead = {read_source_at, seek_source, &source, file->nbytes};
 	void	   *engine = csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {
 		.threads = way->threads
 	});
