@@ -171,7 +171,10 @@ CREATE TABLE csv_gpu_position (
 ALTER TABLE csv_gpu_position ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON csv_gpu_position FOR SELECT
 	USING (pg_catalog.pg_has_role((SELECT relowner FROM pg_catalog.pg_class
-		WHERE oid OPERATOR(pg_catalog.=) target), 'USAGE'));
+			WHERE oid OPERATOR(pg_catalog.=) target), 'USAGE') OR
+		(pg_catalog.has_table_privilege(source, 'SELECT') AND pg_catalog.has_table_privilege(target, 'SELECT') AND
+			pg_catalog.pg_has_role((SELECT datdba FROM pg_catalog.pg_database
+				WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database()), 'USAGE')));
 GRANT SELECT ON csv_gpu_position TO PUBLIC;
 CREATE INDEX csv_gpu_position_tables ON csv_gpu_position (source, target);
 

@@ -603,7 +603,7 @@ tell_odd(const CsvFindings *findings, CsvNumberReading reading)
 				(errmsg("using type text for columns of \"%s\" whose values look like numbers or dates",
 						findings->table->filename),
 				 errdetail_internal("%s", reasons.data),
-				 errhint("Where an option such as \"date_format\" or \"decimal_separator\" says how to read them, add it to IMPORT FOREIGN SCHEMA. A view can convert other values.")));
+				 errhint("Where an option such as \"date_format\" or \"decimal_separator\" says how to read them, add it to IMPORT FOREIGN SCHEMA, or give the column its type and that option by ALTER FOREIGN TABLE. A view can convert other values.")));
 	if (nodds > 0)
 		ereport(NOTICE,
 				(errmsg("columns of \"%s\" are text for a few of their values",

@@ -247,6 +247,9 @@ add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum va
 	else
 	{
 		bool		with_zone = type == TIMESTAMPTZOID;
+		const char *month = strcasestr(pattern->text, "month");
+		const char *format = month == NULL ? pattern->text :
+			psprintf("%.*sFM%s", (int) (month - pattern->text), pattern->text, month);
 
 		/* it is read as the time in the table's zone, or the session's */
 		if (type == TIMESTAMPOID && pattern->has_zone)
@@ -256,7 +259,7 @@ add_by_pattern(const CsvRowWriter *writer, const WrittenColumn *column, Datum va
 		}
 		timestamp = DirectFunctionCall2Coll(with_zone ? timestamptz_to_char :
 											timestamp_to_char, C_COLLATION_OID, timestamp,
-											CStringGetTextDatum(pattern->text));
+											CStringGetTextDatum(format));
 		shown = TextDatumGetCString(timestamp);
 		appendStringInfoString(output, shown);
 	}
