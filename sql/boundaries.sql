@@ -128,14 +128,6 @@ ALTER FOREIGN TABLE t OPTIONS (DROP header);
 ALTER FOREIGN TABLE t OPTIONS (SET record_boundary 'AUTO');
 
 --
--- a file that was cut within its last line break
---
-CALL write_file('t.csv', E'1,2\r\n3,4\r');
-SELECT * FROM v;
-CALL write_file('t.csv', E'1,2\n3,"4"\r\r');
-SELECT * FROM v;
-
---
 -- blank lines: no record where there are several fields
 --
 CALL write_file('t.csv', E'\n1,2\n\n\n3,4\n\n');

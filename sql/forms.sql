@@ -204,13 +204,6 @@ CREATE DOMAIN seen AS late CHECK (current_setting('timezone') = 'America/Los_Ang
 CALL write_file('seen.csv', E'2024-07-01 10:00:00.6,"{2024-07-01 10:00,2024-07-01 11:00}"\n2023-07-01 10:00,{}\n,{}\nx,{}\n');
 CREATE FOREIGN TABLE of_domain (at seen, many late[]) SERVER csv OPTIONS (filename 'regress_csv/seen.csv', timezone 'Asia/Tokyo');
 SELECT at AT TIME ZONE 'Asia/Tokyo' AS at, many[1] AT TIME ZONE 'Asia/Tokyo' AS first, many[2] AT TIME ZONE 'Asia/Tokyo' AS second FROM of_domain;
--- names of months: numbers that to_date() would take for something else
-CALL write_file('months.csv', E'"April 1, 2024",01APR2024\n"apr 01, 2024",1apr24\nApr-24,01APR24\n"April 1, 24",01APR24\n"April -1, 2024",01APR24\n'
-  '"April 1, 0",01APR24\n"April 1, 2024",01APR202\n"April 1, 2024",01APR20240\n"April 1, 2024",0APR24\n');
-CREATE FOREIGN TABLE months (a date OPTIONS (date_format 'Month DD, YYYY'), b date OPTIONS (date_format 'DDMonYY')) SERVER csv
-  OPTIONS (filename 'regress_csv/months.csv', log_verbosity 'silent');
-SELECT * FROM months;
-SELECT record, message FROM csv_gpu_errors('months');
 -- what is wrong
 ALTER FOREIGN TABLE two OPTIONS (SET timezone 'Nowhere');
 ALTER FOREIGN TABLE two OPTIONS (SET timezone '');

@@ -59,10 +59,11 @@ const CsvLoadedPair *csv_loaded_pair;
 bool
 csv_position_got_break(const CsvPosition *position, int fd)
 {
-	char		bytes[2] = {0};
+	char		bytes[3] = {0};
 
-	return pread(fd, bytes, 2, (off_t) position->bytes.nbytes) > 0 &&
-		(bytes[0] == '\n' || (bytes[0] == '\r' && bytes[1] == '\n'));
+	/* a CR that was the last byte was loaded as a part of the value */
+	return pread(fd, bytes, 3, (off_t) position->bytes.nbytes - 1) > 1 && bytes[0] != '\r' &&
+		(bytes[1] == '\n' || (bytes[1] == '\r' && bytes[2] == '\n'));
 }
 
 void

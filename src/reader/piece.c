@@ -208,31 +208,19 @@ input_at(const CsvPieceReader *reader, const CsvFilePlace *place, uint64_t end)
 	return input;
 }
 
-/*
- * At the end of a file, a single LF behind the last CR that ends a record is no data, and,
- * with 'auto', neither are CRs before a LF that is not there: the file was cut.
- */
+/* a single LF at the end of a file whose records end at CRs is no data */
 static CsvStatus
-drop_part_of_break(CsvPieceReader *reader, uint64_t start, uint64_t *end)
+drop_last_lf(CsvPieceReader *reader, uint64_t *end)
 {
-	const CsvDialectOptions *opt = &reader->dialect->opt;
-	const bool	is_cr = opt->boundary == CSV_BOUNDARY_CR;
+	CsvStatus	status;
 
-	/* in text format, a backslash may make the CR data */
-	if (!is_cr && (opt->boundary != CSV_BOUNDARY_AUTO || opt->quoting == CSV_QUOTING_TEXT))
+	if (*end == 0 || reader->dialect->opt.boundary != CSV_BOUNDARY_CR)
 		return CSV_OK;
-	for (int i = 0; i < (is_cr ? 1 : CSV_BREAK_CRS) && *end > start; i++)
-	{
-		/* only an engine with its own bytes needs to have it read */
-		CsvStatus	status = csv_window_reach(&reader->window, *end - 1, *end, 0);
-
-		if (status != CSV_OK)
-			return status;
-		if (*csv_window_at(&reader->window, *end - 1) != (is_cr ? '\n' : '\r'))
-			break;
+	/* only an engine with its own bytes needs to have it read */
+	status = csv_window_reach(&reader->window, *end - 1, *end, 0);
+	if (status == CSV_OK && *csv_window_at(&reader->window, *end - 1) == '\n')
 		(*end)--;
-	}
-	return CSV_OK;
+	return status;
 }
 
 /* the place is right, and the file's length is known: let the file end at its footer */
@@ -244,7 +232,7 @@ find_footer(CsvPieceReader *reader, const CsvFilePlace *place)
 	uint64_t	end = window->end;
 
 	if (status == CSV_OK && place->offset < end)
-		status = drop_part_of_break(reader, place->offset, &end);
+		status = drop_last_lf(reader, &end);
 	if (status == CSV_OK && place->offset < end)
 	{
 		CsvInput	input = input_at(reader, place, end);
@@ -313,7 +301,7 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 		bool		ends = *at_end && !reader->goes_on && reader->held_bytes == 0;
 
 		if (status == CSV_OK && ends && place->offset < end)
-			status = drop_part_of_break(reader, place->offset, &end);
+			status = drop_last_lf(reader, &end);
 		if (status != CSV_OK)
 			return status;
 		if (place->offset >= end)

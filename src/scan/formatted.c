@@ -18,8 +18,6 @@
 #include "reader/patterns.h"
 #include "scan/value.h"
 
-#define DIGITS	"0123456789"
-
 /* ---- dates and timestamps ---- */
 
 /* with the type's number of digits at most */
@@ -79,33 +77,6 @@ local_time(const CsvPattern *pattern, const char *text)
 	return value;
 }
 
-/*
- * to_date() takes "Apr-24" for a year by "Month DD, YYYY", and reads years of any length.
- * Do the numbers look as the pattern says?  Only patterns with a month's name are checked:
- * others have always been read as to_date() reads them.
- */
-static bool
-has_its_numbers(const CsvPattern *pattern, const char *text)
-{
-	bool		needs_year = strcasestr(pattern->text, "YYYY") != NULL;
-	bool		has_sign = strpbrk(pattern->text, "+-") != NULL;
-
-	if (pattern->has_zone || strcasestr(pattern->text, "Mon") == NULL)
-		return true;
-	for (const char *at = strpbrk(text, DIGITS); at != NULL;)
-	{
-		size_t		n = strspn(at, DIGITS);
-		char		before = at > text ? at[-1] : ' ';
-
-		if ((n > 2 && n != 4 && before != '.') || (n == 1 && *at == '0') ||
-			(!has_sign && (before == '-' || before == '+')))
-			return false;
-		needs_year &= n != 4;
-		at = strpbrk(at + n, DIGITS);
-	}
-	return !needs_year;
-}
-
 Datum
 csv_date_by_pattern(const CsvPattern *pattern, Oid type, int32 typmod,
 					const char *text)
@@ -123,7 +94,7 @@ csv_date_by_pattern(const CsvPattern *pattern, Oid type, int32 typmod,
 										C_COLLATION_OID,
 										PointerGetDatum(cstring_to_text(text)),
 										PointerGetDatum(cstring_to_text(pattern->text)));
-	if (!csv_pattern_covers(pattern, text) || !has_its_numbers(pattern, text))
+	if (!csv_pattern_covers(pattern, text))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
 				 errmsg("\"%s\" is not in the form \"%s\"", text, pattern->text)));

@@ -1182,12 +1182,6 @@ reference_read(RefResult *result, const CsvDialectOptions *options,
 	if (boundary == CSV_BOUNDARY_CR && reader.pos < reader.nbytes &&
 		reader.bytes[reader.nbytes - 1] == '\n')
 		reader.nbytes--;
-
-	/* nor are CRs of a line break that was cut */
-	for (int i = 0; i < CSV_BREAK_CRS && boundary == CSV_BOUNDARY_AUTO &&
-		 options->quoting != CSV_QUOTING_TEXT && reader.pos < reader.nbytes &&
-		 reader.bytes[reader.nbytes - 1] == '\r'; i++)
-		reader.nbytes--;
 	result->body_offset = reader.bom_bytes + reader.pos;
 	result->body_lines = reader.lines;
 

@@ -151,6 +151,7 @@ sub found
 		SELECT record, line, byte_offset, column_name, error, message, raw FROM csv_gpu_errors('t');});
 	$err =~ s/^psql:<stdin>:\d+: //gm;
 	$err =~ s/ of "[^"]*"/ of the file/g;
+	$err =~ s/file "[^"]*"/the file/g;
 	$err =~ s/^CONTEXT:  parallel worker\n//gm;
 	return "$out\n$err";
 }

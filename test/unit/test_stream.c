@@ -64,9 +64,9 @@ auto_takes_lf_with_and_without_cr_in_one_file(void **state)
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,b\r\nc,d\ne,f\r\ng,h",
 				   "<a><b>\n<c><d>\n<e><f>\n<g><h>\n");
-	/* two CRs belong to the break, a third does not; at the end of the file, the LF is cut off */
+	/* two CRs belong to the break, a third does not, nor those at the end of the file */
 	expect_reading(&reading, "x,y\na,b\r\r\nc,d\r\r\r\n\r\r\ne,f\r\r",
-				   "<x><y>\n<a><b>\n<c><d\r>\n<e><f>\n");
+				   "<x><y>\n<a><b>\n<c><d\r>\n<e><f\r\r>\n");
 	expect_reading(&reading, "a,b\r\r\nc,\"d\r\r\n\"\r\r\n",
 				   "<a><b>\n<c><d\r\r\n>\n");
 	/* lone CRs are data, whether they come first or not */
