@@ -208,7 +208,7 @@ SNIFF_OBJS = $(call fuzzed,test/fuzz/fuzz_sniff.c test/fuzz/server.c \
 $(SNIFF_OBJS): TEST_CPPFLAGS += -Wno-unused-parameter -Wno-sign-compare \
 		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS -D_GNU_SOURCE
 
-build/test/fuzz_sniff: $(SNIFF_OBJS) $(call fuzzed,$(addprefix src/reader/,dialect.c record.c))
+build/test/fuzz_sniff: $(SNIFF_OBJS) $(call fuzzed,$(addprefix src/reader/,dialect.c record.c crew.c thread.c))
 	$(FUZZ_LINK) -L'$(shell $(PG_CONFIG) --pkglibdir)' -L'$(shell $(PG_CONFIG) --libdir)' \
 		-lpgcommon -lpgport -lm
 
