@@ -496,8 +496,7 @@ set_query(Scan *scan, int file)
 
 	/* only one per file, as batches that were read ahead may have its answers */
 	if (request->request == NULL || scan->request == NULL ||
-		scan->asked != NULL ||
-		!csv_query_is_sound(request->request->query, scan->request->layout))
+		scan->asked != NULL)
 	{
 		csv_wire_free_request(request, &scan->outlet.memory);
 		return false;

@@ -127,8 +127,7 @@ is_sound(const Parts *parts)
 		if (!csv_is_bool(&request->hidden[i]))
 			return false;
 	return !parts->asks ||
-		(csv_is_bool(&request->all_certain) && csv_is_bool(&request->may_hold) &&
-		 csv_query_is_sound(&parts->query, &parts->layout));
+		(csv_is_bool(&request->all_certain) && csv_is_bool(&request->may_hold));
 }
 
 /* set the pointers of parts that came as bytes; false: no sound request has these */

@@ -2,10 +2,9 @@
  * sound.h
  *		Checks numbers that other processes have sent.
  *
- * Engines and evaluation do not check their input for indexes out of range.  A sound
- * dialect or layout is safe, whatever its values.  A sound query has no index or
- * length beyond its arrays.  That its operands suit their operations is not checked:
- * csv_gpu_service takes queries only from sessions of its own user and build.
+ * Engines do not check their input for indexes out of range.  A sound dialect or layout
+ * is safe, whatever its values.  Queries are not checked: csv_gpu_service takes them
+ * only from sessions of its own user and build.
  *
  * The functions trust counts and pointers.
  */
@@ -28,8 +27,5 @@ csv_is_bool(const bool *value)
 
 extern bool csv_dialect_is_sound(const CsvDialectOptions *options);
 extern bool csv_layout_is_sound(const CsvLayout *layout);
-
-/* over a sound layout */
-extern bool csv_query_is_sound(const CsvQuery *query, const CsvLayout *layout);
 
 #endif							/* CSV_WIRE_SOUND_H */

@@ -424,29 +424,6 @@ what_is_changed_stays_within_itself(void **state)
 	assert_true(nrefused > nrounds && nsound > nrounds);
 }
 
-/*
- * Of the columns that are loaded into the registers of their kinds' numbers: is
- * one equal to a constant, or in a list?
- */
-enum
-{
-	EQUAL = CSV_NUM_KINDS + 1,	/* that instruction, behind its constant, */
-	LIST,						/* and that */
-	NUMBER = 0,					/* the constant, */
-	FIRST						/* and those of the list */
-};
-
-/* a list, of the same constants as any other */
-static CsvInstruction *
-list_again(Program *program)
-{
-	CsvInstruction *list = add_instruction(program, CSV_OP_IN, CSV_LANE_TEXT);
-
-	list->a = CSV_KIND_TEXT;
-	list->operand = FIRST;
-	return list;
-}
-
 static void
 make_simple(Made *made)
 {
@@ -458,26 +435,6 @@ make_simple(Made *made)
 	start_program(program);
 	for (uint32_t kind = 0; kind < CSV_NUM_KINDS; kind++)
 		add_load(program, csv_lane_of_kind((uint8_t) kind), kind);
-	add_integer(program, CSV_LANE_INT, 5);
-	program->filters[program->query.nfilters++] =
-		add_operation(program, CSV_OP_EQUAL, CSV_LANE_INT, CSV_KIND_INT4,
-					  CSV_NUM_KINDS);
-	program->query.nfilter_instructions = program->query.ninstructions;
-	list_again(program)->count = 2;
-	program->query.text_length = 2;
-	memcpy(program->text, "ab", 2);
-	for (uint32_t i = 0; i < 2; i++)
-	{
-		CsvConstant *constant = add_constant(program, CSV_LANE_TEXT);
-
-		constant->offset = i;
-		constant->length = 1;
-	}
-	group_by_column(program, CSV_LANE_UUID, CSV_KIND_UUID);
-	add_aggregate(program, CSV_AGGREGATE_COUNT_ROWS, 0, CSV_NO_REGISTER,
-				  LIST);
-	add_aggregate(program, CSV_AGGREGATE_SUM, CSV_LANE_FLOAT, CSV_KIND_FLOAT8,
-				  CSV_NO_REGISTER);
 	random_state = 1;
 	complete_layout(&made->fixture);
 	made->request.query = &program->query;
@@ -486,24 +443,6 @@ make_simple(Made *made)
 	made->wire.max_record_bytes = 1000;
 	made->wire.layout = &made->fixture.layout;
 	made->wire.request = &made->request;
-}
-
-/* the first row by its text, instead of groups */
-static void
-order_instead(Program *program)
-{
-	CsvQuery   *query = &program->query;
-
-	query->aggregates = false;
-	query->nkeys = 0;
-	query->naggregates = 0;
-	query->limit = 1;
-	query->limit_bytes = SIZE_MAX;
-	query->norder = 1;
-	program->order[0].lane = CSV_LANE_TEXT;
-	program->order[0].value = CSV_KIND_TEXT;
-	query->nchecked = 1;
-	program->checked[0] = CSV_KIND_INT8;
 }
 
 static bool
@@ -645,92 +584,6 @@ dialects_and_layouts_are_sound(void **state)
 }
 
 static void
-queries_are_sound(void **state)
-{
-	static Made made;
-	CsvQuery   *query = &made.program.query;
-	CsvInstruction *instructions = made.program.instructions;
-	CsvConstant *constants = made.program.constants;
-	CsvAggregate *aggregates = made.program.aggregates;
-
-	(void) state;
-	REFUSED(query->nregisters--);
-	ACCEPTED(query->nregisters = CSV_MAX_REGISTERS);
-	REFUSED(query->nregisters = CSV_MAX_REGISTERS + 1);
-	REFUSED(query->nfilter_instructions = query->ninstructions + 1);
-	REFUSED(query->aggregates = false);
-	REFUSED(query->limit = 1);
-	REFUSED(query->norder = 1);
-	REFUSED(query->nchecked = 1);
-
-	/* instructions */
-	REFUSED(instructions[3].operation = CSV_NUM_OPERATIONS);
-	REFUSED(instructions[3].result = (uint16_t) query->nregisters);
-	ACCEPTED(instructions[CSV_KIND_TEXT].flags = CSV_FLAG_TRIM);
-	ACCEPTED(instructions[CSV_KIND_NUMERIC].flags = CSV_FLAG_SCALED);
-	REFUSED((instructions[CSV_KIND_NUMERIC].flags = CSV_FLAG_SCALED,
-			 instructions[CSV_KIND_NUMERIC].count = 39));
-	ACCEPTED(instructions[CSV_KIND_SCALED].flags = CSV_FLAG_SCALED);
-	ACCEPTED((instructions[CSV_KIND_SCALED].flags = CSV_FLAG_SHOWN,
-			  instructions[CSV_KIND_SCALED].lane = CSV_LANE_INT));
-	REFUSED(instructions[3].lane = CSV_LANE_UUID + 1);
-	REFUSED(instructions[3].operand = CSV_NUM_KINDS);
-	REFUSED(instructions[EQUAL].c = UINT16_MAX);
-	REFUSED(instructions[EQUAL - 1].operand = query->nconstants);
-
-	/* constants and lists */
-	REFUSED(constants[NUMBER].lane = CSV_LANE_UUID + 1);
-	ACCEPTED(constants[NUMBER].undecided = true);
-	ACCEPTED(query->text_length = 3);
-	REFUSED(query->text_length = 1);
-	REFUSED(constants[FIRST].offset = 3);
-	REFUSED(constants[FIRST].length = UINT32_MAX);
-	ACCEPTED(instructions[LIST].count = 0);
-	REFUSED(instructions[LIST].count = 3);
-	REFUSED(instructions[LIST].operand = FIRST + 1);
-	REFUSED(instructions[LIST].operand = UINT32_MAX);
-	ACCEPTED(instructions[LIST].flags = CSV_FLAG_LIST_NULL);
-	ACCEPTED(list_again(&made.program)->count = 0);
-	ACCEPTED(list_again(&made.program)->count = 1);
-	ACCEPTED((instructions[LIST].operation = CSV_OP_CONTAINS,
-			  instructions[LIST].count = 0));
-
-	/* uses */
-	ACCEPTED(made.program.filters[0] = CSV_KIND_BOOL);
-	REFUSED(made.program.filters[0] = CSV_NO_REGISTER);
-	REFUSED(made.program.keys[0].lane = CSV_LANE_UUID + 1);
-	REFUSED(made.program.keys[0].value = CSV_NO_REGISTER);
-	REFUSED(aggregates[0].argument = 3);
-	REFUSED(aggregates[0].lane = CSV_LANE_UUID + 1);
-	REFUSED(aggregates[1].kind = CSV_NUM_AGGREGATE_KINDS);
-	REFUSED(aggregates[1].argument = CSV_NO_REGISTER);
-	ACCEPTED((aggregates[1].lane = CSV_LANE_UUID,
-			  aggregates[1].argument = CSV_KIND_UUID,
-			  aggregates[1].kind = CSV_AGGREGATE_MAX));
-}
-
-static void
-orders_are_sound(void **state)
-{
-	static Made made;
-	CsvQuery   *query = &made.program.query;
-
-	(void) state;
-	ACCEPTED(order_instead(&made.program));
-	ACCEPTED((order_instead(&made.program), query->limit = 0));
-	ACCEPTED((order_instead(&made.program), query->limit_bytes = 0));
-	REFUSED((order_instead(&made.program),
-			 query->limit = CSV_MOST_ORDERED + 1));
-	REFUSED((order_instead(&made.program), query->norder = 0));
-	REFUSED((order_instead(&made.program), query->nkeys = 1));
-	REFUSED((order_instead(&made.program), query->naggregates = 1));
-	REFUSED((order_instead(&made.program),
-			 made.program.order[0].value = CSV_NO_REGISTER));
-	REFUSED((order_instead(&made.program),
-			 made.program.checked[0] = CSV_NO_REGISTER));
-}
-
-static void
 what_is_too_large_is_not_made(void **state)
 {
 	static Made made;
@@ -779,8 +632,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dialects_and_layouts_are_sound),
-		cmocka_unit_test(queries_are_sound),
-		cmocka_unit_test(orders_are_sound),
 		cmocka_unit_test(what_is_too_large_is_not_made),
 		cmocka_unit_test_teardown(what_is_cut_off_is_refused,
 								  say_failing_seed),
