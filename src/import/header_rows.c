@@ -252,15 +252,15 @@ has_ordinals(const CsvGridRows *rows, uint32 row)
 #define STEPS_OF_YEARS	4
 
 static uint32
-steps_of(const CsvGridRows *rows, uint32 row)
+steps_of(const CsvGridRows *rows, uint32 row, double *step)
 {
 	bool		ordered = true;
 	bool		even = true;
 	bool		years = true;
-	double		step = 0;
 	double		last = 0;
 	uint32		n = 0;
 
+	*step = 0;
 	for (uint32 column = 0; column < rows->ncolumns; column++)
 	{
 		const CsvCell *cell = csv_row_cell(rows, row, column);
@@ -270,15 +270,15 @@ steps_of(const CsvGridRows *rows, uint32 row)
 			continue;
 		number = number_of(cell);
 		if (n++ == 1)
-			step = number - last;
+			*step = number - last;
 		years &= is_year(cell);
-		ordered &= n == 1 || (number - last) * step > 0;
-		even &= n == 1 || fabs(number - last - step) < fabs(step) / 1000;
+		ordered &= n == 1 || (number - last) * *step > 0;
+		even &= n == 1 || fabs(number - last - *step) < fabs(*step) / 1000;
 		last = number;
 	}
 	return !ordered || n < 2 ? 0 : years ? STEPS_OF_YEARS :
-		even && (n >= 3 || (step == 1 && last <= 2)) ? STEPS_EVEN :
-		step > 0 && n >= 4 ? STEPS_UP : 0;
+		even && (n >= 3 || (*step == 1 && last <= 2)) ? STEPS_EVEN :
+		*step > 0 && n >= 4 ? STEPS_UP : 0;
 }
 
 CsvNumberNames
@@ -291,6 +291,8 @@ csv_number_names(const CsvGridRows *rows, uint32 row)
 	bool		any_word = false;
 	uint32		n = 0;			/* numbers, up to MOST_COMPARED ... */
 	uint32		nodd = 0;		/* ... that differ from all of the column below */
+	double		step;
+	double		other_step;
 
 	/* names do not stand right below another row, except a title */
 	if (row > 0 && rows->records[row] == rows->records[row - 1] + 1 &&
@@ -322,13 +324,15 @@ csv_number_names(const CsvGridRows *rows, uint32 row)
 			differs |= is_strange(rows, row, column) || (column == 0 && below.unlike);
 		}
 	}
-	steps = steps_of(rows, row);
+	steps = steps_of(rows, row, &step);
 	if (n == 0 || (any_word && kind_of(rows, row, 0) == CSV_CELL_NUMBER && steps < STEPS_OF_YEARS))
 		return NUMBERS_ARE_VALUES;
 	for (uint32 i = row + 1; i < end && steps > 0; i++)
-		nlike += steps_of(rows, i) >= steps;
+		nlike += steps_of(rows, i, &other_step) >= steps;
 	if (steps == STEPS_OF_YEARS ? nlike > 0 : nlike > (any_word ? 1 : 0) && nlike == end - row - 1)
 		steps = 0;
+	if (steps == STEPS_EVEN && n == 3 && step != 1)
+		steps = STEPS_UP;		/* a sum of each of three, or a price of each size */
 	if ((steps == STEPS_OF_YEARS && end > row + 1) ||
 		(differs && steps + (nodd * 2 > n) >= STEPS_EVEN))
 		return NUMBERS_ARE_NAMES;

@@ -507,7 +507,8 @@ ends_in_line(const CsvGrowth *growth, const GrowingFile *file, int fd, uint64 nb
 		csv_compression_of(file->name, growth->table->compression) != CSV_COMPRESSION_NONE ||
 		pread(fd, tail, n, (off_t) (nbytes - n)) != (ssize_t) n)
 		return false;
-	return tail[n - 1] == '\r' ? memchr(tail, '\n', n) != NULL :
+	return tail[n - 1] == '\r' ?
+		growth->table->reader.dialect.boundary != CSV_BOUNDARY_CR && memchr(tail, '\n', n) != NULL :
 		tail[n - 1] != '\n' && tail[n - 1] != '\0';
 }
 
