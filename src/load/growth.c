@@ -227,21 +227,10 @@ report_rewritten(const GrowingFile *file)
 			 errhint("csv_gpu_load() with mode => 'new_records' and on_rewrite => 'restart' loads it from its beginning, and with 'skip' from its end.")));
 }
 
-/* did the line break of the last record come after it was loaded? */
-static bool
-got_break(const GrowingFile *file, const CsvPosition *position)
-{
-	int			fd = OpenTransientFile(file->name, O_RDONLY | PG_BINARY);
-	bool		found = fd >= 0 && csv_position_got_break(position, fd);
-
-	if (fd >= 0)
-		CloseTransientFile(fd);
-	return found;
-}
-
 /*
  * The file has this position; ERROR if another file has it.  Bytes behind half a line that was
- * loaded as a record have changed that record, except a line break.
+ * loaded as a record have changed that record, except a line break.  A file that is not open
+ * is unchanged, or known to be rewritten.
  */
 static void
 take_position(CsvGrowth *growth, GrowingFile *file, const CsvPosition *position)
@@ -256,8 +245,9 @@ take_position(CsvGrowth *growth, GrowingFile *file, const CsvPosition *position)
 				 errhint("Remove the copy, or have the table's pattern leave it out.")));
 	*owner = file;
 	file->position = position;
-	file->is_rewritten = position->lacks_break &&
-		file->identity.size > (int64) position->bytes.nbytes && !got_break(file, position);
+	file->is_rewritten = position->lacks_break && growth->fd >= 0 &&
+		file->identity.size > (int64) position->bytes.nbytes &&
+		!csv_position_got_break(position, growth->fd);
 	if (file->is_rewritten && growth->on_rewrite == CSV_REWRITE_ERROR)
 		report_rewritten(file);
 }
