@@ -23,4 +23,4 @@ job_input=test/demo.sql run_job tour || die 'demo: a statement failed'
 
 echo
 echo 'That was on a private server, which is removed now with all that was made.'
-echo 'Next: README.md, from "Install" on, and the pages that it ends with.'
+echo 'Next: README.md, from "Install" on, and the pages that it lists.'

@@ -1,4 +1,5 @@
-"""Two kinds of plots as SVG, without any library: bars and lines, on log axes.
+"""Two kinds of plots as SVG, without any library: bars and lines, on log axes, and bars
+on a linear axis.
 
 A plot is white in itself, so that it can be read on a page of any colour.
 """
@@ -74,7 +75,7 @@ def log_ticks(low, high):
     return ticks
 
 
-def bars(path, title, subtitle, groups, colours, label, tick):
+def bars(path, title, subtitle, groups, colours, label, tick, linear=False):
     """groups: [(name, [(series, value)])]; label and tick make texts of values."""
     series = []
     for _, values in groups:
@@ -82,6 +83,9 @@ def bars(path, title, subtitle, groups, colours, label, tick):
     values = [value for _, values in groups for _, value in values]
     low, high = 10.0 ** floor(log10(min(values) * 0.999)), max(values) * 1.1
     ticks = log_ticks(low, high)
+    if linear:
+        low, step = 0, 10.0 ** floor(log10(high)) / 2
+        ticks = [step * n for n in range(floor(high / step) + 1)]
     thick, gap, apart = 15, 3, 16
     left = 40 + max(text_width(name, 13) for name, _ in groups)
     right = WIDTH - 90
@@ -93,7 +97,8 @@ def bars(path, title, subtitle, groups, colours, label, tick):
     svg.legend(82, series, colours)
 
     def place(value):
-        return left + (right - left) * log10(value / low) / log10(high / low)
+        share = value / high if linear else log10(value / low) / log10(high / low)
+        return left + (right - left) * share
 
     for value in ticks:
         svg.line([(place(value), top - 4), (place(value), height - 34)], GRID)

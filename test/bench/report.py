@@ -6,7 +6,8 @@
 Each table of docs/benchmarks.md stands between two comments, the first of
 which says what it is and of which machine, such as <!-- sql h200 -->; it is made
 from docs/results/sql-h200.csv.  A plot docs/benchmarks-KIND-MACHINE.svg is drawn
-for each such file but the machine's description.  Run by "make bench-docs".
+for each such file but the machine's description, and docs/benchmarks-overview.svg, the
+figure of README.md.  Run by "make bench-docs".
 """
 import csv
 import math
@@ -374,6 +375,32 @@ def plot_scaling(machine, path):
                panels, reader_colours(readers_of(rows)), size, duration, round_duration)
 
 
+# README.md's figure
+OVERVIEW = {'count': 'count(*)', 'q1': 'TPC-H Q1', 'load_logged': 'load',
+            'load_key': 'load with a key'}
+
+
+def plot_overview(machine, path):
+    rows = read('sql', machine)
+    rows = [row for row in rows if row['bytes'] == rows[0]['bytes'] and row['query'] in OVERVIEW
+            and not row['reader'].endswith('/1') and row['reader'] != 'auto']
+    readers = readers_of(rows)
+    names = {reader: reader_name(reader).replace('CPU', 'csv_gpu_fdw, CPU')
+             .replace('CUDA', 'csv_gpu_fdw, CUDA') for reader in readers}
+    colours = reader_colours(readers)
+    groups = [(name, [(names[row['reader']], float(row['median_ms']))
+                      for reader in readers for row in rows
+                      if (row['query'], row['reader']) == (query, reader)])
+              for query, name in OVERVIEW.items()]
+    host = {row['what']: row['value'] for row in read('machine', machine)}
+    plot.bars(path, f'A CSV file of {size(int(rows[0]["bytes"]))}, {host["cores"]} cores, '
+              f'{host["GPU"].split(",")[0]}',
+              'Median time, linear scale; less is better. No bars: COPY answers no queries; '
+              'DuckDB was not timed with loads into PostgreSQL.',
+              groups, {names[reader]: colours[reader_name(reader)] for reader in readers},
+              duration, lambda ms: f'{ms / 1000:g} s', linear=True)
+
+
 PLOTS = {'sql': plot_sql, 'engine': plot_engine, 'scaling': plot_scaling}
 
 
@@ -383,6 +410,7 @@ def main():
     for kind, draw in PLOTS.items():
         for results in sorted(RESULTS.glob(f'{kind}-*.csv')):
             draw(results.stem.split('-', 1)[1], DOCS / f'benchmarks-{results.stem}.svg')
+    plot_overview('h200', DOCS / 'benchmarks-overview.svg')
 
 
 if __name__ == '__main__':
