@@ -1,5 +1,5 @@
-# README.md and docs/: their examples run and give what they show, and their
-# links lead somewhere.
+# README.md and docs/: their examples run and give what they show, their links lead
+# somewhere, and the reference has all that there is.
 #
 # A block ```sql is run, after all blocks ```sh of the pages.  A block ```text
 # right after it is its output; without one there must be no ERROR.  Other
@@ -103,4 +103,47 @@ for my $page (sort keys %pages)
 			"$page: link to $file#" . ($anchor // ''));
 	}
 }
+# ---- the reference ----
+
+my @rows = map { [ split / \| / ] } $pages{'docs/reference.md'} =~ /^\| (`\N*) \|$/gm;
+my @names = map { $_->[0] =~ /^`([\w.]+)/ } @rows;
+my @there = split /\n/, $node->safe_psql('readme', q{
+	LOAD 'csv_gpu_fdw';
+	CREATE FUNCTION pg_temp.listed(arguments text, pattern text) RETURNS text LANGUAGE sql AS $$
+		SELECT coalesce(string_agg(regexp_replace(a, '"|::[a-z]+[][]*|^OUT ', '', 'g'), ', ' ORDER BY n), '')
+			FROM regexp_split_to_table(replace(arguments, 'timestamp with time zone', 'timestamptz'), ', ')
+				WITH ORDINALITY l(a, n) WHERE a ~ pattern $$;
+	WITH members AS (
+		SELECT classid, objid FROM pg_depend
+			WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
+				AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'csv_gpu_fdw')
+				AND coalesce(obj_description(objid, classid::regclass::name), '') NOT LIKE 'internal: %')
+	SELECT format('`%s(%s)` | function | `%s%s` | ', proname, pg_temp.listed(a, '^(?!OUT )'),
+			CASE WHEN proretset THEN 'SETOF ' END, coalesce('(' || nullif(pg_temp.listed(a, '^OUT '), '') || ')', prorettype::regtype::text))
+		FROM members JOIN pg_proc p ON classid = 'pg_proc'::regclass AND objid = p.oid, pg_get_function_arguments(p.oid) a
+		WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname = proname)
+	UNION ALL SELECT format('`%s` | %s | `(%s)` | ', relname, CASE relkind WHEN 'v' THEN 'view' ELSE 'table' END,
+			pg_temp.listed(string_agg(attname || ' ' || atttypid::regtype, ', ' ORDER BY attnum), ''))
+		FROM members JOIN pg_class c ON classid = 'pg_class'::regclass AND objid = c.oid AND relkind <> 'S'
+			JOIN pg_attribute ON attrelid = c.oid AND attnum > 0 GROUP BY relname, relkind
+	UNION ALL SELECT format('`%s` | setting%s | `%s` | `%s`', name,
+			CASE context WHEN 'sighup' THEN ' of the configuration' WHEN 'superuser' THEN ' of superusers' END,
+			coalesce(array_to_string(enumvals, ', '), CASE vartype WHEN 'bool' THEN 'boolean' WHEN 'string' THEN 'text' ELSE vartype END),
+			boot_val)
+		FROM pg_settings WHERE name LIKE 'csv\_gpu\_fdw.%'});
+my %of;
+
+for my $place ([ tables => 'pg_foreign_table' ], [ servers => 'pg_foreign_server' ],
+	[ columns => 'pg_attribute' ], [ IMPORT => 'pg_namespace' ])
+{
+	my (undef, undef, $refusal) =
+	  $node->psql('readme', "SELECT csv_gpu_fdw_validator('{there_is_no_such_option=1}', '$place->[1]'::regclass)");
+
+	push @{ $of{$_} }, $place->[0] for split /, /, $refusal =~ s/.*context are: (\N*).*/$1/sr;
+}
+$of{default} //= ['tables'];    # PostgreSQL 15 has no such option
+push @there, map { "`$_` | option of " . join ', ', @{ $of{$_} } } keys %of;
+is_deeply(\@names, [ sort @names ], 'the reference is in the order of names');
+is_deeply([ sort map { join ' | ', @{$_}[ 0 .. ($_->[1] =~ /^option/ ? 1 : 3) ] } @rows ], [ sort @there ],
+	'the reference has all functions, views, tables, settings and options, and no others');
 done_testing();
