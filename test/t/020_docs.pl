@@ -45,7 +45,7 @@ my ($sql, @blocks) = ('');
 for my $page ('README.md', grep { m{^docs/} } sort keys %pages)
 {
 	my $text = $pages{$page};
-	my $database = lc($page) =~ s{^docs/|\.md$}{}gr;
+	my $database = lc($page) =~ s{^docs/|\.md$}{}gr =~ tr{-}{_}r;
 	my $template = $database eq 'readme' ? 'template1' : 'readme';
 
 	next if $text !~ /^```sql\n/m || $database eq 'jobs' && !-e $cron;
