@@ -44,7 +44,6 @@ csv_query_set(void *engine, const CsvRequest *request)
 	{
 		memset((void *) query, 0, nbytes);
 		query->device = made;
-		query->all_certain = request->all_certain;
 		query->may_hold = request->may_hold && made.plan.aggregates &&
 			made.plan.nkeys > 0;
 		query->hidden = (bool *) (query + 1);
@@ -177,9 +176,6 @@ csv_answer_find(CsvCall *call)
 
 	if (query == NULL || filled->nrows == 0)
 		return CSV_OK;
-	for (uint32_t i = 0; i < cuda->layout->ncolumns && query->all_certain; i++)
-		if ((filled->seen[i] & CSV_SEEN_SLOW) != 0)
-			return CSV_OK;
 	ask->work = &call->work;
 	ask->query = &query->device;
 	ask->columns = describe_columns(call, &ask->longest_text);

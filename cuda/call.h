@@ -54,7 +54,6 @@ typedef struct CsvDetour
 typedef struct CsvCudaQuery
 {
 	CsvDeviceQuery device;
-	bool		all_certain;	/* as in CsvRequest */
 	bool		may_hold;		/* as in CsvRequest */
 	bool	   *hidden;			/* per column of the layout */
 } CsvCudaQuery;

@@ -68,7 +68,6 @@ struct CsvEvaluation
 	bool	   *hidden;			/* for each column of `over`: it is hidden */
 	CsvDecidable decidable;
 	CsvEvaluator *evaluator;	/* NULL: not made yet */
-	bool		may_not_hold;	/* groups held on a device were of no use */
 	CsvPartialGroups held;		/* the first held groups, when everything is read */
 
 	/*
@@ -163,24 +162,6 @@ csv_evaluation_check(CsvEvaluation *evaluation, CsvStatus status)
 
 /* ---- the query ---- */
 
-/*
- * Does the result show which of two equal values came first or last?  -0 and 0 are
- * equal, but look different.
- */
-static bool
-order_shows(const CsvQuery *query)
-{
-	bool		shows = false;
-
-	for (uint32_t i = 0; i < query->nkeys; i++)
-		shows |= query->keys[i].lane == CSV_LANE_FLOAT;
-	for (uint32_t i = 0; i < query->naggregates; i++)
-		shows |= query->aggregate[i].lane == CSV_LANE_FLOAT &&
-			(query->aggregate[i].kind == CSV_AGGREGATE_MIN ||
-			 query->aggregate[i].kind == CSV_AGGREGATE_MAX);
-	return shows;
-}
-
 /* makes the query; false: no more can be decided than before */
 static bool
 prepare_query(CsvEvaluation *evaluation, bool has_rows)
@@ -195,9 +176,6 @@ prepare_query(CsvEvaluation *evaluation, bool has_rows)
 	if (query == NULL)
 		return false;
 	evaluation->query = query;
-	/* undecided rows are added to their groups after the other rows of the batch */
-	if (order_shows(query) && csv_program_leaves_lanes(pushdown->program, query))
-		evaluation->decidable = CSV_DECIDES_NOTHING;
 	return true;
 }
 
@@ -223,7 +201,6 @@ lay_out_query(CsvEvaluation *evaluation)
 		evaluation->hidden[i] = file_layout->columns[i].hidden;
 	evaluation->request.query = evaluation->over;
 	evaluation->request.hidden = evaluation->hidden;
-	evaluation->request.all_certain = order_shows(evaluation->over);
 }
 
 /* ---- groups on disk ---- */
@@ -322,18 +299,14 @@ open_evaluator(CsvEvaluation *evaluation, bool has_rows)
 
 /* ---- threads ---- */
 
-/*
- * May threads evaluate batches by themselves?  Not if the order of rows shows, or
- * while a constant is unknown.
- */
+/* May threads evaluate batches by themselves?  Not while a constant is unknown. */
 static bool
 may_share(const CsvEvaluation *evaluation)
 {
 	return evaluation->evaluator != NULL &&
 		evaluation->batches->share == NULL &&
 		evaluation->batches->table->settings.cpu_threads > 1 &&
-		evaluation->decidable == CSV_DECIDES_ALL &&
-		!order_shows(evaluation->query);
+		evaluation->decidable == CSV_DECIDES_ALL;
 }
 
 static CsvTeam *
@@ -400,19 +373,15 @@ request_threads(CsvEvaluation *evaluation)
 /* ---- requests to the GPU that reads ---- */
 
 /*
- * May groups stay on the device?  If the device fails, or if the order of batches turns
- * out to matter, everything must be read again.  A program or FIFO cannot be read
- * again.
+ * May groups stay on the device?  If the device fails, everything must be read again.
+ * A program or FIFO cannot be read again.
  */
 static bool
 may_hold(const CsvEvaluation *evaluation)
 {
 	const CsvBatches *batches = evaluation->batches;
 
-	return !evaluation->may_not_hold &&
-		(batches->nbytes >= 0 ||
-		 (batches->table->settings.engine == CSV_ENGINE_CUDA &&
-		  !order_shows(evaluation->query)));
+	return batches->nbytes >= 0 || batches->table->settings.engine == CSV_ENGINE_CUDA;
 }
 
 /*
@@ -460,18 +429,6 @@ take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
 	if (evaluation->query->aggregates)
 		csv_evaluation_check(evaluation, csv_evaluator_merge(evaluation->evaluator,
 										 &answer->groups));
-}
-
-/*
- * The engine holds groups that will be merged after this batch's.  Does that show, if
- * rows of this batch are not held as well?
- */
-static bool
-is_out_of_order(const CsvEvaluation *evaluation, const CsvAnswer *answer)
-{
-	return evaluation->batches->holds && order_shows(evaluation->query) &&
-		(answer == NULL || answer->groups.ngroups > 0 ||
-		 answer->selection.nrows > 0);
 }
 
 /* ---- kept columns ---- */
@@ -557,22 +514,18 @@ drop_doubtful(CsvEvaluation *evaluation)
 /*
  * Finds the rows of the batch that must come out whatever the engine says, because
  * only an input function can decide a value.  Returns NULL if there are none.  These
- * rows are added to their groups after the others.  If that would show, all rows of
- * the batch come out.
+ * rows are added to their groups after the others.
  */
 static const uint8_t *
 find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 {
 	int			ncolumns = evaluation->batches->layout->ncolumns;
 	bool		any = false;
-	bool		all = evaluation->decidable == CSV_DECIDES_NOTHING ||
-		(evaluation->decidable == CSV_DECIDES_LATER &&
-		 order_shows(evaluation->query));
+	bool		all = evaluation->decidable == CSV_DECIDES_NOTHING;
 
 	drop_doubtful(evaluation);
 	for (int i = 0; i < ncolumns; i++)
 		any |= batch->arrays[i].any_slow;
-	all |= any && order_shows(evaluation->query);
 	if (!any && !all)
 		return NULL;
 	evaluation->doubtful = MemoryContextAllocHuge(evaluation->context,
@@ -705,12 +658,6 @@ csv_evaluation_run(CsvEvaluation *evaluation)
 		lay_out_query(evaluation);
 	request_answers(evaluation);
 	request_threads(evaluation);
-	if (is_out_of_order(evaluation, batch->answer))
-	{
-		evaluation->may_not_hold = true;
-		batches->is_lost = true;
-		return;
-	}
 	if (batch->answer != NULL)
 		take_answer(evaluation, batch->answer);
 	else if (!is_kept(evaluation) || !evaluate_kept(evaluation, batch))

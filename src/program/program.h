@@ -140,13 +140,6 @@ extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 								 ExprContext *econtext);
 
 /*
- * May a decimal get too long for its lane, or get too many digits behind the point?
- * Then its row is undecided, and comes after others, though there is no ERROR.
- */
-extern bool csv_program_leaves_lanes(const CsvProgram *program,
-									 const CsvQuery *query);
-
-/*
  * The same query over columns of a layout: with their indexes instead of attribute
  * numbers.  It is one piece of memory, which pfree() frees, in the current memory
  * context.  The two queries share parts.

@@ -542,8 +542,6 @@ typedef struct CsvRequest
 	const CsvQuery *query;
 	const bool *hidden;			/* per column of the layout: its values in rows that
 								 * pass are not read */
-	bool		all_certain;	/* a batch with a doubtful or long value must not be
-								 * answered */
 	bool		may_hold;		/* groups may stay with the engine; the caller can do
 								 * without them if the engine fails */
 } CsvRequest;

@@ -291,17 +291,10 @@ look_at_batches(Asking *asking, CsvArray *arrays)
 static bool
 is_for_device(Asking *asking, CsvArray *arrays)
 {
-	const CsvCudaQuestion *question = &asking->question;
 	uint64_t	nrows = csv_store_nrows(asking->store);
 
-	if (nrows == 0 || nrows > INT32_MAX || !find_places(asking) ||
-		!look_at_batches(asking, arrays))
-		return false;
-	for (uint32_t i = 0; i < question->layout->ncolumns; i++)
-		if (question->request->all_certain &&
-			(asking->seen[i] & CSV_CUDA_SEEN_SLOW) != 0)
-			return false;
-	return true;
+	return nrows > 0 && nrows <= INT32_MAX && find_places(asking) &&
+		look_at_batches(asking, arrays);
 }
 
 /* ---- some of the rows, on a device ---- */

@@ -126,8 +126,7 @@ is_sound(const Parts *parts)
 	for (uint32_t i = 0; parts->asks && i < parts->layout.ncolumns; i++)
 		if (!csv_is_bool(&request->hidden[i]))
 			return false;
-	return !parts->asks ||
-		(csv_is_bool(&request->all_certain) && csv_is_bool(&request->may_hold));
+	return !parts->asks || csv_is_bool(&request->may_hold);
 }
 
 /* set the pointers of parts that came as bytes; false: no sound request has these */

@@ -179,15 +179,6 @@ csv_stand_in_copy_held(const CsvEvaluator *held, uint32_t first,
 
 /* ---- answers ---- */
 
-static bool
-any_slow(const CsvBatch *batch, uint32_t ncolumns)
-{
-	for (uint32_t i = 0; i < ncolumns; i++)
-		if (batch->arrays[i].any_slow)
-			return true;
-	return false;
-}
-
 /* what the evaluator says, which may go then */
 static CsvAnswer *
 copy_answer(const CsvEvaluator *evaluator, const CsvSelection *selection)
@@ -221,8 +212,6 @@ csv_stand_in_answer(const CsvRequest *request, const CsvLayout *layout,
 	uint8_t    *doubtful;
 
 	*answer = NULL;
-	if (request->all_certain && any_slow(batch, layout->ncolumns))
-		return CSV_OK;
 	doubtful = get_memory(NULL, batch->nrows);
 	evaluator = csv_evaluator_create(&host_memory, request->query);
 	status = csv_evaluator_run(evaluator, layout, batch,

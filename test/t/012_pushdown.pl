@@ -237,7 +237,7 @@ sub key
 # with as many digits as it needs, equal for equal values
 sub trimmed { my ($value) = @_; return $value =~ /\bq\b/ && $value !~ /scale/ ? "trim_scale($value)" : $value }
 
-# nor is it sure which of -0 and 0 a minimum is: PostgreSQL's sort may turn rows round
+# nor is it sure which of -0 and 0 a minimum is: threads and PostgreSQL's sort turn rows round
 sub aggregate
 {
 	my ($grouped) = @_;
@@ -253,7 +253,7 @@ sub aggregate
 		sub { 'trim_scale(' . pick('min', 'max') . '(' . numeric_column() . '))' },
 		sub { pick('sum', 'max') . '(' . pick('scale(q)', 'scale(q * m)', 'scale(coalesce(p, n))') . ')' },
 		sub { pick('sum', 'avg') . '(' . pick('f4', 'f8', 'f8 * 2', 'f4 + f8') . ')' },
-		sub { pick('min', 'max') . '(' . pick('f4', 'f8', 'f8 * 2') . ($grouped ? ' + 0::float8' : '') . ')' },
+		sub { pick('min', 'max') . '(' . pick('f4', 'f8', 'f8 * 2') . ' + 0::float8)' },
 		sub { pick('min', 'max') . '(' . pick('d', 'ts', 'tz', 't', 'v', 'c') . ')' },
 		sub { pick('bool_and', 'bool_or', 'every') . '(' . pick('b', 'i4 > 0', condition(1)) . ')' },
 		sub { pick('variance', 'stddev', 'var_pop', 'stddev_pop') . '(' . pick('i2', 'i4', 'n', 'i2 * 2') . ')' },

@@ -995,12 +995,8 @@ some_queries_are_declined(void **state)
 	assert_non_null(batch.answer);
 	assert_int_equal(batch.answer->groups.words[0], 2);
 
-	/* not with a value that is not certain, where all are to be */
+	/* with a value that is not certain */
 	inside.nbytes = 12;
-	parse(cuda, &inside, 0, &batch);
-	assert_null(batch.answer);
-	request.all_certain = false;
-	assert_true(csv_cuda_engine.set_query(cuda, &request));
 	parse(cuda, &inside, 0, &batch);
 	assert_non_null(batch.answer);
 	assert_int_equal(batch.answer->selection.nrows, 1);

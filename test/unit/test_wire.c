@@ -95,7 +95,6 @@ make_request(Made *made)
 		made->hidden[i] = one_in(2);
 	made->request.query = &made->program.query;
 	made->request.hidden = made->hidden;
-	made->request.all_certain = one_in(2);
 	made->request.may_hold = one_in(2);
 	made->wire.dialect = usual_dialect;
 	made->wire.max_record_bytes = 1 + random_below(1000000);
@@ -233,7 +232,6 @@ expect_request(const CsvWireRequest *found, const CsvWireRequest *expected)
 	assert_int_equal(found->request == NULL, expected->request == NULL);
 	if (expected->request == NULL)
 		return;
-	EXPECT_EQUAL(request->all_certain);
 	EXPECT_EQUAL(request->may_hold);
 	expect_bytes(found->request->hidden, expected->request->hidden,
 				 expected->layout->ncolumns * sizeof(bool));
