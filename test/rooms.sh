@@ -2,8 +2,9 @@
 # rooms.sh: may each file include what it includes, and does each name mean one
 # thing?  Run by "make lint".
 #
-# A room is a folder.  The table below says which others it may look into; a
-# room that is not named there may look into none.  settings.h and compat.h are
+# A room is a folder.  The first table below says which others it may look into; a
+# room that is not named there may look into none.  The second says how many lines it may
+# have.  A commit that raises such a number says why.  settings.h and compat.h are
 # for all rooms on the server's side.  Files must not include each other in a
 # circle, nor call each other, as far as they are built.  csv_cuda.h has the layers
 # of cuda/.
@@ -35,6 +36,12 @@ declare -A may_include=(
 	[load]='reader query wire table program batches scan plan output'
 	[import]='reader table batches scan'
 	[src]='reader query table program batches groups scan plan output load import'
+)
+
+declare -A most_lines=(
+	[reader]=9500 [cpu]=5335 [query]=11550 [wire]=2620 [cuda]=10890 [service]=5075
+	[table]=8840 [client]=1615 [program]=1080 [batches]=5720 [groups]=1930 [scan]=8000
+	[plan]=4730 [output]=6915 [load]=7700 [import]=10570 [src]=815
 )
 
 status=0
@@ -82,9 +89,13 @@ for file in "${files[@]}"; do
 	done < <(included "$file")
 done
 
-echo 'rooms, and those they look into:'
+echo 'rooms, their lines, and those they look into:'
 for room in reader cpu query wire cuda service table client program batches groups scan plan output load import src; do
-	printf '%9s  %s\n' "$room" "${includes[$room]-}"
+	mapfile -t in_room < <(printf '%s\n' "${files[@]}" | grep -E "^(src/)?$room/[^/]*$")
+	lines=$(cat "${in_room[@]}" | wc -l)
+	printf '%9s %6d  %s\n' "$room" "$lines" "${includes[$room]-}"
+	[ "$lines" -le "${most_lines[$room]}" ] ||
+		finding "$room: more than ${most_lines[$room]} lines"
 done
 
 # in cuda/, kernels know nothing of the host calls above them

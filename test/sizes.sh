@@ -1,13 +1,15 @@
 #!/bin/bash
-# sizes.sh: are files and functions short enough to be read at a sitting?  Run
-# by "make lint".
+# sizes.sh: are files and functions short enough to be read at a sitting, and lines
+# at a glance?  Run by "make lint".
 #
-# Prints the longest of both.  A function begins with a brace in the first
+# Prints the longest files and functions, and the number of lines beyond 80 columns, which
+# must not grow.  Only messages may go beyond 100 columns.  A function begins with a brace in the first
 # column, in the line after its head, and ends with the next such one.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 most_file_lines=1200
 most_function_lines=120
+most_wide_lines=5700
 shown=5
 
 # all but what is generated
@@ -44,4 +46,15 @@ awk '
 	}
 	!start && /;$/ { name = "" }
 	' "${files[@]}" | print functions $most_function_lines || status=1
+expand -t4 "${files[@]}" | awk -v most=$most_wide_lines '
+	length > 80 { wide++ }
+	length > 100 && !/"/ { print "more than 100 columns: " $0; status = 1 }
+	END {
+		printf("lines beyond 80 columns: %d\n", wide)
+		if (wide > most) {
+			print "  more than " most
+			status = 1
+		}
+		exit status
+	}' || status=1
 exit $status

@@ -578,8 +578,9 @@ fill_window(CsvEvaluation *evaluation, CsvWindow *window)
 		window->batches[n].classes = row_classes(kept, batch, &window->classes[n]);
 		n++;
 	}
-	csv_evaluation_check(evaluation, csv_team_run_all(team, &batches->layout->layout, window->batches,
-								  n, csv_process_interrupts, NULL));
+	csv_evaluation_check(evaluation,
+						 csv_team_run_all(team, &batches->layout->layout, window->batches, n,
+										  csv_process_interrupts, NULL));
 	window->nbatches = n;
 	window->next = 0;
 	window->next_size = Min(2 * window->next_size, CSV_BATCH_SLOTS);

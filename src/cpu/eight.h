@@ -220,8 +220,8 @@ find_eight(const CsvFinder *finder, uint32_t row)
 		eight.rows = _mm256_cmpgt_epi32(nfields, field);
 		if (finder->bad != NULL)
 		{
-			__m256i		codes = _mm256_cvtepu8_epi32(
-													 _mm_loadl_epi64((const __m128i *) (finder->bad + row)));
+			const __m128i *bad = (const __m128i *) (finder->bad + row);
+			__m256i		codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(bad));
 
 			eight.rows = _mm256_and_si256(eight.rows,
 										  _mm256_cmpeq_epi32(codes, _mm256_setzero_si256()));
@@ -308,7 +308,8 @@ take_nulls(CsvEight *eight, uint8_t *status, __m256i null_lengths,
 	const __m256i length = _mm256_sub_epi32(eight->end, eight->start);
 
 	/* the sign gets the bit for a row's length; 0 for 32 and more */
-	__m256i		may_be_null = _mm256_srai_epi32(_mm256_slli_epi32(_mm256_srlv_epi32(null_lengths, length), 31), 31);
+	__m256i		bits = _mm256_slli_epi32(_mm256_srlv_epi32(null_lengths, length), 31);
+	__m256i		may_be_null = _mm256_srai_epi32(bits, 31);
 	__m256i		packed;
 	uint32_t	marks[2];
 

@@ -330,7 +330,8 @@ is_negative(const uint8_t *bytes, const CsvEight *eight, CsvWords text,
 		front = gather4(eight->rows, bytes, eight->start);
 	else
 	{
-		CsvWords		shifts = widen(_mm256_slli_epi32(_mm256_sub_epi32(_mm256_set1_epi32(8), n), 3));
+		__m256i		missing = _mm256_sub_epi32(_mm256_set1_epi32(8), n);
+		CsvWords	shifts = widen(_mm256_slli_epi32(missing, 3));
 
 		text.a = _mm256_srlv_epi64(text.a, shifts.a);
 		text.b = _mm256_srlv_epi64(text.b, shifts.b);
@@ -585,7 +586,8 @@ fill_dates(const CsvScalarFill *scalar, uint32_t row, CsvEight *eight,
 													  _mm256_set1_epi32(10)));
 	year = _mm256_xor_si256(gather4(eight->rows, scalar->finder.bytes, eight->start),
 							_mm256_set1_epi8('0'));
-	others = _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(middle, _mm256_set1_epi32('-' << 16)),
+	others = _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(middle,
+																_mm256_set1_epi32('-' << 16)),
 											  _mm256_set1_epi32(0xFF << 16)),
 							 _mm256_and_si256(_mm256_xor_si256(back, _mm256_set1_epi32('-' << 8)),
 											  _mm256_set1_epi32(0xFF << 8)));
@@ -732,6 +734,7 @@ encode_numerics(const CsvScalarFill *scalar, uint32_t row, __m256i rows,
 {
 	const __m256i zero = _mm256_setzero_si256();
 	const __m256i one = _mm256_set1_epi32(1);
+	const uint32_t without_digits = csv_numeric_header(false, (uint32_t) scalar->scale, 0);
 	__m256i		none_behind = _mm256_cmpeq_epi32(fraction, zero);
 	__m256i		none_before = _mm256_cmpeq_epi32(whole, zero);
 	__m256i		is_zero = _mm256_and_si256(none_before, none_behind);
@@ -747,9 +750,8 @@ encode_numerics(const CsvScalarFill *scalar, uint32_t row, __m256i rows,
 	outer = _mm256_sub_epi32(zero, _mm256_add_epi32(outer, none_before));
 	ndigits = _mm256_sub_epi32(_mm256_set1_epi32(3), outer);
 	ndigits = _mm256_add_epi32(ndigits, none_behind);
-	ndigits = _mm256_add_epi32(ndigits,
-							   _mm256_and_si256(none_behind,
-												_mm256_cmpeq_epi32(_mm256_srli_epi32(whole, 16), zero)));
+	weight = _mm256_cmpeq_epi32(_mm256_srli_epi32(whole, 16), zero);
+	ndigits = _mm256_add_epi32(ndigits, _mm256_and_si256(none_behind, weight));
 	ndigits = _mm256_andnot_si256(is_zero, ndigits);
 	weight = _mm256_andnot_si256(is_zero, _mm256_sub_epi32(one, outer));
 
@@ -763,7 +765,7 @@ encode_numerics(const CsvScalarFill *scalar, uint32_t row, __m256i rows,
 	/* (6 + 2 * ndigits) << 2, then the short header and the digits */
 	ndigits = _mm256_add_epi32(_mm256_slli_epi32(ndigits, 3), _mm256_set1_epi32(24));
 	header = _mm256_and_si256(weight, _mm256_set1_epi32(0x7F));
-	header = _mm256_or_si256(header, _mm256_set1_epi32((int) csv_numeric_header(false, (uint32_t) scalar->scale, 0)));
+	header = _mm256_or_si256(header, _mm256_set1_epi32((int) without_digits));
 	negative = _mm256_andnot_si256(is_zero, negative);
 	header = _mm256_or_si256(header,
 							 _mm256_and_si256(negative, _mm256_set1_epi32(1 << 13)));

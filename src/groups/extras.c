@@ -149,8 +149,8 @@ typedef struct KeyEntry
 CsvInt128
 csv_extras_stand_in(const CsvExtras *extras, Datum value)
 {
-	const char *text = DatumGetCString(DirectFunctionCall1(numeric_out,
-														   DirectFunctionCall1(numeric_trim_scale, value)));
+	Datum		trimmed = DirectFunctionCall1(numeric_trim_scale, value);
+	const char *text = DatumGetCString(DirectFunctionCall1(numeric_out, trimmed));
 	uint64_t	hashes[2];
 
 	for (int i = 0; i < lengthof(hashes); i++)

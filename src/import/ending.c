@@ -41,7 +41,7 @@ typedef struct FileEnd
 	uint32		first;			/* record of data among them */
 	uint32		last;			/* record that is surely of the table */
 	bool		prosaic;		/* the table has prose, too */
-	uint32		ntexts;			/* texts of a record of it that has nothing else; 0: there is none */
+	uint32		ntexts;			/* texts of a record of it that has only texts; 0: none */
 } FileEnd;
 
 /* a record's cells next to the columns' types */

@@ -100,7 +100,8 @@ server_names(const CsvTable *table, const CsvGridRecord *record, bool *invalid)
 	{
 		const CsvCell *cell = &record->cells[i];
 		char	   *name = csv_valid_text(table->encoding, cell->text, cell->nbytes,
-										  MOST_NAME_BYTES + MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN);
+										  MOST_NAME_BYTES +
+										  MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN);
 
 		CHECK_FOR_INTERRUPTS();
 		*invalid |= count_hex(name) > count_hex(cell->text);

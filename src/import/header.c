@@ -618,7 +618,8 @@ static bool
 names_typed(const CsvGridRows *rows, const CsvGridRecord *record)
 {
 	for (uint32 i = 0; i < Min(record->ncells, rows->ncolumns); i++)
-		if (rows->types[i] > CSV_CELL_CODE && !csv_kind_fits(rows->types[i], record->cells[i].kind) &&
+		if (rows->types[i] > CSV_CELL_CODE &&
+			!csv_kind_fits(rows->types[i], record->cells[i].kind) &&
 			(look_at_text(record->cells[i].text, record->cells[i].nbytes) & LIKE_NAME) != 0)
 			return true;
 	return false;

@@ -215,7 +215,9 @@ number_of(const CsvCell *cell)
 {
 	double		number;
 
-	return csv_cell_number(cell, strchr(cell->text, ',') != NULL ? ',' : '.', &number) ? number : NAN;
+	if (!csv_cell_number(cell, strchr(cell->text, ',') != NULL ? ',' : '.', &number))
+		return NAN;
+	return number;
 }
 
 /*

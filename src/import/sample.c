@@ -449,7 +449,7 @@ csv_look_for_odd_comment(const CsvTable *table, CsvBoundary boundary, uint32 nfi
 {
 	const CsvDialectOptions *dialect = &table->reader.dialect;
 	TableLines	lines = begin_lines(table, boundary);
-	bool		at_beginning = true;	/* of the first file: a comment there may be the header, ... */
+	bool		at_beginning = true;	/* of the first file: a comment may be a header, ... */
 	char	   *header = NULL;	/* ... which other files may have, too */
 	char	   *odd = NULL;
 	bool		is_log = false;

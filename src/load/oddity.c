@@ -259,7 +259,8 @@ find_oddity_in_file(int fd, off_t nbytes, const CopyFormatOptions *copy, int enc
 	const char *oddity = find_oddity_at_top(bytes, (size_t) Max(n, 0), copy, encoding);
 
 	pfree(bytes);
-	return oddity != NULL ? oddity : find_oddity_in_lines(fd, nbytes, !csv_copy_is_csv(copy), nthreads);
+	return oddity != NULL ? oddity :
+		find_oddity_in_lines(fd, nbytes, !csv_copy_is_csv(copy), nthreads);
 }
 
 const char *

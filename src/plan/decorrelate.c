@@ -600,7 +600,8 @@ static PlannedStmt *
 plan_next(Query *query, const char *string, int options,
 		  ParamListInfo params CSV_EXPLAIN_PARAMETER)
 {
-	return next_planner != NULL ? next_planner(query, string, options, params CSV_EXPLAIN_ARGUMENT) :
+	return next_planner != NULL ?
+		next_planner(query, string, options, params CSV_EXPLAIN_ARGUMENT) :
 		standard_planner(query, string, options, params CSV_EXPLAIN_ARGUMENT);
 }
 

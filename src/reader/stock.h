@@ -59,8 +59,8 @@ extern void csv_stock_close(CsvStock *stock);
 
 /*
  * As pread(2), for a CsvStock.  Waits for at least one byte.  Returns 0 at the end of the
- * stream, or of its bytes that may be read, and -1 if the stock is closed, or the bytes were released.  Bytes before the
- * first byte ever are read as zero.
+ * stream, or of its bytes that may be read, and -1 if the stock is closed, or the bytes
+ * were released.  Bytes before the first byte ever are read as zero.
  */
 extern ssize_t csv_stock_read(void *stock, uint8_t *buffer, size_t nbytes,
 							  uint64_t offset);

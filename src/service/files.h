@@ -22,8 +22,8 @@ typedef struct CsvDeviceFile CsvDeviceFile;
 
 /*
  * The bytes of an open file, for a scan, which reads from an offset up to file_bytes;
- * threads read them from the descriptor.  grows: bytes are only appended to the file.  The device must have started.  NULL: the file is small, or there is no
- * room.
+ * threads read them from the descriptor.  grows: bytes are only appended to the file.
+ * The device must have started.  NULL: the file is small, or there is no room.
  */
 extern CsvDeviceFile *csv_device_file_open(CsvDevice *device, int descriptor,
 										   uint64_t from, uint64_t file_bytes,

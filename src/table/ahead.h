@@ -11,8 +11,9 @@ typedef struct CsvAhead CsvAhead;
 
 /*
  * Starts nthreads threads that decompress the regular file fd up to offset `end`, where
- * a member or frame or the file ends, from the member or frame that begins at `start`.  The first `skip` decompressed bytes are left
- * out.  Returns NULL if no thread could be started, or there is no memory.
+ * a member or frame or the file ends, from the member or frame that begins at `start`.
+ * The first `skip` decompressed bytes are left out.  Returns NULL if no thread could be
+ * started, or there is no memory.
  */
 extern CsvAhead *csv_ahead_start(int fd, CsvCompression compression,
 								 int nthreads, uint64_t end,

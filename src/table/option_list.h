@@ -24,7 +24,7 @@ typedef struct CsvTableOptions
 #define CSV_OF_TABLE		1
 #define CSV_OF_SERVER		2		/* as a default for its tables */
 #define CSV_OF_COLUMN		4
-#define CSV_OF_IMPORT		8		/* IMPORT FOREIGN SCHEMA alone, which takes a table's, too ... */
+#define CSV_OF_IMPORT		8		/* IMPORT FOREIGN SCHEMA; takes a table's, too ... */
 #define CSV_OF_ONE_TABLE	16		/* ... except options that differ from table to table */
 #define CSV_OF_CSV			32		/* has no meaning in the format "text" */
 #define CSV_WITHOUT_MEANING	64		/* batches of the table are the same with any value */

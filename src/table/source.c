@@ -251,10 +251,10 @@ list_only_file(CsvSource *source, const struct stat *st)
 }
 
 /*
- * Lists the files, with the identities of a pattern's files.  If no file may be missing, and a file of a
- * pattern vanishes meanwhile, lists them again.  A user who names a FIFO or a device
- * wants to wait for it; a user who names a pattern does not.  If a file cannot be
- * examined, opening it will fail and say why.
+ * Lists the files, with the identities of a pattern's files.  If no file may be missing,
+ * and a file of a pattern vanishes meanwhile, lists them again.  A user who names a FIFO
+ * or a device wants to wait for it; a user who names a pattern does not.  If a file cannot
+ * be examined, opening it will fail and say why.
  */
 static void
 list_files(CsvSource *source)
