@@ -11,7 +11,8 @@
 #	make stress			hostile files through a server; not part of make check;
 #						STRESS_FILES=20000 STRESS_SEED=1
 #	make install-inject	the extension as "make check" installs it: tests can make
-#						things fail in it; and build/tpch, which makes tables
+#						things fail in it; build/tpch, which makes tables; and
+#						the script of 0.1
 #	make setup-test		setup.sh on machines that lack this and that
 #	make check-versions	the SQL tests with PostgreSQL 17 and 18, in roots of
 #						Debian 13 and sid; for root
@@ -90,6 +91,7 @@ install-inject: install build/test/csv_gpu_fdw.so build/test/csv_gpu_service \
 		build/test/csv_gpu_stand_in build/test/csv_gpu_owner.so build/tpch
 	$(INSTALL_SHLIB) build/test/csv_gpu_fdw.so build/test/csv_gpu_owner.so '$(DESTDIR)$(pkglibdir)'
 	$(INSTALL_PROGRAM) build/test/csv_gpu_service build/test/csv_gpu_stand_in '$(DESTDIR)$(pkglibdir)'
+	$(INSTALL_DATA) test/data/csv_gpu_fdw--0.1.sql '$(DESTDIR)$(datadir)/extension'
 	@$(MKDIR_P) '$(DESTDIR)$(bindir)'
 	$(INSTALL_PROGRAM) build/tpch '$(DESTDIR)$(bindir)'
 

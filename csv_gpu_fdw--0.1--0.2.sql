@@ -1,0 +1,27 @@
+-- complain if the script is sourced in psql rather than by ALTER EXTENSION
+\echo Use "ALTER EXTENSION csv_gpu_fdw UPDATE TO '0.2'" to load this file. \quit
+
+-- Rules of such a script, which test/t/064_versions.pl checks: nothing is dropped with
+-- CASCADE, so that objects of users make an update fail that drops what they depend on; and
+-- a function that is dropped and made anew gets its owner, comment and ACL, which are read
+-- before.
+
+-- Until 0.2 began, every state of the script said 0.1.  Only the last can be updated.
+DO $$
+BEGIN
+	IF NOT EXISTS (
+			SELECT FROM pg_catalog.pg_attribute a
+				WHERE a.attrelid = '@extschema@.csv_gpu_position'::pg_catalog.regclass AND a.attname = 'lacks_break') OR
+		'dfb5396fdabe433a148c4bf0cf48c91f' <> (
+			SELECT pg_catalog.md5(pg_catalog.string_agg(
+					p.proname || coalesce(p.proallargtypes, p.proargtypes::oid[])::pg_catalog.regtype[]::pg_catalog.text, ' '
+					ORDER BY p.proname))
+				FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_proc p ON p.oid = d.objid
+				WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.deptype = 'e' AND d.refobjid = (
+					SELECT e.oid FROM pg_catalog.pg_extension e WHERE e.extname = 'csv_gpu_fdw')) THEN
+		RAISE object_not_in_prerequisite_state USING
+			MESSAGE = 'the objects of csv_gpu_fdw in this database are older than version 0.1',
+			DETAIL = 'A script that also said 0.1 has made them before that version was complete.',
+			HINT = 'Drop the extension, and create it again.';
+	END IF;
+END $$;

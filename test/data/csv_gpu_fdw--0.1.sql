@@ -1,0 +1,1383 @@
+-- complain if the script is sourced in psql rather than by CREATE EXTENSION
+\echo Use "CREATE EXTENSION csv_gpu_fdw" to load this file. \quit
+
+CREATE FUNCTION csv_gpu_fdw_handler()
+RETURNS fdw_handler
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT;
+
+COMMENT ON FUNCTION csv_gpu_fdw_handler()
+IS 'handler of the foreign data wrapper csv_gpu_fdw';
+
+CREATE FUNCTION csv_gpu_fdw_validator(text[], oid)
+RETURNS void
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT;
+
+COMMENT ON FUNCTION csv_gpu_fdw_validator(text[], oid)
+IS 'checks the options of csv_gpu_fdw servers, tables and columns';
+
+CREATE FOREIGN DATA WRAPPER csv_gpu_fdw
+HANDLER csv_gpu_fdw_handler
+VALIDATOR csv_gpu_fdw_validator;
+
+COMMENT ON FOREIGN DATA WRAPPER csv_gpu_fdw
+IS 'CSV files, read on the GPU or the CPU';
+
+CREATE FUNCTION csv_gpu_devices(
+	OUT device integer,
+	OUT name text,
+	OUT compute_capability text,
+	OUT memory_total bigint,
+	OUT memory_free bigint,
+	OUT usable boolean,
+	OUT reason text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+ROWS 4;
+
+COMMENT ON FUNCTION csv_gpu_devices()
+IS 'the GPUs this server sees; no rows without a GPU or a driver';
+
+-- Not strict: max_records is NULL by default.  Not for parallel queries: it
+-- calls input functions of any type, inside subtransactions.
+CREATE FUNCTION csv_gpu_errors(
+	source regclass,
+	max_records bigint DEFAULT NULL,
+	OUT filename text,
+	OUT record bigint,
+	OUT line bigint,
+	OUT byte_offset bigint,
+	OUT column_number integer,
+	OUT column_name text,
+	OUT error text,
+	OUT message text,
+	OUT raw text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000 ROWS 100;
+
+COMMENT ON FUNCTION csv_gpu_errors(regclass, bigint)
+IS 'a row for each record of the foreign table that a query would skip';
+
+CREATE FUNCTION csv_gpu_resident(
+	OUT filename text,
+	OUT source regclass,
+	OUT columns text[],
+	OUT rows bigint,
+	OUT bytes bigint,
+	OUT location text,
+	OUT last_used timestamptz,
+	OUT groupings text[])
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_resident()
+IS 'the columns of files that are kept converted, for all sessions';
+
+CREATE FUNCTION csv_gpu_forget()
+RETURNS integer
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION csv_gpu_forget()
+IS 'drops the columns that are kept of the user''s own tables, or all for superusers; returns how many sets';
+
+CREATE FUNCTION csv_gpu_stat(
+	OUT device integer,
+	OUT name text,
+	OUT pid integer,
+	OUT since timestamptz,
+	OUT scans_running integer,
+	OUT scans_done bigint,
+	OUT bytes_read bigint,
+	OUT chunks bigint,
+	OUT rows bigint,
+	OUT resident_hits bigint,
+	OUT resident_misses bigint,
+	OUT fallbacks jsonb,
+	OUT memory_held bigint,
+	OUT memory_limit bigint,
+	OUT failures bigint,
+	OUT records_skipped bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+ROWS 4;
+
+COMMENT ON FUNCTION csv_gpu_stat()
+IS 'what was done for all sessions: see the view of that name';
+
+CREATE VIEW csv_gpu_stat AS
+	SELECT * FROM csv_gpu_stat();
+
+COMMENT ON VIEW csv_gpu_stat
+IS 'what was done for all sessions, by device, and on the host';
+
+GRANT SELECT ON csv_gpu_stat TO PUBLIC;
+
+-- Not strict: most arguments may be NULL.
+CREATE FUNCTION csv_gpu_load(
+	source regclass,
+	target regclass,
+	columns text[] DEFAULT NULL,
+	rejects regclass DEFAULT NULL,
+	freeze boolean DEFAULT false,
+	mode text DEFAULT 'all',
+	on_rewrite text DEFAULT 'error',
+	OUT records_loaded bigint,
+	OUT records_skipped bigint,
+	OUT bytes_read bigint,
+	OUT elapsed interval)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000;
+
+COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean, text, text)
+IS 'loads the records of a foreign table into a table';
+
+-- How far files were loaded by csv_gpu_load(..., mode => 'new_records').  Users may only
+-- read: the functions check their rights, and then work as the owner of this table.
+-- A file is known by its first bytes (first_hash, last_hash, crc), up to bytes_read;
+-- the other columns about it only save reading it.
+CREATE TABLE csv_gpu_position (
+	source regclass NOT NULL,
+	target regclass NOT NULL,
+	filename text NOT NULL,
+	bytes_read bigint NOT NULL,
+	records_read bigint NOT NULL,
+	lines_read bigint NOT NULL,
+	place bigint NOT NULL,		-- of decompressed and converted bytes
+	alone_until bigint NOT NULL,
+	skip_line boolean NOT NULL,
+	lacks_break boolean NOT NULL DEFAULT false,	-- the file ended there, within a line
+	inode bigint NOT NULL,
+	size bigint NOT NULL,
+	changed bigint NOT NULL,
+	born bigint NOT NULL,
+	first_hash bytea NOT NULL,
+	last_hash bytea NOT NULL,
+	crc bigint NOT NULL,
+	loaded_at timestamptz NOT NULL
+);
+
+-- A dump has the positions of a target's rows.  Only users who may read the source may
+-- see the names and hashes of its files.
+ALTER TABLE csv_gpu_position ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON csv_gpu_position FOR SELECT
+	USING (pg_catalog.pg_has_role((SELECT relowner FROM pg_catalog.pg_class
+			WHERE oid OPERATOR(pg_catalog.=) target), 'USAGE') OR
+		(pg_catalog.has_table_privilege(source, 'SELECT') AND pg_catalog.has_table_privilege(target, 'SELECT') AND
+			pg_catalog.pg_has_role((SELECT datdba FROM pg_catalog.pg_database
+				WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database()), 'USAGE')));
+GRANT SELECT ON csv_gpu_position TO PUBLIC;
+CREATE INDEX csv_gpu_position_tables ON csv_gpu_position (source, target);
+
+COMMENT ON TABLE csv_gpu_position
+IS 'internal: see the view csv_gpu_positions';
+
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_position',
+	'WHERE source IN (SELECT oid FROM pg_catalog.pg_class)
+		AND target IN (SELECT oid FROM pg_catalog.pg_class)');
+
+-- The numbers of dropped tables may become those of others.
+CREATE FUNCTION csv_gpu_drop_positions()
+RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	DELETE FROM @extschema@.csv_gpu_position p
+		USING pg_event_trigger_dropped_objects() d
+		WHERE d.classid = 'pg_class'::regclass AND d.objsubid = 0
+			AND d.objid IN (p.source, p.target);
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_drop_positions()
+IS 'internal: the event trigger of that name';
+REVOKE EXECUTE ON FUNCTION csv_gpu_drop_positions() FROM PUBLIC;
+CREATE EVENT TRIGGER csv_gpu_drop_positions ON sql_drop
+	EXECUTE FUNCTION csv_gpu_drop_positions();
+
+CREATE FUNCTION csv_gpu_positions(
+	OUT source regclass,
+	OUT target regclass,
+	OUT filename text,
+	OUT bytes_read bigint,
+	OUT bytes_behind bigint,
+	OUT records_read bigint,
+	OUT loaded_at timestamptz,
+	OUT state text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_positions()
+IS 'how far files were loaded: see the view of that name';
+
+CREATE VIEW csv_gpu_positions AS
+	SELECT * FROM csv_gpu_positions();
+
+COMMENT ON VIEW csv_gpu_positions
+IS 'how far files were loaded by csv_gpu_load(..., mode => ''new_records''), into the user''s own tables';
+
+GRANT SELECT ON csv_gpu_positions TO PUBLIC;
+
+-- Not strict: without a name, all files.
+CREATE FUNCTION csv_gpu_forget_positions(
+	source regclass,
+	target regclass,
+	filename text DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION csv_gpu_forget_positions(regclass, regclass, text)
+IS 'has csv_gpu_load() load files again from their beginnings, all of them or those of a name; returns how many';
+
+CREATE FUNCTION csv_gpu_sniff(
+	filename text,
+	OUT column_number integer,
+	OUT column_name text,
+	OUT header_name text,
+	OUT type text,
+	OUT nulls bigint,
+	OUT max_chars integer,
+	OUT byte_width integer,
+	OUT delimiter text,
+	OUT quote text,
+	OUT escape text,
+	OUT record_boundary text,
+	OUT header_rows integer,
+	OUT decimal_separator text,
+	OUT encoding text,
+	OUT records bigint,
+	OUT skipped bigint,
+	OUT null_values text,
+	OUT date_format text,
+	OUT timestamp_format text,
+	OUT thousands_separator text,
+	OUT comment text,
+	OUT footer_rows integer,
+	OUT "trim" boolean,
+	OUT format text,
+	OUT virtual text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+COST 1000 ROWS 20;
+
+COMMENT ON FUNCTION csv_gpu_sniff(text)
+IS 'what IMPORT FOREIGN SCHEMA would make of a file: a row for each of its fields, and for each key in its path';
+
+-- For all users, because it asks for the rights of pg_write_server_files itself.
+CREATE FUNCTION csv_gpu_leftovers(
+	directory text,
+	remove boolean DEFAULT false,
+	OUT filename text,
+	OUT bytes bigint,
+	OUT state text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_leftovers(text, boolean)
+IS 'files in a directory that ended transactions have left under temporary names, and, with remove, settles them';
+
+-- For all users, likewise.
+CREATE FUNCTION csv_gpu_take_over(target regclass)
+RETURNS void
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION csv_gpu_take_over(regclass)
+IS 'to the end of the transaction, TRUNCATE of a writable foreign table also deletes files that a copy of this server may have written';
+
+-- Not strict: most arguments may be NULL.
+CREATE FUNCTION csv_gpu_unload(
+	query text,
+	path text,
+	format text DEFAULT 'csv',
+	delimiter text DEFAULT NULL,
+	quote text DEFAULT NULL,
+	escape text DEFAULT NULL,
+	null_string text DEFAULT NULL,
+	header boolean DEFAULT true,
+	encoding text DEFAULT NULL,
+	compression text DEFAULT NULL,
+	partition_by text[] DEFAULT NULL,
+	max_file_size text DEFAULT NULL,
+	ordered boolean DEFAULT false,
+	overwrite boolean DEFAULT false,
+	force_quote text[] DEFAULT NULL,
+	bom boolean DEFAULT false,
+	record_boundary text DEFAULT 'lf',
+	OUT filename text,
+	OUT records bigint,
+	OUT bytes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000 ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_unload(text, text, text, text, text, text, text, boolean, text, text, text[], text, boolean, boolean, text[], boolean, text)
+IS 'writes the rows of a query to files; a row for each file';
+
+CREATE FUNCTION csv_gpu_files(
+	source regclass,
+	OUT filename text,
+	OUT identity text,
+	OUT settled boolean,
+	OUT whole boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_files(regclass)
+IS 'the files of a foreign table, and what each is remembered by once it is loaded';
+
+CREATE FUNCTION csv_gpu_load_file(
+	source regclass,
+	target regclass,
+	filename text,
+	mode text DEFAULT 'all',
+	OUT records_loaded bigint,
+	OUT records_skipped bigint,
+	OUT bytes_read bigint,
+	OUT identity text)
+RETURNS record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000000;
+
+COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text, text)
+IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of them; without a name all, as jobs do';
+
+-- Importer jobs.  Users see and change their own jobs only.  Every function that
+-- they may call runs with the rights of its caller, and so does what pg_cron
+-- runs.  All names have their schema, so that the search path does not matter.
+-- Calls of our own functions give all arguments, in exactly their types, so that
+-- PostgreSQL cannot choose another function of that name in our schema.
+--
+-- The owner of a job is stored as a role, so it stays the same when the role is
+-- renamed.  A dump has the role's name.
+
+CREATE TABLE csv_gpu_job (
+	owner regrole DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
+	job text,
+	description text,
+	schedule text NOT NULL,
+	source regclass NOT NULL,
+	target regclass NOT NULL,
+	mode text NOT NULL CHECK (mode IN ('append', 'replace', 'new_files', 'new_records')),
+	created timestamptz NOT NULL DEFAULT now(),
+	PRIMARY KEY (owner, job)
+);
+
+CREATE TABLE csv_gpu_job_run (
+	run bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	owner regrole NOT NULL DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
+	job text NOT NULL,
+	filename text,
+	started timestamptz NOT NULL,
+	duration interval NOT NULL,
+	records_loaded bigint,
+	records_skipped bigint,
+	bytes_read bigint,
+	error text,
+	files_waiting bigint
+);
+
+CREATE INDEX csv_gpu_job_run_job ON csv_gpu_job_run (owner, job, run);
+
+CREATE TABLE csv_gpu_job_file (
+	owner regrole DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
+	job text,
+	identity text,
+	filename text NOT NULL,
+	run bigint NOT NULL,
+	PRIMARY KEY (owner, job, identity)
+);
+
+-- Owners ask for deletions by inserting a row here.  A trigger carries it out, and
+-- the row is not stored.  The privilege to DELETE, or to UPDATE all columns, would
+-- include that to LOCK the tables against everyone else.
+CREATE TABLE csv_gpu_job_deletion (
+	owner regrole DEFAULT pg_catalog.quote_ident(current_user)::pg_catalog.regrole,
+	what text,					-- job, runs or files
+	job text,
+	before timestamptz,
+	filename text
+);
+
+COMMENT ON TABLE csv_gpu_job_deletion
+IS 'takes what csv_gpu_unschedule(), csv_gpu_forget_runs() and csv_gpu_forget_files() delete; always empty';
+COMMENT ON TABLE csv_gpu_job
+IS 'importer jobs, made by csv_gpu_schedule()';
+COMMENT ON TABLE csv_gpu_job_run
+IS 'a row for each run of an importer job; error is NULL if it succeeded, files_waiting is NULL unless files had to wait';
+COMMENT ON TABLE csv_gpu_job_file
+IS 'the files that jobs of the mode new_files have loaded';
+
+ALTER TABLE csv_gpu_job ENABLE ROW LEVEL SECURITY;
+ALTER TABLE csv_gpu_job_run ENABLE ROW LEVEL SECURITY;
+ALTER TABLE csv_gpu_job_file ENABLE ROW LEVEL SECURITY;
+ALTER TABLE csv_gpu_job_deletion ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON csv_gpu_job
+	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
+CREATE POLICY own ON csv_gpu_job_run
+	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
+CREATE POLICY monitor ON csv_gpu_job FOR SELECT
+	USING (pg_catalog.pg_has_role('pg_monitor', 'USAGE'));
+CREATE POLICY monitor ON csv_gpu_job_run FOR SELECT
+	USING (pg_catalog.pg_has_role('pg_monitor', 'USAGE'));
+CREATE POLICY own ON csv_gpu_job_file
+	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
+CREATE POLICY own ON csv_gpu_job_deletion
+	USING (owner OPERATOR(pg_catalog.=) pg_catalog.quote_ident(current_user)::pg_catalog.regrole);
+GRANT SELECT, INSERT, UPDATE (description, schedule, source, target, mode) ON csv_gpu_job TO PUBLIC;
+-- not for all columns: nobody may choose "run", and so take numbers that others' runs need
+GRANT SELECT,
+	INSERT (job, filename, started, duration, records_loaded, records_skipped, bytes_read, error,
+		files_waiting)
+	ON csv_gpu_job_run TO PUBLIC;
+GRANT SELECT ON SEQUENCE csv_gpu_job_run_run_seq TO PUBLIC;
+GRANT SELECT, INSERT ON csv_gpu_job_file TO PUBLIC;
+-- The owner is not to be chosen: rows are deleted before a policy sees the row.
+GRANT INSERT (what, job, before, filename) ON csv_gpu_job_deletion TO PUBLIC;
+
+-- Runs with the rights of the tables' owner, who is current_user here.  So the row
+-- says whose rows to delete.  Nobody else may use this function in a trigger: on
+-- their own table, the row could name any owner.
+CREATE FUNCTION csv_gpu_delete()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF new.what = 'job' THEN
+		DELETE FROM @extschema@.csv_gpu_job j
+			WHERE j.owner = new.owner AND j.job = new.job;
+	END IF;
+	IF new.what IN ('job', 'files') THEN
+		DELETE FROM @extschema@.csv_gpu_job_file f
+			WHERE f.owner = new.owner AND f.job = new.job
+				AND (new.filename IS NULL OR f.filename = new.filename);
+	ELSIF new.what = 'runs' THEN
+		DELETE FROM @extschema@.csv_gpu_job_run r
+			WHERE r.owner = new.owner AND r.job = new.job
+				AND (new.before IS NULL OR r.started < new.before);
+	END IF;
+	RETURN NULL;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_delete()
+IS 'internal: the trigger of csv_gpu_job_deletion';
+REVOKE EXECUTE ON FUNCTION csv_gpu_delete() FROM PUBLIC;
+CREATE TRIGGER csv_gpu_delete BEFORE INSERT ON csv_gpu_job_deletion
+	FOR EACH ROW EXECUTE FUNCTION csv_gpu_delete();
+
+-- Rows that refer to something dropped are not dumped: all that is left of it is
+-- its number, which may be that of something else where the dump is restored.
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job',
+	'WHERE owner IN (SELECT oid FROM pg_catalog.pg_roles)
+		AND source IN (SELECT oid FROM pg_catalog.pg_class)
+		AND target IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_run',
+	'WHERE owner IN (SELECT oid FROM pg_catalog.pg_roles)');
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_run_run_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('csv_gpu_job_file',
+	'WHERE owner IN (SELECT oid FROM pg_catalog.pg_roles)');
+
+-- The five fields of cron for Quartz's six or seven (seconds first, a year
+-- last, days of the week from 1); NULL where they cannot say the same.
+CREATE FUNCTION csv_gpu_cron_fields(quartz text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	fields text[] := regexp_split_to_array(btrim(quartz, E' \t\n'), '\s+');
+	weekdays text := fields[6];
+BEGIN
+	-- every so many seconds, some years only, last or nearest days
+	IF cardinality(fields) NOT IN (6, 7) OR fields[1] !~ '^[0-9]+$' OR fields[7] <> '*'
+		OR fields[4] ~ '[LW]' OR weekdays ~ '[L#]' THEN
+		RETURN NULL;
+	END IF;
+	IF weekdays ~ '[0-9]' THEN
+		IF weekdays !~ '^[1-7]([-,][1-7])*$' THEN
+			RETURN NULL;
+		END IF;
+		weekdays := translate(weekdays, '1234567', '0123456');
+	END IF;
+
+	-- minutes and hours start from 0, days and months from 1
+	fields := regexp_replace(fields[2], '^0/', '*/') || ARRAY[regexp_replace(fields[3], '^0/', '*/'),
+		regexp_replace(fields[4], '^1/', '*/'), regexp_replace(fields[5], '^1/', '*/'), weekdays];
+	IF EXISTS (SELECT FROM unnest(fields) f WHERE f ~ '^[0-9]+/') THEN
+		RETURN NULL;
+	END IF;
+	RETURN replace(array_to_string(fields, ' '), '?', '*');
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_cron_fields(text)
+IS 'internal: the five fields of cron for an expression of Quartz, or NULL';
+
+-- A crash, or the end of a session, would take rows that a job will not load again.
+CREATE FUNCTION csv_gpu_check_logged(target regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	place record;
+BEGIN
+	SELECT c.oid::regclass AS name, CASE c.relpersistence WHEN 't' THEN 'temporary' ELSE 'unlogged' END AS kind
+		INTO place FROM pg_class c
+		WHERE (c.oid = target OR c.oid IN (SELECT p.relid FROM pg_partition_tree(target) p))
+			AND (c.relpersistence = 't' OR c.relpersistence = 'u' AND c.relkind <> 'p')
+		LIMIT 1;
+	IF FOUND THEN
+		RAISE feature_not_supported USING
+			MESSAGE = format('a job that loads only new files or records cannot load into %s table %s', place.kind, place.name),
+			DETAIL = 'The list of what was loaded would outlive its rows.',
+			HINT = 'Load into a logged table. If a crash emptied the table before ALTER TABLE ... SET LOGGED, call csv_gpu_forget_files() or csv_gpu_forget_positions().';
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_check_logged(regclass)
+IS 'internal: ERROR if a table, or a partition of it, is unlogged or temporary';
+
+CREATE FUNCTION csv_gpu_schedule(
+	job text,
+	schedule text,
+	source regclass,
+	target regclass,
+	mode text DEFAULT 'append',
+	description text DEFAULT NULL)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	nfields integer;
+	fields text;
+	elsewhere text;			-- the database of pg_cron, where that is not this one
+	command text;
+BEGIN
+	IF job IS NULL OR schedule IS NULL OR source IS NULL OR target IS NULL OR mode IS NULL THEN
+		RAISE null_value_not_allowed
+			USING MESSAGE = 'job, schedule, source, target and mode of csv_gpu_schedule() must not be null';
+	END IF;
+	IF mode NOT IN ('append', 'replace', 'new_files', 'new_records') THEN
+		RAISE invalid_parameter_value
+			USING MESSAGE = format('mode "%s" not recognized', mode),
+				HINT = 'Valid values are: "append", "replace", "new_files", "new_records".';
+	END IF;
+	-- pg_cron cuts longer names
+	IF octet_length('csv_gpu_fdw: ' || job) > 63 THEN
+		RAISE name_too_long
+			USING MESSAGE = format('job name "%s" is longer than 50 bytes', job);
+	END IF;
+	nfields := cardinality(regexp_split_to_array(btrim(schedule, E' \t\n'), '\s+'));
+	IF nfields > 5 THEN
+		fields := @extschema@.csv_gpu_cron_fields(schedule);
+		RAISE invalid_parameter_value
+			USING MESSAGE = format('schedule "%s" has %s fields', schedule, nfields),
+				DETAIL = 'A schedule has five fields: minute, hour, day of the month, month, day of the week. There are no seconds.',
+				HINT = CASE WHEN fields IS NOT NULL THEN format('With five fields it is "%s".', fields)
+					ELSE 'Leave out the field of seconds, and write "*" for "?".' END;
+	END IF;
+
+	-- pg_cron refuses these, too, but does not say what it takes
+	IF nfields < 5 AND schedule !~ '^\s*@' AND schedule !~* '^\s*[0-9]+\s+seconds?\s*$' THEN
+		RAISE invalid_parameter_value
+			USING MESSAGE = format('invalid schedule "%s"', schedule),
+				HINT = 'Write five fields, such as "0 * * * *", or a word of pg_cron''s, such as "@hourly".';
+	END IF;
+
+	-- what would fail in every run, or load files twice, is told here
+	IF mode IN ('new_files', 'new_records') THEN
+		PERFORM @extschema@.csv_gpu_files(source);
+		PERFORM @extschema@.csv_gpu_check_logged(target);
+		-- of equal options, the first counts: the table's
+		IF 1 < (
+			SELECT o.option_value::integer
+				FROM pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver,
+					pg_options_to_table(t.ftoptions || s.srvoptions) WITH ORDINALITY o
+				WHERE t.ftrelid = source AND o.option_name = 'shares' ORDER BY o.ordinality LIMIT 1) THEN
+			RAISE WARNING USING
+				MESSAGE = format('foreign table %s has a share of the files, which changes when files are renamed', source),
+				HINT = 'Do not rename files, and do not change the option "shares": otherwise another server may load a file again.';
+		END IF;
+	ELSIF NOT EXISTS (
+		SELECT FROM pg_foreign_table t, pg_foreign_server s, pg_foreign_data_wrapper w, pg_proc p
+			WHERE t.ftrelid = source AND s.oid = t.ftserver AND w.oid = s.srvfdw
+				AND p.oid = w.fdwhandler AND p.proname = 'csv_gpu_fdw_handler') THEN
+		RAISE wrong_object_type
+			USING MESSAGE = format('%s is not a foreign table of csv_gpu_fdw', source);
+	ELSIF NOT has_any_column_privilege(source, 'SELECT') THEN
+		RAISE insufficient_privilege
+			USING MESSAGE = format('permission denied for foreign table %s', source);
+	END IF;
+	IF NOT has_any_column_privilege(target, 'INSERT')
+		OR mode = 'replace' AND NOT has_table_privilege(target, 'TRUNCATE') THEN
+		RAISE insufficient_privilege
+			USING MESSAGE = format('permission denied for table %s', target);
+	END IF;
+
+	IF NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') THEN
+		BEGIN
+			elsewhere := 'database ' || quote_ident(nullif(current_setting('cron.database_name', true), current_database()));
+		EXCEPTION WHEN insufficient_privilege THEN
+			-- only superusers may see the setting of pg_cron, which is loaded then
+			elsewhere := 'the database that cron.database_name names';
+		END;
+		IF elsewhere IS NULL THEN
+			RAISE feature_not_supported
+				USING MESSAGE = 'csv_gpu_schedule() needs the extension pg_cron, which is not in this database',
+					HINT = format('Install it (on Debian, postgresql-%s-cron), add pg_cron to shared_preload_libraries, set cron.database_name to "%s" and cron.use_background_workers to on, restart the server, and run CREATE EXTENSION pg_cron.',
+						current_setting('server_version_num')::integer / 10000, current_database());
+		END IF;
+	END IF;
+	INSERT INTO @extschema@.csv_gpu_job AS j (job, description, schedule, source, target, mode)
+		VALUES (csv_gpu_schedule.job, csv_gpu_schedule.description, csv_gpu_schedule.schedule,
+			csv_gpu_schedule.source, csv_gpu_schedule.target, csv_gpu_schedule.mode)
+		ON CONFLICT ON CONSTRAINT csv_gpu_job_pkey DO UPDATE
+			SET description = excluded.description, schedule = excluded.schedule,
+				source = excluded.source, target = excluded.target, mode = excluded.mode;
+	command := format('SELECT run, error FROM %s.csv_gpu_run_job(%L::pg_catalog.text)', '@extschema@', job);
+	IF elsewhere IS NOT NULL THEN
+		RAISE WARNING USING
+			MESSAGE = format('job "%s" is not scheduled yet, because pg_cron is in another database', job),
+			HINT = format('In %s, a superuser must run: SELECT cron.schedule_in_database(%L, %L, %L, %L, %L);',
+				elsewhere, 'csv_gpu_fdw: ' || job, schedule, command, current_database(), current_user);
+		RETURN NULL;
+	END IF;
+	RETURN cron.schedule('csv_gpu_fdw: ' || job, schedule, command);
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_schedule(text, text, regclass, regclass, text, text)
+IS 'has pg_cron load a foreign table into a table; returns the number of pg_cron''s job, or NULL where pg_cron is in another database';
+
+CREATE FUNCTION csv_gpu_unschedule(job text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	me CONSTANT regrole := quote_ident(current_user);
+	elsewhere text;
+BEGIN
+	PERFORM FROM @extschema@.csv_gpu_job j
+		WHERE j.owner = me AND j.job = csv_gpu_unschedule.job FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE undefined_object
+			USING MESSAGE = format('job "%s" does not exist', job);
+	END IF;
+	INSERT INTO @extschema@.csv_gpu_job_deletion (what, job)
+		VALUES ('job', csv_gpu_unschedule.job);
+	IF EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') THEN
+		PERFORM cron.unschedule(c.jobid) FROM cron.job c
+			WHERE c.jobname = 'csv_gpu_fdw: ' || csv_gpu_unschedule.job AND c.username = current_user;
+	ELSE
+		BEGIN
+			elsewhere := 'database ' || quote_ident(nullif(current_setting('cron.database_name', true), current_database()));
+		EXCEPTION WHEN insufficient_privilege THEN
+			-- only superusers may see the setting of pg_cron, which is loaded then
+			elsewhere := 'the database that cron.database_name names';
+		END;
+		IF elsewhere IS NOT NULL THEN
+			RAISE NOTICE USING
+				MESSAGE = format('pg_cron is in another database, and may still run job "%s"', job),
+				HINT = format('In %s, run: SELECT cron.unschedule(jobid) FROM cron.job WHERE jobname = %L AND username = %L AND database = %L;',
+					elsewhere, 'csv_gpu_fdw: ' || job, current_user, current_database());
+		END IF;
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_unschedule(text)
+IS 'ends an importer job; its runs stay on record';
+
+-- Not strict: without a time, all runs; without a name, all files.
+CREATE FUNCTION csv_gpu_forget_runs(job text, before timestamptz DEFAULT NULL)
+RETURNS void
+LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ INSERT INTO @extschema@.csv_gpu_job_deletion (what, job, before) VALUES ('runs', $1, $2) $$;
+
+COMMENT ON FUNCTION csv_gpu_forget_runs(text, timestamptz)
+IS 'deletes the records of an importer job''s runs, or of those that started before a time';
+
+CREATE FUNCTION csv_gpu_forget_files(job text, filename text DEFAULT NULL)
+RETURNS void
+LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ INSERT INTO @extschema@.csv_gpu_job_deletion (what, job, filename) VALUES ('files', $1, $2) $$;
+
+COMMENT ON FUNCTION csv_gpu_forget_files(text, text)
+IS 'has an importer job load files again that it has loaded, all of them or those of a name';
+
+-- One load of a job: of one file as it was listed, or of the whole source.  If it
+-- fails, it is undone, and the error is recorded.  Triggers and defaults of the
+-- target see the caller's search path, as with the caller's own INSERT.
+CREATE FUNCTION csv_gpu_run_load(
+	this csv_gpu_job,
+	filename text,
+	identity text,
+	path text,
+	OUT result csv_gpu_job_run,
+	OUT canceled boolean)
+RETURNS record
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	started timestamptz := clock_timestamp();
+	loaded record;
+	error text;
+	detail text;
+	hint text;
+	truncation text;
+	mode CONSTANT text := CASE WHEN this.mode = 'new_records' THEN 'new_records' ELSE 'all' END;
+BEGIN
+	canceled := false;
+	BEGIN
+		IF this.mode = 'replace' THEN
+			-- the table's name with its schema, whatever the search path
+			truncation := (
+				SELECT format('TRUNCATE %s %I.%I', CASE WHEN c.relkind <> 'p' THEN 'ONLY' END,
+						n.nspname, c.relname)
+					FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+					WHERE c.oid = this.target);
+		END IF;
+		PERFORM set_config('search_path', path, true);
+		IF truncation IS NOT NULL THEN
+			EXECUTE truncation;
+		END IF;
+		SELECT l.* INTO STRICT loaded
+			FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename, mode) l;
+
+		-- deferred, they would fail when nothing can be recorded any more
+		SET CONSTRAINTS ALL IMMEDIATE;
+		PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+
+		-- another state of the file: it may still be written to, or be loaded already
+		IF loaded.identity IS DISTINCT FROM identity THEN
+			RAISE object_not_in_prerequisite_state
+				USING MESSAGE = format('file "%s" changed after the run began', filename);
+		END IF;
+	EXCEPTION WHEN query_canceled OR OTHERS THEN
+		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+		error := concat(error, E'\nDETAIL:  ' || nullif(detail, ''), E'\nHINT:  ' || nullif(hint, ''));
+		canceled := SQLSTATE = '57014';
+		RAISE WARNING 'job "%" failed: %', this.job, error;
+	END;
+	IF error IS NULL THEN
+		INSERT INTO @extschema@.csv_gpu_job_run AS r
+			(job, filename, started, duration, records_loaded, records_skipped, bytes_read)
+			VALUES (this.job, filename, started,
+				clock_timestamp() - started,
+				loaded.records_loaded, loaded.records_skipped, loaded.bytes_read)
+			RETURNING r.* INTO result;
+	ELSE
+		INSERT INTO @extschema@.csv_gpu_job_run AS r (job, filename, started, duration, error)
+			VALUES (this.job, filename, started,
+				clock_timestamp() - started, error)
+			RETURNING r.* INTO result;
+	END IF;
+	IF identity IS NOT NULL AND error IS NULL THEN
+		INSERT INTO @extschema@.csv_gpu_job_file (job, identity, filename, run)
+			VALUES (this.job, identity, filename, result.run);
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_run_load(csv_gpu_job, text, text, text)
+IS 'internal: one load of an importer job';
+
+CREATE FUNCTION csv_gpu_run_all(job text, path text)
+RETURNS SETOF csv_gpu_job_run
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	me CONSTANT regrole := quote_ident(current_user);
+	this @extschema@.csv_gpu_job;
+	dropped text;
+	files text[] := ARRAY[NULL];
+	identities text[] := ARRAY[NULL];
+	waiting bigint := 0;
+	outcome record;
+	other @extschema@.csv_gpu_job_run;
+	error text;
+	hint text;
+BEGIN
+	-- one run of a job at a time
+	SELECT j.* INTO this FROM @extschema@.csv_gpu_job j
+		WHERE j.owner = me AND j.job = csv_gpu_run_all.job FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE undefined_object
+			USING MESSAGE = format('job "%s" does not exist', job);
+	END IF;
+	BEGIN
+		dropped := CASE WHEN NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = this.source) THEN 'source'
+			WHEN NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = this.target) THEN 'target' END;
+		IF dropped IS NOT NULL THEN
+			RAISE undefined_table
+				USING MESSAGE = format('the %s table has been dropped since the job was scheduled', dropped);
+		END IF;
+		IF this.mode = 'new_files' THEN
+			PERFORM @extschema@.csv_gpu_check_logged(this.target);
+			-- a file that the server cannot look at (settled is NULL) is to fail, by itself
+			SELECT coalesce(array_agg(f.filename ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE), '{}'),
+					array_agg(f.identity ORDER BY f.filename COLLATE "C") FILTER (WHERE f.settled IS NOT FALSE),
+					count(*) FILTER (WHERE NOT f.settled)
+				INTO files, identities, waiting
+				FROM (
+					-- a file with several names counts once, by the first of them
+					SELECT DISTINCT ON (coalesce(g.identity, g.filename)) g.*
+						FROM @extschema@.csv_gpu_files(this.source) g
+						ORDER BY coalesce(g.identity, g.filename), g.filename COLLATE "C") f
+				WHERE NOT EXISTS (
+					SELECT FROM @extschema@.csv_gpu_job_file l
+						WHERE l.owner = me AND l.job = this.job AND l.identity = f.identity);
+		ELSIF this.mode <> 'new_records' AND EXISTS (
+			SELECT FROM pg_foreign_table t, pg_options_to_table(t.ftoptions) o
+				WHERE t.ftrelid = this.source AND o.option_name = 'filename') THEN
+			-- the files are loaded together, so all wait for one
+			SELECT count(*) FILTER (WHERE NOT g.whole) INTO waiting
+				FROM @extschema@.csv_gpu_files(this.source) g;
+			IF waiting > 0 THEN
+				files := '{}';
+			END IF;
+		END IF;
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+		error := concat(SQLERRM, E'\nHINT:  ' || nullif(hint, ''));
+		RAISE WARNING 'job "%" failed: %', job, error;
+		INSERT INTO @extschema@.csv_gpu_job_run AS r (job, started, duration, error)
+			VALUES (this.job, now(), clock_timestamp() - now(), error)
+			RETURNING r.* INTO other;
+		RETURN NEXT other;
+		RETURN;
+	END;
+	FOR i IN 1 .. cardinality(files) LOOP
+		outcome := @extschema@.csv_gpu_run_load(this, files[i], identities[i], path);
+		RETURN NEXT outcome.result;
+		EXIT WHEN outcome.canceled;
+	END LOOP;
+
+	-- "not yet" must not look like "nothing to load"
+	IF waiting > 0 THEN
+		INSERT INTO @extschema@.csv_gpu_job_run AS r (job, started, duration, files_waiting)
+			VALUES (this.job, now(), clock_timestamp() - now(), waiting)
+			RETURNING r.* INTO other;
+		RETURN NEXT other;
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_run_all(text, text)
+IS 'internal: all loads of a run of an importer job';
+
+-- What pg_cron calls.  Returns the rows that it adds to csv_gpu_job_run.
+CREATE FUNCTION csv_gpu_run_job(job text)
+RETURNS SETOF csv_gpu_job_run
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+AS $$ SELECT * FROM @extschema@.csv_gpu_run_all($1, pg_catalog.current_setting('search_path')) $$;
+
+COMMENT ON FUNCTION csv_gpu_run_job(text)
+IS 'runs an importer job now, as pg_cron does by its schedule';
+
+-- Many servers.  What distributes a table runs with the rights of its caller, and
+-- returns the statements that it has run.  A name of a new table is an array of
+-- its schema and its name, the last two elements.
+
+-- The column of a table of ours by which servers are told apart: virtual 'share',
+-- or the first that is virtual 'path:KEY'.  NULL: none.
+CREATE FUNCTION csv_gpu_server_column(source regclass, of_path boolean)
+RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF NOT EXISTS (
+		SELECT FROM pg_foreign_table t, pg_foreign_server s, pg_foreign_data_wrapper w, pg_proc p
+			WHERE t.ftrelid = source AND s.oid = t.ftserver AND w.oid = s.srvfdw
+				AND p.oid = w.fdwhandler AND p.proname = 'csv_gpu_fdw_handler') THEN
+		RAISE wrong_object_type
+			USING MESSAGE = format('%s is not a foreign table of csv_gpu_fdw', source);
+	END IF;
+	RETURN (
+		SELECT a.attname FROM pg_attribute a, pg_options_to_table(a.attfdwoptions) o
+			WHERE a.attrelid = source AND NOT a.attisdropped AND o.option_name = 'virtual'
+				AND CASE WHEN of_path THEN o.option_value ILIKE 'path:%' ELSE o.option_value ILIKE 'share' END
+			ORDER BY a.attnum LIMIT 1);
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_server_column(regclass, boolean)
+IS 'internal: the column of a foreign table by which servers are told apart';
+
+-- The settings of this session that a table of ours lacks as options, and columns of
+-- types whose values may depend on them.  Elements and the like count as their whole.
+CREATE FUNCTION csv_gpu_session_forms(source regclass)
+RETURNS TABLE (option_name text, option_value text, column_names text)
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH RECURSIVE given AS (
+		SELECT o.option_name, o.option_value
+			FROM pg_foreign_table t, pg_options_to_table(t.ftoptions) o
+			WHERE t.ftrelid = source),
+	parts(attnum, attname, options, type, is_column) AS (
+		SELECT a.attnum, a.attname, a.attfdwoptions, a.atttypid, true
+			FROM pg_attribute a
+			WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+		UNION
+		SELECT p.attnum, p.attname, p.options, part.type, false
+			FROM parts p JOIN pg_type t ON t.oid = p.type, LATERAL (
+				SELECT unnest(ARRAY[t.typbasetype, CASE WHEN t.typcategory = 'A' THEN t.typelem END])
+				UNION ALL SELECT r.rngsubtype FROM pg_range r WHERE p.type IN (r.rngtypid, r.rngmultitypid)
+				UNION ALL SELECT a.atttypid FROM pg_attribute a
+					WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) part(type)
+			WHERE part.type <> 0),
+	-- only columns of these very types have patterns
+	forms(attnum, attname, type, pattern) AS (
+		SELECT p.attnum, p.attname, p.type, CASE WHEN p.is_column THEN coalesce(
+				(SELECT o.option_value FROM pg_options_to_table(p.options) o WHERE o.option_name = of.name),
+				(SELECT g.option_value FROM given g WHERE g.option_name = of.name)) END
+			FROM parts p, LATERAL (
+				SELECT CASE p.type WHEN 'date'::regtype THEN 'date_format' ELSE 'timestamp_format' END) of(name)),
+	dependent(option_name, option_value, attnum, attname) AS (
+		SELECT 'timezone', current_setting('TimeZone'), f.attnum, f.attname FROM forms f
+			WHERE CASE WHEN f.type = 'timetz'::regtype THEN true
+				WHEN f.type = 'timestamptz'::regtype THEN coalesce(f.pattern !~* 'tzh|epoch', true)
+				WHEN f.type = 'timestamp'::regtype THEN f.pattern ~* 'tzh' END
+		UNION
+		SELECT 'date_order', split_part(current_setting('DateStyle'), ', ', 2), f.attnum, f.attname FROM forms f
+			WHERE f.type IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) AND f.pattern IS NULL)
+	SELECT d.option_name, d.option_value, string_agg(format('"%s"', d.attname), ', ' ORDER BY d.attnum)
+		FROM dependent d WHERE d.option_name NOT IN (SELECT g.option_name FROM given g)
+		GROUP BY 1, 2 ORDER BY 1 DESC
+$$;
+
+COMMENT ON FUNCTION csv_gpu_session_forms(regclass)
+IS 'internal: options for the settings of the session on which columns of a foreign table depend';
+
+CREATE FUNCTION csv_gpu_distribute_as(
+	source regclass,
+	target text[],
+	servers text[],
+	partition_values text[])
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	schema text := target[cardinality(target) - 1];
+	name text := target[cardinality(target)];
+	nservers integer := cardinality(servers);
+	key name;
+	other text;
+	statements text[];
+	statement text;
+	form record;
+BEGIN
+	IF source IS NULL OR cardinality(target) < 2 OR servers IS NULL THEN
+		RAISE null_value_not_allowed
+			USING MESSAGE = 'source, target and servers of csv_gpu_distribute() must not be null';
+	END IF;
+	IF schema IS NULL THEN
+		RAISE invalid_schema_name USING MESSAGE = 'no schema has been selected to create in';
+	END IF;
+	IF nservers = 0 THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'there are no servers';
+	END IF;
+	SELECT s.server INTO other FROM unnest(servers) s(server) GROUP BY 1 HAVING count(*) > 1 LIMIT 1;
+	IF FOUND THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('server "%s" is named twice', other);
+	END IF;
+	IF nservers <> cardinality(partition_values) THEN
+		RAISE invalid_parameter_value
+			USING MESSAGE = format('there are %s servers, but %s partition values', nservers,
+				cardinality(partition_values));
+	END IF;
+	IF octet_length(name || '_' || nservers - 1) > 63 THEN
+		RAISE name_too_long
+			USING MESSAGE = format('the name "%s" leaves no room for the numbers of partitions', name);
+	END IF;
+	key := @extschema@.csv_gpu_server_column(source, partition_values IS NOT NULL);
+	IF key IS NULL THEN
+		RAISE undefined_column USING
+			MESSAGE = format('foreign table %s has no column virtual ''%s''', source,
+				CASE WHEN partition_values IS NULL THEN 'share' ELSE 'path:KEY' END),
+			HINT = CASE WHEN partition_values IS NULL
+				THEN 'Add a column with the option virtual ''share'', or name partition_values for a column virtual ''path:KEY''.'
+				WHEN @extschema@.csv_gpu_server_column(source, false) IS NOT NULL THEN 'Leave out partition_values.'
+				ELSE 'Add a column with the option virtual ''share'', and leave out partition_values, or add a column virtual ''path:KEY''.' END;
+	END IF;
+	SELECT s.server INTO other FROM unnest(servers) s(server)
+		WHERE NOT EXISTS (
+			SELECT FROM pg_foreign_server f, pg_foreign_data_wrapper w, pg_proc p
+				WHERE f.srvname = s.server AND w.oid = f.srvfdw AND p.oid = w.fdwhandler
+					AND p.proname = 'postgres_fdw_handler');
+	IF FOUND AND NOT EXISTS (SELECT FROM pg_foreign_server f WHERE f.srvname = other) THEN
+		RAISE undefined_object USING MESSAGE = format('server "%s" does not exist', other);
+	ELSIF FOUND THEN
+		RAISE wrong_object_type USING MESSAGE = format('"%s" is not a server of postgres_fdw', other);
+	END IF;
+
+	statements := array_prepend(
+		format('CREATE TABLE %I.%I (LIKE %s) PARTITION BY LIST (%I)', schema, name, source, key),
+		(SELECT array_agg(format('CREATE FOREIGN TABLE %I.%I PARTITION OF %I.%I FOR VALUES IN (%L) SERVER %I OPTIONS (schema_name %L, table_name %L, fetch_size ''10000'', async_capable ''true'')',
+					schema, name || '_' || s.number - 1, schema, name,
+					CASE WHEN partition_values IS NULL THEN (s.number - 1)::text ELSE s.value END,
+					s.server, n.nspname, c.relname) ORDER BY s.number)
+			FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
+				unnest(servers, partition_values) WITH ORDINALITY s(server, value, number)
+			WHERE c.oid = source));
+	FOREACH statement IN ARRAY statements LOOP
+		EXECUTE statement;
+		RETURN NEXT statement;
+	END LOOP;
+
+	-- postgres_fdw sets the time zone GMT on servers, where the order of dates may be another
+	FOR form IN SELECT f.* FROM @extschema@.csv_gpu_session_forms(source) f LOOP
+		RAISE WARNING USING
+			MESSAGE = format('columns of foreign table %s depend on the %s of each server', source,
+				CASE form.option_name WHEN 'timezone' THEN 'time zone' ELSE 'date order' END),
+			DETAIL = 'Columns: ' || form.column_names || '.',
+			HINT = format('On each server, and here, run ALTER FOREIGN TABLE %s OPTIONS (ADD %s %L), or with another value.',
+				source, form.option_name, form.option_value);
+	END LOOP;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_distribute_as(regclass, text[], text[], text[])
+IS 'internal: csv_gpu_distribute(), with the new table''s schema';
+
+-- Not strict: partition_values may be NULL.
+CREATE FUNCTION csv_gpu_distribute(
+	source regclass,
+	target text,
+	servers text[],
+	partition_values text[] DEFAULT NULL)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+AS $$ SELECT * FROM @extschema@.csv_gpu_distribute_as($1,
+	pg_catalog.array_prepend(pg_catalog.current_schema()::pg_catalog.text, pg_catalog.parse_ident($2)), $3, $4) $$;
+
+COMMENT ON FUNCTION csv_gpu_distribute(regclass, text, text[], text[])
+IS 'makes a table of foreign tables like this one on servers of postgres_fdw; returns the statements that it has run';
+
+-- Statements of PL/pgSQL for one node of Citus.  They run in a connection, and a
+-- transaction, of their own.  Citus tells failure by the first result alone, so
+-- they are sent as a single statement.
+CREATE FUNCTION csv_gpu_run_on_node(node text, port integer, commands text)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	statement text := format('SELECT success, result FROM master_run_on_worker(ARRAY[%L], ARRAY[%s], ARRAY[%L], false)',
+		node, port, format('DO %L', format('BEGIN SET LOCAL citus.enable_ddl_propagation = off; SET LOCAL citus.enable_manual_changes_to_shards = on; %s; END', commands)));
+	outcome record;
+BEGIN
+	EXECUTE statement INTO STRICT outcome;
+	IF NOT outcome.success THEN
+		RAISE external_routine_exception
+			USING MESSAGE = format('node %s:%s: %s', node, port, outcome.result);
+	END IF;
+	RETURN statement;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_run_on_node(text, integer, text)
+IS 'internal: runs commands on a node of Citus; returns the statement';
+
+-- The shards of Citus' table are made as plain tables, and then replaced, each by
+-- a definition of the source's.  What is done on nodes is not undone by ROLLBACK.
+CREATE FUNCTION csv_gpu_distribute_citus_as(source regclass, target text[])
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	schema text := target[cardinality(target) - 1];
+	name text := target[cardinality(target)];
+	new_table text := format('%I.%I', schema, name);
+	key name;
+	shared boolean;
+	nnodes integer;
+	copies text;
+	statement text;
+	definition text;		-- of a foreign table
+	options text;
+	shard record;
+BEGIN
+	IF source IS NULL OR cardinality(target) < 2 THEN
+		RAISE null_value_not_allowed
+			USING MESSAGE = 'source and target of csv_gpu_distribute_citus() must not be null';
+	END IF;
+	IF schema IS NULL THEN
+		RAISE invalid_schema_name USING MESSAGE = 'no schema has been selected to create in';
+	END IF;
+	IF NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'citus') THEN
+		RAISE feature_not_supported
+			USING MESSAGE = 'csv_gpu_distribute_citus() needs the extension citus, which is not in this database';
+	END IF;
+	key := @extschema@.csv_gpu_server_column(source, false);
+	shared := key IS NOT NULL;
+	key := coalesce(key, @extschema@.csv_gpu_server_column(source, true),
+		(SELECT a.attname FROM pg_attribute a
+			WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
+			ORDER BY a.attnum LIMIT 1));
+	definition := (
+		SELECT format('(%s) SERVER %I', string_agg(format('%I %s%s%s',
+					a.attname, format_type(a.atttypid, a.atttypmod),
+					(SELECT format(' OPTIONS (%s)', string_agg(format('%I %L', o.option_name, o.option_value), ', '))
+						FROM pg_options_to_table(a.attfdwoptions) o HAVING count(*) > 0),
+					(SELECT format(' COLLATE %I.%I', n.nspname, l.collname)
+						FROM pg_collation l JOIN pg_namespace n ON n.oid = l.collnamespace
+						WHERE l.oid = a.attcollation AND l.collname <> 'default')),
+				', ' ORDER BY a.attnum), s.srvname)
+			FROM pg_attribute a, pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver
+			WHERE t.ftrelid = source AND a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
+			GROUP BY s.srvname);
+	options := (
+		SELECT string_agg(format('%I %L', o.option_name, o.option_value), ', ')
+			FROM (SELECT o.option_name, o.option_value
+					FROM pg_foreign_table t, pg_options_to_table(t.ftoptions) o
+					WHERE t.ftrelid = source AND NOT (shared AND o.option_name IN ('share', 'shares'))
+				UNION ALL SELECT f.option_name, f.option_value
+					FROM @extschema@.csv_gpu_session_forms(source) f) o);
+
+	-- all that a node may refuse, before any node is changed
+	nnodes := (
+		SELECT count(@extschema@.csv_gpu_run_on_node(n.nodename, n.nodeport, format(
+				'CREATE FOREIGN TABLE pg_temp.probe %s OPTIONS (%s); DROP FOREIGN TABLE pg_temp.probe', definition,
+				options)))
+			FROM pg_dist_node n
+			WHERE n.isactive AND n.noderole = 'primary' AND n.shouldhaveshards AND n.groupid <> 0);
+	IF nnodes = 0 THEN
+		RAISE object_not_in_prerequisite_state
+			USING MESSAGE = 'no node of Citus beside the coordinator takes shards';
+	END IF;
+	copies := current_setting('citus.shard_replication_factor');
+	PERFORM set_config('citus.shard_replication_factor', '1', true);
+	FOREACH statement IN ARRAY ARRAY[
+		format('CREATE TABLE %s (LIKE %s)', new_table, source),
+		format('SELECT create_distributed_table(%L, %L, ''append'')', new_table, key),
+		format('SELECT master_create_empty_shard(%L) FROM generate_series(1, %s)', new_table, nnodes)]
+	LOOP
+		EXECUTE statement;
+		RETURN NEXT statement;
+	END LOOP;
+	PERFORM set_config('citus.shard_replication_factor', copies, true);
+
+	FOR shard IN
+		SELECT s.shardid, shard_name(s.logicalrelid, s.shardid) AS name, n.nodename, n.nodeport,
+				row_number() OVER (ORDER BY n.nodeid) - 1 AS number
+			FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid)
+			WHERE s.logicalrelid = new_table::regclass
+	LOOP
+		RETURN NEXT @extschema@.csv_gpu_run_on_node(shard.nodename, shard.nodeport,
+			format('SET LOCAL search_path = %I; DROP TABLE %s; CREATE FOREIGN TABLE %2$s %s OPTIONS (%s)',
+				schema, shard.name, definition,
+				concat(options, CASE WHEN shared THEN format(', share %L, shares %L', shard.number, nnodes) END)));
+		-- without these, the shard is read also where its share is not wanted
+		IF shared AND has_table_privilege('pg_dist_shard', 'UPDATE') THEN
+			statement := format('UPDATE pg_dist_shard SET shardminvalue = %L, shardmaxvalue = %1$L WHERE shardid = %s',
+				shard.number, shard.shardid);
+			EXECUTE statement;
+			RETURN NEXT statement;
+		END IF;
+	END LOOP;
+	IF nnodes <> (
+			SELECT count(DISTINCT p.groupid) FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid)
+				WHERE s.logicalrelid = new_table::regclass) THEN
+		RAISE object_not_in_prerequisite_state
+			USING MESSAGE = format('not each of %s nodes of Citus has a shard of %s', nnodes, new_table);
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_distribute_citus_as(regclass, text[])
+IS 'internal: csv_gpu_distribute_citus(), with the new table''s schema';
+
+CREATE FUNCTION csv_gpu_distribute_citus(source regclass, target text)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+AS $$ SELECT * FROM @extschema@.csv_gpu_distribute_citus_as($1,
+	pg_catalog.array_prepend(pg_catalog.current_schema()::pg_catalog.text, pg_catalog.parse_ident($2))) $$;
+
+COMMENT ON FUNCTION csv_gpu_distribute_citus(regclass, text)
+IS 'makes a table of Citus with a foreign table like this one on each node; returns the statements that it has run';
+
+-- Is it a table of Citus with foreign tables?  ERROR if it is no table over servers.
+CREATE FUNCTION csv_gpu_is_of_citus(target regclass)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	of_citus boolean := false;
+BEGIN
+	IF to_regclass('pg_dist_partition') IS NOT NULL THEN
+		of_citus := EXISTS (
+			SELECT FROM pg_dist_partition p WHERE p.logicalrelid = target AND p.partmethod = 'a');
+	END IF;
+	IF NOT of_citus AND NOT coalesce((
+			SELECT bool_and(coalesce(p.proname = 'postgres_fdw_handler', false))
+				FROM pg_partitioned_table t JOIN pg_inherits i ON i.inhparent = t.partrelid
+					LEFT JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid
+					LEFT JOIN pg_foreign_server s ON s.oid = f.ftserver
+					LEFT JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+					LEFT JOIN pg_proc p ON p.oid = w.fdwhandler
+				WHERE t.partrelid = target), false) THEN
+		RAISE wrong_object_type USING
+			MESSAGE = format('%s is no table that csv_gpu_distribute() has made', coalesce(target::text, 'NULL')),
+			DETAIL = 'Such a table has only partitions of postgres_fdw, or is a table of Citus whose shards are foreign tables.';
+	END IF;
+	RETURN of_citus;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_is_of_citus(regclass)
+IS 'internal: is a table over servers of Citus?';
+
+-- May be called again after it has failed.
+CREATE FUNCTION csv_gpu_undistribute(target regclass)
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	statements text[] := ARRAY[format('DROP TABLE %s', target)];
+	statement text;
+	detail text;
+	nodes text[];
+	ports integer[];
+	commands text[];
+	shard record;
+BEGIN
+	IF @extschema@.csv_gpu_is_of_citus(target) THEN
+		IF NOT pg_has_role((SELECT c.relowner FROM pg_class c WHERE c.oid = target), 'USAGE') THEN
+			RAISE insufficient_privilege USING MESSAGE = format('must be owner of table %s', target);
+		END IF;
+		SELECT array_agg(n.nodename ORDER BY n.nodeid), array_agg(n.nodeport ORDER BY n.nodeid),
+				array_agg(format('SET LOCAL search_path = %s; DROP FOREIGN TABLE IF EXISTS %s',
+					c.relnamespace::regnamespace, shard_name(s.logicalrelid, s.shardid)) ORDER BY n.nodeid)
+			INTO nodes, ports, commands
+			FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid)
+				JOIN pg_class c ON c.oid = s.logicalrelid
+			WHERE s.logicalrelid = target;
+		-- Citus would drop plain tables.  What is done on nodes is not undone, so they come last.
+		statements := (
+			SELECT format('SELECT citus_drop_all_shards(%L, %L, %L, drop_shards_metadata_only => true)',
+					target, n.nspname, c.relname)
+				FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = target) || statements;
+	END IF;
+	FOREACH statement IN ARRAY statements LOOP
+		BEGIN
+			EXECUTE statement;
+		EXCEPTION WHEN dependent_objects_still_exist THEN
+			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+			RAISE dependent_objects_still_exist
+				USING MESSAGE = SQLERRM, DETAIL = detail, HINT = 'Drop the views of the table first.';
+		END;
+		RETURN NEXT statement;
+	END LOOP;
+	FOR shard IN SELECT u.* FROM unnest(nodes, ports, commands) u(node, port, command) LOOP
+		RETURN NEXT @extschema@.csv_gpu_run_on_node(shard.node, shard.port, shard.command);
+	END LOOP;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_undistribute(regclass)
+IS 'drops what csv_gpu_distribute() or csv_gpu_distribute_citus() has made; returns the statements that it has run';
+
+-- Not strict: max_records is NULL by default.
+CREATE FUNCTION csv_gpu_server_errors(
+	target regclass,
+	max_records bigint DEFAULT NULL,
+	OUT server text,
+	OUT filename text,
+	OUT record bigint,
+	OUT line bigint,
+	OUT byte_offset bigint,
+	OUT column_number integer,
+	OUT column_name text,
+	OUT error text,
+	OUT message text,
+	OUT raw text)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	-- before and behind the table's name
+	head CONSTANT text := 'SELECT coalesce(pg_catalog.json_agg(e), ''[]'') FROM @extschema@.csv_gpu_errors(';
+	tail CONSTANT text := '::pg_catalog.regclass, ' || coalesce(max_records::text, 'NULL') || '::pg_catalog.int8) e';
+	-- a name that no connection of the session has: dblink would take that for the server
+	connection CONSTANT text := 'csv_gpu_server_errors ' || gen_random_uuid();
+	connected boolean;
+	dblink text;
+	query text;
+	node record;
+	detail text;
+BEGIN
+	IF @extschema@.csv_gpu_is_of_citus(target) THEN
+		query := format('SELECT p.nodename || '':'' || p.nodeport AS server, p.success, p.result
+				FROM run_command_on_placements($1, %L) p', replace(head, '%', '%%') || '$name$%s$name$' || tail);
+	ELSE
+		dblink := (
+			SELECT quote_ident(n.nspname) || '.dblink' FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+				WHERE e.extname = 'dblink');
+		IF dblink IS NULL THEN
+			RAISE feature_not_supported USING
+				MESSAGE = 'csv_gpu_server_errors() needs the extension dblink, which is not in this database',
+				HINT = 'Run CREATE EXTENSION dblink.';
+		END IF;
+		-- the result is at first the table's name on the server, as postgres_fdw finds it
+		query := 'SELECT s.srvname::text AS server, true AS success, quote_literal(format(''%I.%I'',
+						coalesce((SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''schema_name''), n.nspname),
+						coalesce((SELECT o.option_value FROM pg_options_to_table(f.ftoptions) o WHERE o.option_name = ''table_name''), c.relname))) AS result
+				FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+					JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid JOIN pg_foreign_server s ON s.oid = f.ftserver
+				WHERE i.inhparent = $1 ORDER BY i.inhrelid';
+	END IF;
+	FOR node IN EXECUTE query USING target LOOP
+		IF NOT node.success THEN
+			RAISE external_routine_exception
+				USING MESSAGE = format('node %s: %s', node.server, node.result);
+		END IF;
+		IF dblink IS NOT NULL THEN
+			connected := false;
+			BEGIN
+				EXECUTE format('SELECT %s_connect($1, $2)', dblink) USING connection, node.server;
+				connected := true;
+				EXECUTE format('SELECT d.result FROM %s($1, $2) d(result text)', dblink)
+					INTO STRICT node.result USING connection, head || node.result || tail;
+				EXECUTE format('SELECT %s_disconnect($1)', dblink) USING connection;
+			EXCEPTION WHEN OTHERS OR query_canceled THEN
+				GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+				IF connected THEN
+					EXECUTE format('SELECT %s_disconnect($1)', dblink) USING connection;
+				END IF;
+				RAISE EXCEPTION USING
+					ERRCODE = SQLSTATE,
+					MESSAGE = concat_ws(': ', format('server "%s"', node.server), SQLERRM, nullif(detail, ''));
+			END;
+		END IF;
+		RETURN QUERY SELECT node.server::text, e.*
+			FROM json_to_recordset(node.result::json) e(filename text, record bigint, line bigint,
+				byte_offset bigint, column_number integer, column_name text, error text, message text, raw text);
+	END LOOP;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_server_errors(regclass, bigint)
+IS 'csv_gpu_errors() of each server of a table that csv_gpu_distribute() or csv_gpu_distribute_citus() has made';
