@@ -253,6 +253,9 @@ build/obj/%.o: %.c build/c-flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARNINGS) $(CPPFLAGS) $(DEFINES) -MMD -MP -c -o $@ $<
 
+build/obj/src/csv_gpu_fdw.o: csv_gpu_fdw.control
+build/obj/src/csv_gpu_fdw.o: DEFINES = -DCSV_VERSION=\"$(EXTVERSION)\"
+
 # The library and the program know by this that they are of one build.
 build/obj/src/wire/message.o: $(wildcard $(addprefix $(srcdir)/,src/*.[ch] src/*/*.[ch] cuda/*))
 build/obj/src/wire/message.o: DEFINES = -DCSV_BUILD=\"$$(cd $(srcdir) && \

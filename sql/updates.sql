@@ -73,4 +73,14 @@ SELECT csv_gpu_forget_positions('source', 'target');
 ROLLBACK;
 SELECT records_loaded FROM csv_gpu_load('source', 'target', mode => 'new_records');
 
+-- the version that the library tells PostgreSQL, from 18 on
+CREATE FUNCTION library_version() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	IF current_setting('server_version_num')::int < 180000 THEN
+		RETURN 'not told';
+	END IF;
+	RETURN (SELECT version FROM pg_get_loaded_modules() WHERE module_name = 'csv_gpu_fdw');
+END $$;
+SELECT library_version() IN (extversion, 'not told') AS is_told FROM pg_extension WHERE extname = 'csv_gpu_fdw';
+
 \i :teardown

@@ -56,6 +56,13 @@
 #error "csv_gpu_fdw needs PostgreSQL 15 or later"
 #endif
 
+/* from 18 on, a library tells its version, which the Makefile has of the control file */
+#if PG_VERSION_NUM >= 180000
+#define CSV_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "csv_gpu_fdw", .version = CSV_VERSION)
+#else
+#define CSV_MODULE_MAGIC PG_MODULE_MAGIC
+#endif
+
 /* COPY and file_fdw have the option "default" from 16 on */
 #define CSV_HAVE_DEFAULT_OPTION (PG_VERSION_NUM >= 160000)
 

@@ -8,6 +8,7 @@
 #include "foreign/fdwapi.h"
 #include "utils/guc.h"
 
+#include "compat.h"
 #include "import/import.h"
 #include "plan/plan_state.h"
 #include "scan/execute.h"
@@ -18,7 +19,7 @@
 #include "settings.h"
 #include "table/release.h"
 
-PG_MODULE_MAGIC;
+CSV_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 

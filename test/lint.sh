@@ -39,7 +39,7 @@ queue=$(echo '#include <sys/queue.h>' | "${CC:-cc}" -E -M -x c - | grep -o '/[^ 
 
 # shellcheck disable=SC2206
 flags=(-Isrc -Ibuild -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE
-	-Wcast-qual ${COMPRESSION_FLAGS-})
+	-Wcast-qual '-DCSV_VERSION=""' ${COMPRESSION_FLAGS-})
 printf '%s\n' src/*.c src/*/*.c |
 	xargs -P"$(nproc)" -n3 bash -c '
 		tidy=$1; n=$2; flags=("${@:3:n}"); shift $((n + 2))

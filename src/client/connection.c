@@ -44,6 +44,7 @@ static uint64 number = 0;		/* of the last connection */
 static bool is_asking = false;	/* an answer has yet to come */
 static bool has_cuda = false;	/* the program was built with CUDA */
 static bool is_outdated = false;	/* the program is newer than this session */
+static bool is_other_build = false; /* the program that last answered */
 static TimestampTz without_since = 0;	/* the program; 0: not */
 
 static void
@@ -67,6 +68,13 @@ do_without(const char *what, const char *hint)
 				  errmsg("%s", what),
 				  errhint("%s", hint)));
 	warned = true;
+}
+
+static void
+do_without_other_build(const char *hint)
+{
+	do_without("csv_gpu_service is of another build than this session's library",
+			   hint);
 }
 
 uint64
@@ -160,13 +168,17 @@ say_hello(void)
 	if (!csv_service_ask(&hello, sizeof(hello), NULL, &answer, NULL))
 		return false;
 	has_cuda = answer.hello.has_cuda != 0;
-	if (answer.hello.version == hello.version &&
-		answer.hello.build == hello.build)
+	is_other_build = answer.hello.version != hello.version ||
+		answer.hello.build != hello.build;
+	if (!is_other_build)
 		return true;
 	is_outdated = csv_library_is_replaced(false);
 	if (!is_outdated)
 		csv_service_tell(&retire, sizeof(retire));
 	disconnect();
+	if (is_outdated)
+		do_without_other_build(csv_library_is_replaced(true) ?
+							   "Start a new session." : "Restart the server.");
 	return false;
 }
 
@@ -232,11 +244,20 @@ look_later(void)
 static void
 start_worker(BackgroundWorkerHandle **handle)
 {
-	if (*handle != NULL && has_stopped(*handle))
-		do_without("could not start csv_gpu_service: it has ended",
-				   "The server's log says why.");
-	else if (*handle == NULL && !csv_worker_exists() &&
-			 (*handle = csv_worker_start()) == NULL)
+	if (*handle != NULL)
+	{
+		if (has_stopped(*handle) && is_other_build)
+			do_without_other_build("Install all files of csv_gpu_fdw from one build.");
+		else if (has_stopped(*handle))
+			do_without("could not start csv_gpu_service: it has ended",
+					   "The server's log says why.");
+		return;
+	}
+	if (csv_worker_exists())
+		return;
+	is_other_build = false;
+	*handle = csv_worker_start();
+	if (*handle == NULL)
 		do_without("could not start csv_gpu_service: there is no place for its background worker",
 				   "You may need to increase max_worker_processes.");
 }

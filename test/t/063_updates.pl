@@ -25,9 +25,10 @@ my $builds = 0;
 
 sub install
 {
+	my @names = @_ ? @_ : ('csv_gpu_fdw.so', 'csv_gpu_service', 'csv_gpu_stand_in');
 	my $build = sprintf('%016x', $builds++);
 
-	foreach my $name ('csv_gpu_fdw.so', 'csv_gpu_service', 'csv_gpu_stand_in')
+	foreach my $name (@names)
 	{
 		my $bytes = slurp_file("$installed/$name");
 
@@ -122,6 +123,18 @@ is(workers($new, $queries[1]), 2, 'has workers');
 my $keeps = "SET csv_gpu_fdw.resident = on; $queries[0]";
 my $pid = 'SELECT pid FROM csv_gpu_stat WHERE device IS NULL';
 
+# a session that may not use the program: one WARNING, and the CPU reads
+sub does_without
+{
+	my ($session, $what, $hint) = @_;
+	my $warning = "WARNING:  csv_gpu_service is of another build than this session's library\nHINT:  $hint\n";
+
+	is_deeply([ $session->query($keeps) ], [ $right[0], $warning ], "$what does without the program");
+	is_deeply([ $session->query($keeps) ], [ $right[0], '' ], 'and says so once');
+	return;
+}
+
+
 is($new->value($keeps), $right[0], 'a session has columns kept');
 my $first = $new->value($pid);
 
@@ -134,14 +147,20 @@ my $second = $newer->value($pid);
 
 isnt($second, '', 'a program runs');
 isnt($second, $first, 'of the new build');
-is($new->value($keeps), $right[0], 'an older session does without it');
-is($old->value($keeps), $right[0], 'so does a still older one');
+does_without($new, 'an older session', 'Start a new session.');
+does_without($old, 'a still older one', 'Start a new session.');
 is($new->value($pid), '', 'it has none');
 is($newer->value($pid), $second, 'and the newer one keeps its own');
 
+install('csv_gpu_service', 'csv_gpu_stand_in');
+my $newest = new_session($node);
+kill 'TERM', $second;
+select(undef, undef, undef, 0.01) while kill 0, $second;
+does_without($newest, 'a session of a library that was not replaced', 'Install all files of csv_gpu_fdw from one build.');
+
 # ---- a library that all processes of the server inherit ----
 
-$_->quit foreach $old, $new, $newer;
+$_->quit foreach $old, $new, $newer, $newest;
 $node->append_conf('postgresql.conf', "shared_preload_libraries = '$dir/lib/csv_gpu_fdw'");
 $node->restart;
 install();
@@ -150,7 +169,7 @@ prepare($old);
 is($old->value("EXECUTE q$_"), $right[$_], "preloaded: query $_") foreach 0 .. $#queries;
 is(workers($old, 'EXECUTE q0'), 2, 'preloaded: workers');
 is_right($old, 'preloaded');
-is($old->value($keeps), $right[0], 'without the new program');
+does_without($old, 'preloaded', 'Restart the server.');
 is($old->value($pid), '', 'there is none');
 $old->quit;
 
