@@ -1,12 +1,7 @@
 -- complain if the script is sourced in psql rather than by ALTER EXTENSION
 \echo Use "ALTER EXTENSION csv_gpu_fdw UPDATE TO '0.2'" to load this file. \quit
 
--- Rules of such a script, which test/t/064_versions.pl checks: nothing is dropped with
--- CASCADE, so that objects of users make an update fail that drops what they depend on; and
--- a function that is dropped and made anew gets its owner, comment and ACL, which are read
--- before.
-
--- Until 0.2 began, every state of the script said 0.1.  Only the last can be updated.
+-- Until 0.2 began, every state of the script said 0.1.  Only the last of them can be updated.
 DO $$
 BEGIN
 	IF NOT EXISTS (

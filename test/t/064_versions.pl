@@ -86,9 +86,9 @@ my $objects = "
 	CREATE FOREIGN TABLE day (a int, file text OPTIONS (virtual 'filename')) SERVER csv OPTIONS (filename '$dir/day*.csv');
 	CREATE TABLE of_log (a int);
 	CREATE TABLE of_day (a int, file text);
-	CREATE VIEW stat AS SELECT * FROM csv_gpu_stat;
-	CREATE VIEW positions AS SELECT p.*, r.error FROM csv_gpu_positions p, csv_gpu_job_run r;
-	CREATE MATERIALIZED VIEW jobs AS SELECT j FROM csv_gpu_job j;
+	CREATE VIEW stat AS SELECT device, fallbacks FROM csv_gpu_stat;
+	CREATE VIEW positions AS SELECT p.filename, p.state, r.error FROM csv_gpu_positions p, csv_gpu_job_run r;
+	CREATE MATERIALIZED VIEW jobs AS SELECT job, owner FROM csv_gpu_job;
 	GRANT USAGE ON FOREIGN DATA WRAPPER csv_gpu_fdw TO analyst WITH GRANT OPTION";
 
 write_files(3, 1, 2);
