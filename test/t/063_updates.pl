@@ -134,7 +134,6 @@ sub does_without
 	return;
 }
 
-
 is($new->value($keeps), $right[0], 'a session has columns kept');
 my $first = $new->value($pid);
 

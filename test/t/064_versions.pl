@@ -30,14 +30,14 @@ sub members
 
 	return split /\n/, sql($database, q{
 		SELECT kind || ' ' || name FROM (
-			SELECT CASE p.prokind WHEN 'f' THEN 'FUNCTION' ELSE 'PROCEDURE' END, p.oid::regproc::text, p.oid FROM pg_proc p
-			UNION ALL SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass::text, c.oid
-				FROM pg_class c
+			SELECT 'ROUTINE', p.proname, p.oid FROM pg_proc p
+			UNION ALL SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, c.relname, c.oid
+				FROM pg_class c WHERE c.relkind IN ('r', 'v')
 			UNION ALL SELECT 'FOREIGN DATA WRAPPER', fdwname, oid FROM pg_foreign_data_wrapper
 			UNION ALL SELECT 'EVENT TRIGGER', evtname, oid FROM pg_event_trigger) m(kind, name, oid)
 			JOIN pg_depend d ON d.objid = m.oid AND d.deptype = 'e'
 			JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'csv_gpu_fdw'
-			WHERE kind <> 'SEQUENCE' ORDER BY 1});
+			ORDER BY 1});
 }
 
 # definitions, owners, comments, grants, and which rows are dumped; without numbers, and in
@@ -109,7 +109,7 @@ cmp_ok(scalar @members, '>', 40, 'members');
 foreach my $member (@members)
 {
 	my $owner = "ALTER $member OWNER TO keeper;";
-	my $grants = $member =~ /^FUNCTION/ ? "REVOKE ALL ON $member FROM PUBLIC; GRANT ALL ON $member TO analyst;" :
+	my $grants = $member =~ /^ROUTINE/ ? "REVOKE ALL ON $member FROM PUBLIC; GRANT ALL ON $member TO analyst;" :
 	  $member =~ /^(TABLE|VIEW) (.*)/ ? "REVOKE ALL ON $2 FROM PUBLIC; GRANT SELECT, DELETE ON $2 TO analyst;" : '';
 
 	sql($_, "$owner $grants COMMENT ON $member IS 'ours'") foreach 'old', 'new';
