@@ -381,7 +381,7 @@ compare(void *cuda, Fixture *fixture, const CsvQuery *query, Content *text)
 {
 	static bool hidden[MAX_COLUMNS];
 	CsvDialect	dialect;
-	CsvRequest	request = {query, hidden, false, false};
+	CsvRequest	request = {query, hidden, false};
 	CsvEvaluator *expected = evaluator_of(query);
 	CsvEvaluator *found = evaluator_of(query);
 	CsvSelection selection;
@@ -514,7 +514,7 @@ compare_held(void *cuda, Fixture *fixture, const CsvQuery *query, Content *text,
 {
 	static bool hidden[MAX_COLUMNS];
 	CsvDialect	dialect;
-	CsvRequest	request = {query, hidden, false, true};
+	CsvRequest	request = {query, hidden, true};
 	CsvEvaluator *expected = evaluator_of(query);
 	CsvEvaluator *found = evaluator_of(query);
 	Tally		tally = {0, 0, 0};
@@ -905,7 +905,7 @@ a_failure_leaves_what_was_held(void **state)
 {
 	static Program program;
 	static bool hidden[MAX_COLUMNS];
-	CsvRequest	request = {&program.query, hidden, false, true};
+	CsvRequest	request = {&program.query, hidden, true};
 	Fixture		fixture;
 	CsvDialect	dialect;
 	Content		text;
@@ -961,7 +961,7 @@ some_queries_are_declined(void **state)
 	Fixture		fixture;
 	CsvDialect	dialect;
 	bool		hidden[1] = {false};
-	CsvRequest	request = {&program.query, hidden, true, false};
+	CsvRequest	request = {&program.query, hidden, false};
 	Content		text = {NULL, 0, 0};
 	Content		inside;
 	CsvBatch	batch;
