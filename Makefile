@@ -189,8 +189,10 @@ clean:
 	rm -rf build csv_gpu_fdw.so
 endif
 
+# The names of directories are left out, so that builds in any two are the same one.
 build/c-flags: FORCE
-	@$(call write_if_changed,'$(CC) $(CFLAGS) $(CPPFLAGS)')
+	@$(call write_if_changed,'$(patsubst -I$(srcdir)/%,-I%,$(filter-out \
+		-I$(srcdir) -ffile-prefix-map=%,$(CC) $(CFLAGS) $(CPPFLAGS)))')
 build/link-flags: FORCE
 	@$(call write_if_changed,'$(OBJS) $(SHLIB_LINK) $(LDFLAGS) $(COMPRESSION_LIBS)')
 build/choices.mk: FORCE
