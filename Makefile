@@ -8,6 +8,7 @@
 #	make check		all tests on a private server
 #	make installcheck	SQL tests against a running server
 #	make setup		install Debian packages that all of these need
+#	make dist		the archive for PGXN, of the last commit
 #	make format, make lint
 #	make help		this list, and the tests and benchmarks
 #
@@ -149,15 +150,15 @@ build/obj/src/reader/%.o build/obj/src/cpu/%.o build/obj/src/query/%.o \
 # only what SQL and the server call is visible outside
 SHLIB_LINK = -Wl,--version-script=$(srcdir)/src/exports.map
 
-EXTRA_CLEAN = build
+EXTRA_CLEAN = build csv_gpu_fdw-*.zip
 
 # PGXS would make bitcode of every object, which a CUDA one cannot be
 override with_llvm = no
 
 # ---- what needs no PostgreSQL, or gets one itself ----
 
-OWN_GOALS = demo check test setup format lint help
-LIBRARY_GOALS = setup-test check-versions stress unit% differential% fuzz% bench%
+OWN_GOALS = demo check test setup dist format lint help
+LIBRARY_GOALS = setup-test check-versions check-packages stress unit% differential% fuzz% bench%
 own_goals := $(filter $(OWN_GOALS),$(MAKECMDGOALS))
 in_tree_goals := $(filter-out help setup,$(filter $(OWN_GOALS) $(LIBRARY_GOALS) \
 	install-inject,$(MAKECMDGOALS)))
@@ -231,9 +232,10 @@ install-service: build/csv_gpu_service installdirs
 docs_dir = $(DESTDIR)$(docdir)/extension/csv_gpu_fdw
 install: install-docs
 install-docs:
-	@$(MKDIR_P) '$(docs_dir)/docs'
+	@$(MKDIR_P) '$(docs_dir)/docs' '$(docs_dir)/test/data'
 	$(INSTALL_DATA) $(addprefix $(srcdir)/,LICENSE $(call files,*.md)) '$(docs_dir)'
 	$(INSTALL_DATA) $(addprefix $(srcdir)/,$(call files,docs/*.md docs/*.svg)) '$(docs_dir)/docs'
+	$(INSTALL_DATA) $(srcdir)/test/data/customers.csv '$(docs_dir)/test/data'
 
 # what root has built belongs to the owner of the directory
 install: give-back
@@ -318,6 +320,12 @@ check:
 
 # there is a directory of that name
 test: check
+
+# as PGXN names it and wants it
+dist: archive = csv_gpu_fdw-$(shell sed -n 's/^\t"version": "\(.*\)",/\1/p' $(srcdir)/META.json)
+dist:
+	git archive --format=zip --prefix=$(archive)/ --output=$(archive).zip HEAD
+	@echo $(archive).zip
 
 format:
 	@$(srcdir)/test/format.sh

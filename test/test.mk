@@ -16,6 +16,8 @@
 #	make setup-test		setup.sh on machines that lack this and that
 #	make check-versions	the SQL tests with PostgreSQL 17 and 18, in roots of
 #						Debian 13 and sid; for root
+#	make check-packages	packages, the archive for PGXN and the image, in roots of
+#						Debian 12 and 13; for root
 #
 # Where the CUDA engine is built, unit and differential have it, too; without a
 # GPU its tests are skipped.
@@ -233,9 +235,9 @@ stress: build/test/hostile
 setup-test:
 	@test/setup_test.sh
 
-# ---- other releases of PostgreSQL ----
+# ---- other releases of PostgreSQL, and packages ----
 
-check-versions:
-	+@exec env MAKE='$(MAKE)' test/versions.sh
+check-versions check-packages: check-%:
+	+@exec env MAKE='$(MAKE)' test/$*.sh
 
-.PHONY: install-inject stress setup-test check-versions unit unit-sanitize unit-threads differential differential-sanitize fuzz
+.PHONY: install-inject stress setup-test check-versions check-packages unit unit-sanitize unit-threads differential differential-sanitize fuzz

@@ -2,52 +2,16 @@
 # versions.sh: the build and the SQL tests with the PostgreSQL of Debian 13, of sid
 # and of experimental.  Run by "make check-versions"; the last line is
 # "check-versions: N passed, N failed".
-#
-# debootstrap makes a root of each, from this machine's mirror and with its
-# settings of apt, in a temporary directory that is removed at the end.  A root
-# that cannot be had is skipped, with a message.
+# A root that cannot be had is skipped (roots.sh).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . test/private.sh
-
-passed=0
-failed=0
-
-# finish [REASON]: the sum, and out
-finish()
-{
-	[ $# = 0 ] || echo "check-versions: skipped: $*"
-	echo "check-versions: $passed passed, $failed failed"
-	[ $failed = 0 ]
-	exit
-}
-
-# apart OPTION... COMMAND...: by unshare, in namespaces of its own: mounts and
-# processes end with its bash, which is their init, also after a signal
-apart()
-{
-	run_job unshare --mount --pid --ipc --fork --kill-child "$@"
-}
-init='trap "exit 1" HUP INT TERM; "$@" & wait $!'
-
-# in_root COMMAND...: in the root's copy of this directory
-in_root()
-{
-	apart --root="$root" --mount-proc --wd=/src env -i HOME=/root CUDA=no \
-		PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
-		${http_proxy:+http_proxy="$http_proxy"} \
-		bash -c "mount -t tmpfs tmpfs /dev/shm && $init" bash "$@"
-}
+. test/roots.sh
 
 # fetch SUITE: the root, with what a build needs
 fetch()
 {
-	apart bash -c "$init" bash timeout 600 debootstrap --variant=minbase \
-		--force-check-gpg --include=ca-certificates "$1" "$root" "$mirror" &&
-		apt-config dump Acquire | grep -v ::IndexTargets >"$root/etc/apt/apt.conf.d/machine" &&
-		mkdir -p "$root/src" "$root/etc/postgresql-common/createcluster.d" &&
-		echo 'create_main_cluster = false' >"$root/etc/postgresql-common/createcluster.d/none.conf" &&
-		tar -c --exclude=./.git --exclude=./build --exclude=./csv_gpu_fdw.so . | tar -x -C "$root/src" &&
+	new_root "$1" &&
 		in_root timeout 600 test/setup.sh build
 }
 
@@ -79,7 +43,7 @@ check()
 	esac
 	if ! "$fetch" "${2-$1}" >"$work/log" 2>&1; then
 		tail -5 "$work/log"
-		echo "check-versions: skipped: no root of $1"
+		skip "no root of $1"
 		return
 	fi
 	in_root make --no-print-directory check PARTS='build regress' \
@@ -92,15 +56,6 @@ check()
 		failed=$((failed + 1))
 	fi
 }
-
-[ "$(id -u)" = 0 ] || finish 'only root can make roots'
-test/setup.sh versions || finish 'there is no debootstrap'
-unshare --mount --pid --ipc --fork --mount-proc true || finish 'no namespaces'
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -1)
-[ -n "$mirror" ] || finish 'apt has no mirror of Debian'
-eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
-[ -z "${http_proxy-}" ] || export http_proxy
-work=$(mktemp -d "${TMPDIR:-/var/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
 
 check trixie
 rm -rf "$root"

@@ -12,6 +12,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use CsvServer;
+use Examples;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -23,20 +24,6 @@ my $dir = PostgreSQL::Test::Utils::tempdir;
 my %pages = map { $_ => slurp_file($_) } glob('*.md docs/*.md');
 
 chmod 0755, $dir;
-
-# less what differs between machines, and the widths of columns
-sub plain
-{
-	my ($text) = @_;
-
-	$text =~ s/\Q$dir\E\b/\/tmp/g;
-	$text =~ s/Engine: .*/Engine: .../g;
-	$text =~ s/ +/ /g;
-	$text =~ s/-+/-/g;
-	$text =~ s/ $//gm;
-	$text =~ s/\n+/\n/g;
-	return $text;
-}
 
 # ---- examples, all in one go: page by page, a new session each ----
 
@@ -50,10 +37,10 @@ for my $page ('README.md', grep { m{^docs/} } sort keys %pages)
 
 	next if $text !~ /^```sql\n/m || $database eq 'jobs' && !-e $cron;
 	$sql .= "\\c postgres\nCREATE DATABASE $database TEMPLATE $template;\n\\c $database\n";
-	while ($text =~ /^```(\N*)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)
+	for my $example (examples($text))
 	{
-		my ($kind, $code, $shown) = ($1, $2, $3);
-		my $name = "$page:" . (1 + substr($text, 0, $-[0]) =~ tr/\n//);
+		my ($kind, $code, $shown, $line) = @$example;
+		my $name = "$page:$line";
 
 		$code =~ s{/tmp\b}{$dir}g;
 		is(system($code), 0, $name) if $kind eq 'sh';
@@ -72,6 +59,7 @@ my $node = csv_server('docs', -e $cron ? @cron : ());
 # columns are kept of files that have been left alone for a second
 Time::HiRes::sleep(0.1) while Time::HiRes::time() < $settled;
 IPC::Run::run([ 'psql', '-Xq', '-d', $node->connstr('postgres') ], '<', \$sql, '>&', \my $out);
+$out =~ s/\Q$dir\E\b/\/tmp/g;
 for my $output (split /^end of block\n/m, $out)
 {
 	my ($name, $shown) = @{ shift @blocks };

@@ -1,0 +1,65 @@
+# shellcheck shell=bash
+#
+# roots.sh: sourced by versions.sh and packages.sh, after private.sh.  Roots of Debian's
+# suites: debootstrap makes them from this machine's mirror and with its settings of
+# apt, in $work, a temporary directory that is removed at the end.
+#
+# The tests count in $passed and $failed.  What cannot be had is skipped, with a message.
+
+name=check-$(basename "$0" .sh)
+passed=0
+failed=0
+# the root in which in_root runs
+root=
+
+skip()
+{
+	echo "$name: skipped: $*"
+}
+
+# finish [REASON]: the sum, and out
+finish()
+{
+	[ $# = 0 ] || skip "$@"
+	echo "$name: $passed passed, $failed failed"
+	[ $failed = 0 ]
+	exit
+}
+
+# apart OPTION... COMMAND...: by unshare, in namespaces of its own: mounts and
+# processes end with its bash, which is their init, also after a signal
+apart()
+{
+	run_job unshare --mount --pid --ipc --fork --kill-child "$@"
+}
+init='trap "exit 1" HUP INT TERM; "$@" & wait $!'
+
+# in_root COMMAND...: in the root's copy of this directory
+in_root()
+{
+	apart --root="$root" --mount-proc --wd=/src env -i HOME=/root CUDA=no \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+		${http_proxy:+http_proxy="$http_proxy"} \
+		bash -c "mount -t tmpfs tmpfs /dev/shm && $init" bash "$@"
+}
+
+# new_root SUITE: with this directory in it
+new_root()
+{
+	apart bash -c "$init" bash timeout 600 debootstrap --variant=minbase \
+		--force-check-gpg --include=ca-certificates "$1" "$root" "$mirror" &&
+		apt-config dump Acquire | grep -v ::IndexTargets >"$root/etc/apt/apt.conf.d/machine" &&
+		mkdir -p "$root/src" "$root/etc/postgresql-common/createcluster.d" &&
+		echo 'create_main_cluster = false' >"$root/etc/postgresql-common/createcluster.d/none.conf" &&
+		tar -c --exclude=./.git --exclude=./build --exclude=./csv_gpu_fdw.so . | tar -x -C "$root/src"
+}
+
+[ "$(id -u)" = 0 ] || finish 'only root can make roots'
+test/setup.sh versions || finish 'there is no debootstrap'
+unshare --mount --pid --ipc --fork --mount-proc true || finish 'no namespaces'
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -1)
+[ -n "$mirror" ] || finish 'apt has no mirror of Debian'
+eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
+[ -z "${http_proxy-}" ] || export http_proxy
+# shellcheck disable=SC2034
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
