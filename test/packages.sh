@@ -25,6 +25,16 @@ try()
 	fi
 }
 
+# try_if CONDITION WHAT COMMAND...: only where there is what it needs
+try_if()
+{
+	if eval "$1" >/dev/null 2>&1; then
+		try "${@:2}"
+	else
+		skip "$2: not so: $1"
+	fi
+}
+
 # as_builder DIRECTORY COMMAND...: in the root, as a user without rights
 as_builder()
 {
@@ -57,8 +67,8 @@ with_gpu()
 {
 	local cuda
 
-	cuda=$(realpath "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")/..")
-	# links to its files: the root may be removed
+	cuda=$(realpath "$(dirname "$nvcc")/..")
+	# links to files, since a mount would be removed with the root
 	{ cp -al "$cuda" "$root/usr/local/cuda" || cp -a "$cuda" "$root/usr/local/cuda"; } &&
 		package /tmp/gpu DEB_BUILD_PROFILES=pkg.csv-gpu-fdw.cuda NVCC_ARCH='-gencode arch=compute_75,code=compute_75' &&
 		grep -q cuGetProcAddress "$root"/tmp/gpu/src/debian/postgresql-*-csv-gpu-fdw/usr/lib/postgresql/*/lib/csv_gpu_service &&
@@ -125,35 +135,23 @@ check()
 		return
 	fi
 
-	if [ "$1" = trixie ] && ! git rev-parse --verify HEAD >/dev/null; then
-		skip 'no repository for the archive for PGXN'
-	elif [ "$1" = trixie ]; then
-		try "$1: the archive for PGXN" archive
-	fi
+	[ "$1" != trixie ] || try_if 'git rev-parse --verify HEAD' "$1: the archive for PGXN" archive
 	if try "$1: packages are built" package /tmp/a; then
 		try "$1: the same packages from another directory" again
 		try "$1: lintian" lint
 		try "$1: SQL tests on the package" sql_tests
 		cp "$root/tmp/a/postgresql-$2-csv-gpu-fdw_"*.deb "$bare/tmp/"
 	fi
-	if [ "$1" = bookworm ] && ! command -v nvcc /usr/local/cuda/bin/nvcc >/dev/null; then
-		skip 'no nvcc for the package with the GPU engine'
-	elif [ "$1" = bookworm ]; then
-		try "$1: the package with the GPU engine" with_gpu
-	fi
-	rm -rf "$root"
-
+	[ "$1" != trixie ] || try_if 'command -v buildah' "$1: the image of Dockerfile" image "$1"
 	root=$bare
-	if [ "$1" = trixie ] && ! command -v buildah >/dev/null; then
-		skip 'no buildah for the image of Dockerfile'
-	elif [ "$1" = trixie ]; then
-		try "$1: the image of Dockerfile" image "$1"
-	fi
 	try "$1: the tour, with only the package" tour "$2"
 	tail -1 "$work/log"
-	rm -rf "$bare"
+	root=$work/$1
+	[ "$1" != trixie ] || try_if '[ -n "$nvcc" ]' "$1: the package with the GPU engine" with_gpu
+	rm -rf "$root" "$bare"
 }
 
+nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)
 check bookworm 15
 check trixie 17
 finish
