@@ -31,7 +31,7 @@ try_if()
 	if eval "$1" >/dev/null 2>&1; then
 		try "${@:2}"
 	else
-		skip "$2: not so: $1"
+		skip "$2, since this fails: $1"
 	fi
 }
 
