@@ -24,8 +24,9 @@ test/sizes.sh || failed test/sizes.sh
 # the control file has the version; PGXN's have three parts
 version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" csv_gpu_fdw.control)
 [ "$(grep -cF "\"version\": \"$version.0\"" META.json)" = 2 ] &&
-	grep -qF "\"file\": \"csv_gpu_fdw--$version.sql\"" META.json ||
-	failed "META.json, beside version $version of csv_gpu_fdw.control,"
+	grep -qF "\"file\": \"csv_gpu_fdw--$version.sql\"" META.json &&
+	grep -qF "($version.0-" debian/changelog ||
+	failed "META.json or debian/changelog, beside version $version of csv_gpu_fdw.control,"
 
 # The library, and the program that sessions share, with the lists of queue.h, which
 # cppcheck does not find by itself.  Left out: the sign's shift is what every compiler
