@@ -25,7 +25,7 @@ test/sizes.sh || failed test/sizes.sh
 version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" csv_gpu_fdw.control)
 [ "$(grep -cF "\"version\": \"$version.0\"" META.json)" = 2 ] &&
 	grep -qF "\"file\": \"csv_gpu_fdw--$version.sql\"" META.json &&
-	grep -qF "($version.0-" debian/changelog ||
+	grep -qF "($version.0)" debian/changelog ||
 	failed "META.json or debian/changelog, beside version $version of csv_gpu_fdw.control,"
 
 # The library, and the program that sessions share, with the lists of queue.h, which

@@ -45,7 +45,7 @@ as_builder()
 package()
 {
 	mkdir -p "$root$1" && cp -R "$root/src" "$root$1/src" && chown -R nobody "$root$1" &&
-		as_builder "$1/src" MAKEFLAGS="-j$(nproc)" "${@:2}" dpkg-buildpackage -us -uc -b
+		as_builder "$1/src" MAKEFLAGS="-j$(nproc)" "${@:2}" dpkg-buildpackage -us -uc
 }
 
 # again: in another directory, the same packages come out
