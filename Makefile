@@ -158,7 +158,7 @@ override with_llvm = no
 # ---- what needs no PostgreSQL, or gets one itself ----
 
 OWN_GOALS = demo check test setup dist format lint help
-LIBRARY_GOALS = setup-test check-versions check-packages stress unit% differential% fuzz% bench%
+LIBRARY_GOALS = setup-test check-versions check-packages check-arm64 stress unit% differential% fuzz% bench%
 own_goals := $(filter $(OWN_GOALS),$(MAKECMDGOALS))
 in_tree_goals := $(filter-out help setup,$(filter $(OWN_GOALS) $(LIBRARY_GOALS) \
 	install-inject,$(MAKECMDGOALS)))

@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh [build] [check] [versions] [lint]
+# setup.sh [build] [check] [versions] [arm64] [lint]
 # setup.sh major
 #
 # Installs from Debian's packages what this machine lacks for these purposes,
@@ -183,6 +183,11 @@ look()
 			versions)
 				have debootstrap || needs debootstrap
 				[ -f /usr/share/keyrings/debian-archive-keyring.gpg ] || needs debian-archive-keyring
+				;;
+			arm64)
+				have aarch64-linux-gnu-gcc || needs gcc-aarch64-linux-gnu
+				compiles aarch64-linux-gnu-gcc <<<"$program" || needs libc6-dev-arm64-cross
+				have qemu-aarch64-static || needs qemu-user-static
 				;;
 			lint)
 				have "${CPPCHECK:-cppcheck}" || needs cppcheck

@@ -8,6 +8,9 @@
 #						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
 #	make fuzz			libFuzzer, every program test/fuzz/fuzz_*.c for
 #						FUZZ_SECONDS=10; needs clang
+#	make check-arm64	unit, differential and the fuzzers' corpora on 64-bit ARM,
+#						by a cross compiler and qemu; PARTS="... sql" also the
+#						SQL tests in a root of Debian, for root
 #	make stress			hostile files through a server; not part of make check;
 #						STRESS_FILES=20000 STRESS_SEED=1
 #	make install-inject	the extension as "make check" installs it: tests can make
@@ -26,6 +29,8 @@ DIFFERENTIAL_FILES ?= 20000
 DIFFERENTIAL_SEED ?= 1
 FUZZ_SECONDS ?= 10
 FUZZ_CC ?= clang
+FUZZ_CFLAGS ?= $(SANITIZE_CFLAGS) -fsanitize=fuzzer-no-link
+FUZZ_MAIN ?= -fsanitize=fuzzer
 
 # PGXS sets CFLAGS and CPPFLAGS of its own, which are not meant for these
 TEST_CFLAGS ?= -std=gnu11 -O2 -g -Wall -Wextra $(WERROR)
@@ -108,7 +113,7 @@ FUZZED = build/test/fuzzed
 # with what serves a GPU
 FUZZED_GPU = build/test/fuzzed-gpu
 
-COMPILE_FUZZED = $(FUZZ_CC) $(SANITIZE_CFLAGS) -fsanitize=fuzzer-no-link $(TEST_CPPFLAGS) -MMD -MP
+COMPILE_FUZZED = $(FUZZ_CC) $(FUZZ_CFLAGS) $(TEST_CPPFLAGS) -MMD -MP
 
 $(PLAIN)/%.o: %.c
 	@mkdir -p $(@D)
@@ -180,7 +185,7 @@ $(SANITIZED)/differential: $(call sanitized,$(LIBRARY_SOURCES) \
 	$(CC) $(SANITIZE_CFLAGS) -o $@ $^
 
 differential: build/test/differential
-	@$< --seed $(DIFFERENTIAL_SEED) --files $(DIFFERENTIAL_FILES)
+	@$(EMULATOR) $< --seed $(DIFFERENTIAL_SEED) --files $(DIFFERENTIAL_FILES)
 
 differential-sanitize: $(SANITIZED)/differential
 	@$< --seed $(DIFFERENTIAL_SEED) --files $(DIFFERENTIAL_FILES)
@@ -188,7 +193,7 @@ differential-sanitize: $(SANITIZED)/differential
 # ---- fuzz ----
 
 FUZZ_NAMES = $(notdir $(basename $(wildcard test/fuzz/fuzz_*.c)))
-FUZZ_LINK = $(FUZZ_CC) $(SANITIZE_CFLAGS) -fsanitize=fuzzer -o $@ $^ -lm -lpthread
+FUZZ_LINK = $(FUZZ_CC) $(FUZZ_CFLAGS) $(FUZZ_MAIN) -o $@ $^ -lm -lpthread
 
 build/test/fuzz_%: $(FUZZED)/test/fuzz/fuzz_%.o $(call fuzzed,$(LIBRARY_SOURCES))
 	$(FUZZ_LINK)
@@ -237,7 +242,7 @@ setup-test:
 
 # ---- other releases of PostgreSQL, and packages ----
 
-check-versions check-packages: check-%:
-	+@exec env MAKE='$(MAKE)' test/$*.sh
+check-versions check-packages check-arm64: check-%:
+	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' test/$*.sh
 
-.PHONY: install-inject stress setup-test check-versions check-packages unit unit-sanitize unit-threads differential differential-sanitize fuzz
+.PHONY: install-inject stress setup-test check-versions check-packages check-arm64 unit unit-sanitize unit-threads differential differential-sanitize fuzz

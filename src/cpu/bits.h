@@ -6,6 +6,7 @@
  * i / 64.  The rank of a bit is the number of bits that are set before it; select finds
  * the position of a rank.  The functions are portable C.  Files that are compiled for
  * processors with POPCNT (index_avx2.c and others) use that instruction.
+ * 64-bit ARM processors all count the bits of bytes.
  */
 #ifndef CSV_BITS_H
 #define CSV_BITS_H
@@ -22,7 +23,7 @@
 static inline uint32_t
 csv_popcount(uint64_t word)
 {
-#ifdef __POPCNT__
+#if defined(__POPCNT__) || defined(__aarch64__)
 	return (uint32_t) __builtin_popcountll(word);
 #else
 	/* sums of 2, 4 and 8 bits side by side, then one multiplication */

@@ -14,6 +14,7 @@
  * Words are in pairs.  Compilers put a pair into one register of 128 bits if there are
  * such registers, otherwise into two.  If every processor of the architecture can
  * compare bytes in such a register (64-bit x86, ARM), this replaces the arithmetic.
+ * 64-bit ARM also adds neighbours in such registers, which replaces the transposition.
  *
  * This follows the broadword technique for parsing (Knuth, The Art of Computer
  * Programming, vol. 4A, 7.1.3; applied to CSV with rank-select bit-strings).  The
@@ -40,6 +41,18 @@ load_pair(CsvIndexBlock block, int i)
 	return csv_load_pair(block + 16 * i);
 }
 
+#ifdef __aarch64__
+static inline uint64_t
+block_equal(CsvIndexBlock block, uint8_t byte)
+{
+	uint8x16_t	found[4];
+
+	for (int i = 0; i < 4; i++)
+		found[i] = csv_place_bits(vceqq_u8(vld1q_u8(block + 16 * i), vdupq_n_u8(byte)));
+	found[0] = vpaddq_u8(vpaddq_u8(found[0], found[1]), vpaddq_u8(found[2], found[3]));
+	return vgetq_lane_u64((uint64x2_t) vpaddq_u8(found[0], found[0]), 0);
+}
+#else
 /* the high bit of each byte of a pair that equals the byte of the pattern */
 static inline CsvPair
 equal_bytes(CsvIndexBlock block, int i, CsvPair pattern)
@@ -80,6 +93,7 @@ block_equal(CsvIndexBlock block, uint8_t byte)
 	/* bits 1, 3, 5, 7 of each byte; found[0] is of words 0, 2, 4, 6 */
 	return transpose_bits(found[0] >> 1 | found[1]);
 }
+#endif
 
 static inline bool
 block_unplain(CsvIndexBlock block)

@@ -7,9 +7,6 @@
 #include "postgres.h"
 
 #include <ctype.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
@@ -18,6 +15,7 @@
 
 #include "compat.h"
 #include "output/fields.h"
+#include "reader/pair.h"
 
 #define CSV_OUTPUT_PADDING	16
 
@@ -80,26 +78,21 @@ find_by_character(const CsvOutputFormat *format, uint8 search,
 	return Min(from, n);
 }
 
-#ifdef __SSE2__
 /* candidates among 16 bytes, as bits */
 static pg_attribute_always_inline uint32
 find_candidates(const CsvOutputFormat *format, uint8 search,
 				const char *bytes)
 {
-	/* CR is the last of the control characters that count */
-	const __m128i last = _mm_set1_epi8('\r');
-	__m128i		vector = _mm_loadu_si128((const __m128i *) bytes);
-	__m128i		low = _mm_cmpeq_epi8(_mm_min_epu8(vector, last), vector);
-	char		first = search == FOR_BACKSLASHES ? '\\' : format->quote;
-	char		second = search == FOR_ESCAPES ? format->escape : format->delimiter;
-	__m128i		hits = _mm_or_si128(_mm_cmpeq_epi8(vector, _mm_set1_epi8(first)),
-									_mm_cmpeq_epi8(vector, _mm_set1_epi8(second)));
+	CsvBytes	vector = (CsvBytes) csv_load_pair((const uint8 *) bytes);
+	uint8		first = (uint8) (search == FOR_BACKSLASHES ? '\\' : format->quote);
+	uint8		second = (uint8) (search == FOR_ESCAPES ? format->escape : format->delimiter);
+	CsvPair		hits = (CsvPair) ((vector == first) | (vector == second));
 
+	/* CR is the last of the control characters that count */
 	if (search != FOR_ESCAPES)
-		hits = _mm_or_si128(hits, low);
-	return (uint32) _mm_movemask_epi8(hits);
+		hits |= (CsvPair) (vector <= (uint8) '\r');
+	return csv_pair_bits(hits);
 }
-#endif
 
 /*
  * Returns the next byte that is found, or n.  is_padded: 16 bytes behind them can be
@@ -111,9 +104,7 @@ find(const CsvOutputFormat *format, uint8 search, const char *bytes,
 {
 	if (unlikely(format->embeds_ascii))
 		return find_by_character(format, search, bytes, from, n);
-#ifdef __SSE2__
-	for (; is_padded ? from < n : n - from >= sizeof(__m128i);
-		 from += sizeof(__m128i))
+	for (; is_padded ? from < n : n - from >= sizeof(CsvBytes); from += sizeof(CsvBytes))
 	{
 		uint32		mask = find_candidates(format, search, bytes + from);
 
@@ -127,7 +118,6 @@ find(const CsvOutputFormat *format, uint8 search, const char *bytes,
 				return at;
 		}
 	}
-#endif
 	while (from < n && !is_found(format, search, bytes[from]))
 		from++;
 	return Min(from, n);

@@ -29,6 +29,9 @@ relax(void)
 {
 #if defined(__x86_64__)
 	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	/* as in PostgreSQL's spinlocks; YIELD would end at once on most processors */
+	__asm__ __volatile__("isb");
 #endif
 }
 

@@ -8,8 +8,10 @@
 
 #include <stdint.h>
 #include <string.h>
-#ifdef __SSE2__
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 typedef uint64_t CsvPair __attribute__((vector_size(16)));
@@ -28,12 +30,28 @@ csv_load_pair(const uint8_t *p)
 	return pair;
 }
 
+#ifdef __aarch64__
+/* of each byte, which is 0 or 0xFF, the bit of its place among eight */
+static inline uint8x16_t
+csv_place_bits(uint8x16_t bytes)
+{
+	return vandq_u8(bytes, (uint8x16_t) vdupq_n_u64(UINT64_C(0x8040201008040201)));
+}
+#endif
+
 /* the low bit of each of the sixteen bytes, which are 0 or 0xFF */
 static inline uint32_t
 csv_pair_bits(CsvPair pair)
 {
-#ifdef __SSE2__
+#if defined(__SSE2__)
 	return (uint32_t) _mm_movemask_epi8((__m128i) pair);
+#elif defined(__aarch64__)
+	uint8x16_t	sums = csv_place_bits((uint8x16_t) pair);
+
+	/* of neighbours, three times: a byte has the bits of eight */
+	for (int i = 0; i < 3; i++)
+		sums = vpaddq_u8(sums, sums);
+	return vgetq_lane_u16((uint16x8_t) sums, 0);
 #else
 	/* each byte's bit moves to the product's highest byte */
 	pair = (pair & CSV_ONES) * UINT64_C(0x0102040810204080);

@@ -1,15 +1,16 @@
 #!/bin/bash
 # run.sh NAME PROGRAM...: run cmocka programs, as many at once as there are
 # processors; the last line is "NAME: N passed, M failed".  A program that dies
-# counts as one failure.
+# counts as one failure.  EMULATOR runs programs of another architecture.
 name=$1
 shift
 passed=0
 failed=0
+export EMULATOR=${EMULATOR-}
 log=build/test/$name.log
 : >"$log"
 printf '%s\n' "$@" |
-	xargs -P"$(nproc)" -n1 bash -c '"$1" >"$0.${1##*/}" 2>&1; echo $? >"$0.${1##*/}.status"' "$log"
+	xargs -P"$(nproc)" -n1 bash -c '$EMULATOR "$1" >"$0.${1##*/}" 2>&1; echo $? >"$0.${1##*/}.status"' "$log"
 for program; do
 	program=$(basename "$program")
 	status=$(<"$log.$program.status")
