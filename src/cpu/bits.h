@@ -5,8 +5,8 @@
  * Bit i of a bit-string stands for byte i of the input, and is bit i % 64 of word
  * i / 64.  The rank of a bit is the number of bits that are set before it; select finds
  * the position of a rank.  The functions are portable C.  Files that are compiled for
- * processors with POPCNT (index_avx2.c and others) use that instruction.
- * 64-bit ARM processors all count the bits of bytes.
+ * processors with POPCNT (index_avx2.c and others) use that instruction, and those for
+ * 64-bit ARM its vectors' counts of bits.
  */
 #ifndef CSV_BITS_H
 #define CSV_BITS_H

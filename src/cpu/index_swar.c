@@ -42,15 +42,23 @@ load_pair(CsvIndexBlock block, int i)
 }
 
 #ifdef __aarch64__
+/* of each byte that equals the byte of the pattern, the bit of its place among eight */
+static inline uint8x16_t
+equal_places(CsvIndexBlock block, int i, uint8x16_t pattern)
+{
+	return csv_place_bits(vceqq_u8(vld1q_u8(block + 16 * i), pattern));
+}
+
 static inline uint64_t
 block_equal(CsvIndexBlock block, uint8_t byte)
 {
-	uint8x16_t	found[4];
+	const uint8x16_t pattern = vdupq_n_u8(byte);
+	uint8x16_t	sums = vpaddq_u8(vpaddq_u8(equal_places(block, 0, pattern),
+										   equal_places(block, 1, pattern)),
+								 vpaddq_u8(equal_places(block, 2, pattern),
+										   equal_places(block, 3, pattern)));
 
-	for (int i = 0; i < 4; i++)
-		found[i] = csv_place_bits(vceqq_u8(vld1q_u8(block + 16 * i), vdupq_n_u8(byte)));
-	found[0] = vpaddq_u8(vpaddq_u8(found[0], found[1]), vpaddq_u8(found[2], found[3]));
-	return vgetq_lane_u64((uint64x2_t) vpaddq_u8(found[0], found[0]), 0);
+	return vgetq_lane_u64((uint64x2_t) vpaddq_u8(sums, sums), 0);
 }
 #else
 /* the high bit of each byte of a pair that equals the byte of the pattern */

@@ -49,8 +49,9 @@ csv_pair_bits(CsvPair pair)
 	uint8x16_t	sums = csv_place_bits((uint8x16_t) pair);
 
 	/* of neighbours, three times: a byte has the bits of eight */
-	for (int i = 0; i < 3; i++)
-		sums = vpaddq_u8(sums, sums);
+	sums = vpaddq_u8(sums, sums);
+	sums = vpaddq_u8(sums, sums);
+	sums = vpaddq_u8(sums, sums);
 	return vgetq_lane_u16((uint16x8_t) sums, 0);
 #else
 	/* each byte's bit moves to the product's highest byte */

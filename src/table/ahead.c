@@ -663,7 +663,12 @@ void
 csv_ahead_left(CsvAhead *ahead, uint64_t *start, uint64_t *skip)
 {
 	const Piece *piece = first_piece(ahead);
+	bool		at_end;
 
-	*start = piece->at_end ? piece->end : piece->cut.frame_start;
-	*skip = ahead->skip + (piece->at_end ? 0 : ahead->nbytes);
+	/* a thread that still makes the piece sets at_end and end without the mutex */
+	pthread_mutex_lock(&ahead->crew.mutex);
+	at_end = csv_crew_is_ready(&ahead->crew) && piece->at_end;
+	pthread_mutex_unlock(&ahead->crew.mutex);
+	*start = at_end ? piece->end : piece->cut.frame_start;
+	*skip = ahead->skip + (at_end ? 0 : ahead->nbytes);
 }
