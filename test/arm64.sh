@@ -17,13 +17,13 @@ cd "$(dirname "$0")/.." || exit 1
 PARTS=${PARTS:-unit differential fuzz}
 passed=0
 failed=0
+handler=/proc/sys/fs/binfmt_misc/qemu-aarch64
 registered=
 
 # finish [REASON]: the sum, and out
 finish()
 {
 	[ $# = 0 ] || echo "check-arm64: skipped: $*"
-	[ -z "$registered" ] || echo -1 >/proc/sys/fs/binfmt_misc/qemu-aarch64
 	echo "$passed passed, $failed failed"
 	[ $failed = 0 ]
 	exit
@@ -88,16 +88,18 @@ in_root()
 		bash -c "mount -t tmpfs tmpfs /dev/shm && $init" bash "$@"
 }
 
-# the kernel gives programs for ARM to qemu, as Debian's package asks of systemd
+# The kernel gives programs for ARM to qemu, as Debian's package asks of systemd.  Without
+# systemd, this script asks, and takes it back at the end.
 register()
 {
-	local dir=/proc/sys/fs/binfmt_misc
+	local dir=${handler%/*}
 
 	[ -e $dir/register ] || mount -t binfmt_misc binfmt_misc $dir || return 1
-	[ ! -e $dir/qemu-aarch64 ] || return 0
+	[ ! -e $handler ] || return 0
 	registered=yes
 	cat /usr/lib/binfmt.d/qemu-aarch64.conf >$dir/register
 }
+trap '[ -z "$registered" ] || echo -1 >$handler; private_cleanup' EXIT
 
 # The cross compiler, which is fast, as the root's own; with what it is linked with.
 bring_compiler()
