@@ -2,10 +2,11 @@
 # check.sh: every test there is.  Run by "make check".
 #
 # All parts run, also after one has failed; PARTS names a choice of them, or
-# "all check-versions".  What needs a server spends much of its time waiting, so
-# the other parts run beside it, and their output follows its.  A table of the
-# parts with their seconds comes last; the last line of all is the sum, and
-# decides the exit status.  The parts' outputs are kept under build/check/.
+# "all check-versions", and TAP a pattern of files of test/t/.  What needs a
+# server spends much of its time waiting, so the other parts run beside it, and
+# their output follows its.  A table of the parts with their seconds comes last;
+# the last line of all is the sum, and decides the exit status.  The parts'
+# outputs are kept under build/check/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . test/private.sh
@@ -152,7 +153,7 @@ prove_verbose()
 	mapfile -t tests < <({
 		ls test/t/*_jobs.pl
 		ls -r test/t/*.pl
-	} | awk '!seen[$0]++')
+	} | grep -e "${TAP-}" | awk '!seen[$0]++')
 	as_server env PATH="$run_bindir:$PATH" TESTDIR="$work/out" TMPDIR="$work/out" \
 		prove --verbose --timer --jobs $(($(nproc) + 1)) "${tests[@]}" 2>&1 |
 		tee $logs/tap.log |
@@ -241,6 +242,7 @@ for part in $PARTS; do
 	esac
 	case $part in
 		build | setup-test | regress | regress-gpu | check-versions) ;;
+		tap) [ -n "${TAP-}" ] || needs='build check' ;;
 		*) needs='build check' ;;
 	esac
 done

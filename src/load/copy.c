@@ -100,7 +100,7 @@ is_known_option(const char *name)
 {
 	static const char *const known[] = {
 		"format", "delimiter", "null", "header", "quote", "escape", "encoding",
-		"force_not_null", "force_null"
+		"force_not_null", "force_null", "on_error", "reject_limit", "log_verbosity"
 	};
 
 	for (size_t i = 0; i < lengthof(known); i++)
@@ -345,6 +345,9 @@ struct TakenCopy
 	const char *(*try_it) (TakenCopy *copy);	/* returns an obstacle, or NULL */
 	const char *obstacle;
 	uint64		nrows;			/* inserted, if the engines did it */
+	int64		nskipped;		/* by ON_ERROR ignore */
+	List	   *notices;		/* of skipped rows, if the engines did it */
+	Size		notice_bytes;
 	bool		failed;			/* the obstacle is the message of an ERROR */
 };
 
@@ -363,9 +366,11 @@ make_table(const TakenCopy *taken)
 	options = add_option(options, "compression", "none");
 	options = add_option(options, "on_error", "stop");
 	options = add_option(options, "log_verbosity", "silent");
-	options = add_option(options, "header",
-						 copy->header_line == COPY_HEADER_FALSE ? "false" :
-						 copy->header_line == COPY_HEADER_MATCH ? "match" : "true");
+	if (copy->header_line == COPY_HEADER_MATCH)
+		options = add_option(options, "header", "match");
+	else
+		options = add_option(options, "header_rows",
+							 psprintf("%d", csv_copy_header_lines(copy)));
 	options = add_option(options, "delimiter", byte_string(copy->delim));
 	if (csv_copy_is_csv(copy))
 	{
@@ -409,15 +414,115 @@ make_table(const TakenCopy *taken)
 	return table;
 }
 
+/* ---- ON_ERROR ignore ---- */
+
+/*
+ * May another field of the record be an ERROR of COPY, which looks at the encoding of all
+ * fields before it looks at values?  In text, escapes stand for any bytes.
+ */
+static bool
+may_be_invalid(const TakenCopy *taken, const CsvSkipped *skipped)
+{
+	const char *raw = (const char *) skipped->raw;
+	const char *const end = raw + skipped->raw_length;
+	const char *at = raw;
+
+	/* ERROR if it is invalid, also if it cannot be converted */
+	(void) pg_any_to_server(raw, (int) (end - raw), file_encoding(&taken->options));
+	while (csv_copy_is_text(&taken->options) &&
+		   (at = memchr(at, '\\', (size_t) (end - at))) != NULL && ++at < end)
+		if (*at == 'x' || (*at >= '0' && *at <= '7'))
+			return true;
+	return false;
+}
+
+/* COPY numbers a record by its last line */
+static long long
+last_line(const CsvSkipped *skipped)
+{
+	const char *at = (const char *) skipped->raw;
+	const char *const end = at + skipped->raw_length;
+	long long	line = skipped->line;
+
+	/* its own line break may be among the bytes */
+	while ((at = memchr(at, '\n', (size_t) (end - at))) != NULL && ++at < end)
+		line++;
+	return line;
+}
+
+/* note the NOTICE of COPY with LOG_VERBOSITY verbose; ERROR if there are too many */
+static void
+note_skipped(TakenCopy *copy, const CsvSkipped *skipped)
+{
+	MemoryContext outer =
+		MemoryContextSwitchTo(GetMemoryChunkContext(copy->pstate));
+	const char *value = skipped->refused->value;
+	char	   *notice =
+		psprintf("skipping row due to data type incompatibility at line %lld for column \"%s\": %s",
+				 last_line(skipped), skipped->column_name, value == NULL ? "null input" :
+				 psprintf("\"%s\"", CopyLimitPrintoutLength(value)));
+
+	copy->notices = lappend(copy->notices, notice);
+	copy->notice_bytes += GetMemoryChunkSpace(notice);
+	MemoryContextSwitchTo(outer);
+	if (copy->notice_bytes > (Size) work_mem * 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("there are too many NOTICEs")));
+}
+
+/*
+ * A CsvSkippedFn.  COPY skips a row only if an input function refuses a value without an
+ * ERROR.  For any other bad record, and past REJECT_LIMIT, ERROR: COPY has its own then.
+ */
+static bool
+skip_row(void *arg, const CsvSkipped *skipped)
+{
+	TakenCopy  *copy = arg;
+	int64		limit = csv_copy_reject_limit(&copy->options);
+
+	copy->nskipped++;
+	if (skipped->refused == NULL || !skipped->refused->is_soft ||
+		may_be_invalid(copy, skipped) || (limit > 0 && copy->nskipped > limit))
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("record %lld cannot be skipped", (long long) skipped->record)));
+	if (csv_copy_verbosity(&copy->options) == COPY_LOG_VERBOSITY_VERBOSE)
+		note_skipped(copy, skipped);
+	return true;
+}
+
+/* send the NOTICEs of COPY for rows that were skipped */
+static void
+report_skipped(const TakenCopy *copy)
+{
+	ListCell   *cell;
+
+	foreach(cell, copy->notices)
+		ereport(NOTICE,
+				(errmsg_internal("%s", (char *) lfirst(cell)),
+				 errcontext("COPY %s", RelationGetRelationName(copy->relation))));
+	if (copy->nskipped > 0 &&
+		csv_copy_verbosity(&copy->options) >= COPY_LOG_VERBOSITY_DEFAULT)
+		ereport(NOTICE,
+				(errmsg_plural("%llu row was skipped due to data type incompatibility",
+							   "%llu rows were skipped due to data type incompatibility",
+							   (unsigned long) copy->nskipped,
+							   (unsigned long long) copy->nskipped)));
+}
+
 /* ---- the statement ---- */
 
 /* let the engines do the COPY, and set copy->nrows; returns NULL, or raises ERROR */
 static const char *
 try_copy(TakenCopy *copy)
 {
+	bool		skips = csv_copy_on_error(&copy->options) == COPY_ON_ERROR_IGNORE;
+
 	copy->nrows = (uint64) csv_load_fields(make_table(copy),
 										   RelationGetRelid(copy->relation),
-										   copy->attnums, copy->quals);
+										   copy->attnums, copy->quals,
+										   skips ? skip_row : NULL, copy);
 	csv_messages_check();
 	return NULL;
 }
@@ -606,6 +711,9 @@ find_obstacle_in_options(const TakenCopy *copy)
 	if (!are_copied(copy, copy->options.force_notnull) ||
 		!are_copied(copy, copy->options.force_null))
 		return "an option names another column";
+	if (csv_copy_on_error(&copy->options) != COPY_ON_ERROR_STOP &&
+		csv_copy_on_error(&copy->options) != COPY_ON_ERROR_IGNORE)
+		return "it sets values to NULL";
 	if (!is_convertible(encoding))
 		return "there is no conversion from the encoding";
 
@@ -679,6 +787,8 @@ run_copy(const CopyStmt *stmt, const char *query, uint64 *nrows, const char **ob
 	{
 		is_tried = true;
 		*obstacle = try_apart(&copy, try_copy);
+		if (*obstacle == NULL)
+			report_skipped(&copy);
 	}
 	*nrows = copy.nrows;
 	if (*obstacle != NULL)

@@ -529,10 +529,8 @@ csv_insert_all(CsvInsert *insert, CsvNextRowFn next, void *arg)
 /* ---- by pages ---- */
 
 static void
-fill_defaults(CsvInsert *insert, TupleTableSlot *slot)
+fill_defaults(CsvInsert *insert, TupleTableSlot *slot, ExprContext *econtext)
 {
-	ExprContext *econtext = GetPerTupleExprContext(insert->estate);
-
 	for (int i = 0; i < insert->ndefaults; i++)
 	{
 		int			att = insert->defaults[i].att;
@@ -541,6 +539,13 @@ fill_defaults(CsvInsert *insert, TupleTableSlot *slot)
 			ExecEvalExprSwitchContext(insert->defaults[i].expr, econtext,
 									  &slot->tts_isnull[att]);
 	}
+}
+
+void
+csv_insert_skip(CsvInsert *insert, ExprContext *econtext)
+{
+	ResetExprContext(econtext);
+	fill_defaults(insert, insert->slot, econtext);
 }
 
 /* compute generated columns, and check the relation's constraints */
@@ -575,7 +580,7 @@ csv_insert_row(CsvInsert *insert)
 	bool		is_in;
 
 	ResetPerTupleExprContext(insert->estate);
-	fill_defaults(insert, slot);
+	fill_defaults(insert, slot, GetPerTupleExprContext(insert->estate));
 	ExecStoreVirtualTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(insert->relation);
 	is_in = passes(insert);

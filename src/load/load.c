@@ -94,6 +94,10 @@ typedef struct CsvLoad
 	int64		nloaded;
 	CsvScanStatistics statistics;
 
+	CsvSkippedFn skipped;		/* of this load; NULL: the scan's own report */
+	CsvSkippedFn skipped_of_copy;
+	void	   *copy;			/* its argument */
+
 	/* skipped records, if they are kept */
 	CsvInsert  *rejects;		/* NULL: they are not kept */
 	const char *rejects_owner;
@@ -316,12 +320,30 @@ reject_tupdesc(void)
 	return tupdesc;
 }
 
+/* a CsvSkippedFn: report the record as a scan does, and keep it */
+static bool
+reject_record(void *arg, const CsvSkipped *skipped)
+{
+	CsvLoad    *load = arg;
+	Datum		values[CSV_REJECT_COLUMNS];
+	bool		isnull[CSV_REJECT_COLUMNS] = {false};
+
+	csv_report_skipped(&load->report, skipped);
+	csv_error_row(load->table, skipped, values, isnull);
+	values[CSV_ERROR_COLUMNS] = TimestampTzGetDatum(load->started);
+	values[CSV_ERROR_COLUMNS + 1] =
+		ObjectIdGetDatum(RelationGetRelid(load->source));
+	tuplestore_putvalues(load->rejected, load->reject_tupdesc, values, isnull);
+	return true;
+}
+
 /* open the table of rejects: it takes the columns that it has, and must have one */
 static void
 open_rejects(CsvLoad *load, Oid relid)
 {
 	Relation	relation;
 
+	load->skipped = reject_record;
 	load->rejects = csv_insert_open(relid);
 	relation = csv_insert_relation(load->rejects);
 	load->reject_tupdesc = reject_tupdesc();
@@ -346,23 +368,6 @@ open_rejects(CsvLoad *load, Oid relid)
 	load->rejects_owner = csv_find_owner(relation,
 										 mapped_attnums(&load->reject_mapping, true));
 	load->rejected = tuplestore_begin_heap(false, false, work_mem);
-}
-
-/* a CsvSkippedFn: report the record as a scan does, and keep it */
-static bool
-reject_record(void *arg, const CsvSkipped *skipped)
-{
-	CsvLoad    *load = arg;
-	Datum		values[CSV_REJECT_COLUMNS];
-	bool		isnull[CSV_REJECT_COLUMNS] = {false};
-
-	csv_report_skipped(&load->report, skipped);
-	csv_error_row(load->table, skipped, values, isnull);
-	values[CSV_ERROR_COLUMNS] = TimestampTzGetDatum(load->started);
-	values[CSV_ERROR_COLUMNS + 1] =
-		ObjectIdGetDatum(RelationGetRelid(load->source));
-	tuplestore_putvalues(load->rejected, load->reject_tupdesc, values, isnull);
-	return true;
 }
 
 /* insert rejected records by an INSERT statement */
@@ -575,11 +580,10 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
 	csv_source_decide_resident(load->table);
 
-	/* rejects need the records' bytes, which resident columns do not have */
+	/* a receiver needs the records' bytes, which resident columns do not have */
 	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
-									  load->rejects == NULL ? CSV_SCAN_MAY_KEEP : 0,
-									  load->rejects != NULL ? reject_record : NULL,
-									  load);
+									  load->skipped == NULL ? CSV_SCAN_MAY_KEEP : 0,
+									  load->skipped, load);
 	load->scan->shows_progress = true;
 	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(target));
 	memset(load->row->tts_isnull, true, load->row->tts_tupleDescriptor->natts);
@@ -647,7 +651,7 @@ load_by_statement(CsvLoad *load)
 	CsvAwaitedScan scan = {
 		.table = load->table,
 		.shown_relid = RelationGetRelid(csv_insert_relation(load->target)),
-		.skipped = load->rejects != NULL ? reject_record : NULL,
+		.skipped = load->skipped,
 		.arg = load
 	};
 	StringInfoData sql;
@@ -714,7 +718,8 @@ load_ourselves(CsvLoad *load, bool freeze)
 		csv_insert_close(target);
 		return;
 	}
-	if (is_final(error->sqlerrcode))
+	/* COPY would read once more after a second failure, too */
+	if (load->source == NULL || is_final(error->sqlerrcode))
 		ReThrowError(error);
 	FreeErrorData(error);
 
@@ -864,8 +869,20 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	MemoryContextDelete(context);
 }
 
+/* a CsvSkippedFn */
+static bool
+skip_row_of_copy(void *arg, const CsvSkipped *skipped)
+{
+	CsvLoad    *load = arg;
+
+	if (CSV_COPY_DEFAULTS_OF_SKIPPED)
+		csv_insert_skip(load->target, load->econtext);
+	return load->skipped_of_copy(load->copy, skipped);
+}
+
 int64
-csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
+csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals,
+				CsvSkippedFn skipped, void *arg)
 {
 	CsvLoad    *load = palloc0(sizeof(CsvLoad));
 	TupleDesc	from = CreateTemplateTupleDesc(list_length(attnums));
@@ -873,6 +890,9 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals)
 	ListCell   *cell;
 
 	load->table = table;
+	load->skipped = skipped == NULL ? NULL : skip_row_of_copy;
+	load->skipped_of_copy = skipped;
+	load->copy = arg;
 	load->target = csv_insert_open(target);
 	relation = csv_insert_relation(load->target);
 	csv_insert_for_copy(load->target, table->reader.header_rows, quals);

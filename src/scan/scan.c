@@ -25,6 +25,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "batches/sharing.h"
 #include "scan/join_filter.h"
 #include "scan/row_run.h"
@@ -103,8 +104,8 @@ show_progress(CsvTableScan *scan)
 {
 	static const int columns[] = {
 		PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL, PROGRESS_COPY_BYTES_PROCESSED,
-		PROGRESS_COPY_TUPLES_EXCLUDED, PROGRESS_COPY_TUPLES_PROCESSED,
-		PROGRESS_COPY_COMMAND
+		CSV_PROGRESS_SKIPPED, PROGRESS_COPY_TUPLES_EXCLUDED,
+		PROGRESS_COPY_TUPLES_PROCESSED, PROGRESS_COPY_COMMAND
 	};
 	int			ncolumns = lengthof(columns);
 	const CsvTable *table = scan->table;
@@ -116,7 +117,7 @@ show_progress(CsvTableScan *scan)
 		return;
 	if (!is_shown(scan) && is_copy_shown(scan->progress_relid))
 	{
-		/* COPY's WHERE excludes rows only if no record is skipped */
+		/* before 17, COPY's WHERE excludes rows only if no record is skipped */
 		ncolumns = amounts.skipped > 0 ? 4 : 3;
 	}
 	else if (!is_shown(scan))
@@ -135,7 +136,10 @@ show_progress(CsvTableScan *scan)
 		PROGRESS_COPY_TYPE_FILE,
 		csv_batches_certain_size(scan->batches),
 		amounts.bytes,
-		amounts.skipped + scan->nexcluded,
+		amounts.skipped,
+		/* before 17, the same column once more */
+		(CSV_PROGRESS_SKIPPED == PROGRESS_COPY_TUPLES_EXCLUDED ? amounts.skipped : 0) +
+		scan->nexcluded,
 		amounts.records - amounts.skipped - scan->nexcluded,
 		PROGRESS_COPY_COMMAND_FROM
 	});
@@ -545,6 +549,7 @@ skip_record(CsvTableScan *scan, int64 record, const CsvError *error,
 			skipped.field = (int) refusal->column->input.spec.field;
 		skipped.column_name = refusal->column->input.column->name;
 		skipped.sqlerrcode = refusal->error.sqlerrcode;
+		skipped.refused = &refusal->error;
 		skipped.detail = refusal->error.detail;
 	}
 	else if (code == CSV_ERROR_TEXT_AFTER_QUOTE ||

@@ -260,6 +260,7 @@ call_input(void *arg)
 			refuse_value(input, call->error, escontext.error_data->sqlerrcode,
 						 escontext.error_data->message,
 						 escontext.error_data->detail);
+		call->error->is_soft = escontext.error_occurred;
 #else
 		*call->value = InputFunctionCall(&input->function, call->string,
 										 input->ioparam, input->typmod);
@@ -361,6 +362,7 @@ csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
 	const char *original = string;
 
 	memset(error, 0, sizeof(*error));
+	error->value = string;
 	if (string != NULL && input->has_thousands)
 	{
 		string = csv_without_thousands(string, input->table->thousands_separator);
@@ -524,6 +526,8 @@ check_limits(const CsvValueInput *input, const char *text, uint64_t nbytes,
 		{
 			error->limit = spec->type_chars;
 			too_long = !blank_beyond(text, nbytes, spec->type_chars);
+			error->is_soft = true;
+			error->value = text;
 		}
 		if (too_long)
 		{

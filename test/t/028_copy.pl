@@ -17,27 +17,43 @@ my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('copy', wal_level => 'replica', 'csv_gpu_fdw.copy' => 'force',
 	session_preload_libraries => 'csv_gpu_fdw');
 my $session = new_session($node);
+my $version = int($session->value('SHOW server_version_num') / 10000);
 
+note("$version has no ON_ERROR, LOG_VERBOSITY, REJECT_LIMIT, FORCE_NULL *") if $version < 17;
 $session->query("\\set VERBOSITY verbose\n\\set SHOW_CONTEXT always\n"
-	  . 'CREATE DOMAIN positive AS int CHECK (VALUE > 0); CREATE DOMAIN short AS text CHECK (length(VALUE) < 40)');
+	  . 'CREATE DOMAIN positive AS int CHECK (VALUE > 0); CREATE DOMAIN short AS text CHECK (length(VALUE) < 40);'
+	  . "CREATE DOMAIN filled AS int NOT NULL; CREATE FUNCTION raises(int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS
+		'BEGIN IF \$1 = 0 THEN RAISE ''it is %'', \$1; END IF; RETURN true; END'; CREATE DOMAIN raising AS int CHECK (raises(VALUE))");
 
 # ---- random files ----
 
+# COPY is to skip rows with bad values, so that there may be more of them
+my $badness = 1;
+
+sub bad
+{
+	my ($share) = @_;
+
+	return chance($share * $badness);
+}
+
 my %values = (
-	int => sub { pick(0, 1, -7, 2147483647, int(rand(1000)), chance(0.003) ? ('x', '2147483648', '') : 5) },
+	int => sub { pick(0, 1, -7, 2147483647, int(rand(1000)), bad(0.003) ? ('x', '2147483648', '') : 5) },
 	bigint => sub { int(rand(2**50)) },
-	text => sub { join '', map { pick('a' .. 'e', ' ', '\\', "\xc3\xa9", chance(0.01) ? ("\xff", "\x00") : 'f') } 0 .. rand(20) },
-	'varchar(12)' => sub { 'v' x rand(chance(0.003) ? 14 : 12) },
+	text => sub { join '', map { pick('a' .. 'e', ' ', '\\', "\xc3\xa9", chance($badness > 1 ? 0.0001 : 0.01) ? ("\xff", "\x00") : 'f') } 0 .. rand(20) },
+	'varchar(12)' => sub { 'v' x rand(bad(0.003) ? 14 : 12) },
 	'char(5)' => sub { 'c' x rand(5) },
-	'numeric(8,2)' => sub { sprintf('%.2f', rand(chance(0.002) ? 1e7 : 1e5)) },
+	'numeric(8,2)' => sub { sprintf('%.2f', rand(bad(0.002) ? 1e7 : 1e5)) },
 	'double precision' => sub { pick('1e10', 'NaN', '-Infinity', rand(100), ' 7 ') },
-	date => sub { chance(0.002) ? '2024-02-30' : sprintf('%04d-%02d-%02d', 1900 + rand(200), 1 + rand(12), 1 + rand(28)) },
+	date => sub { bad(0.002) ? '2024-02-30' : sprintf('%04d-%02d-%02d', 1900 + rand(200), 1 + rand(12), 1 + rand(28)) },
 	timestamptz => sub { sprintf('2020-01-%02d %02d:00:00+02', 1 + rand(28), rand(24)) },
 	bool => sub { pick(qw(t f true no 1 0)) },
-	jsonb => sub { chance(0.002) ? '{' : '{"a": ' . int(rand(100)) . '}' },
+	jsonb => sub { bad(0.002) ? '{' : '{"a": ' . int(rand(100)) . '}' },
 	'int[]' => sub { '{' . join(',', map { int rand 10 } 0 .. rand(3)) . '}' },
-	positive => sub { 1 + int(rand(chance(0.01) ? 0 : 100)) },
-	short => sub { 's' x rand(chance(0.003) ? 60 : 39) });
+	positive => sub { bad(0.001) ? 0 : 1 + int(rand(100)) },
+	filled => sub { bad(0.01) ? 'none' : int(rand(9)) },
+	raising => sub { bad(0.002) ? 'y' : int(rand(chance(0.001) ? 1 : 100)) },
+	short => sub { 's' x rand(bad(0.003) ? 60 : 39) });
 
 # as COPY TO writes it, or in another way that COPY reads
 sub escaped
@@ -80,6 +96,7 @@ sub records
 		} @$types;
 		push @fields, 1 if chance(0.0005);
 		pop @fields if chance(0.0005);
+		$dialect->{uneven} = 1 if @fields != @$types;
 		push @records, join($dialect->{delimiter}, @fields);
 	}
 	if ($dialect->{odd})
@@ -181,11 +198,11 @@ sub compare
 	if ($our_err =~ /was not taken.*\nDETAIL:  Reason: (.*)\./)
 	{
 		$reasons{$1}++;
-		return 1 if $may_be_left && $err eq '';
+		return 1 if $may_be_left && $err !~ /^ERROR/m;
 		diag("$setup;\n$statement\nCOPY: $out\n$err\nours was left to it: $1");
 		return 0;
 	}
-	$outcomes{ $err eq '' ? 'rows' : 'errors' }++;
+	$outcomes{ $err =~ /^ERROR/m ? 'errors' : $err eq '' ? 'rows' : 'NOTICEs' }++;
 	return 1 if $out eq $our_out && $err eq $our_err;
 	diag("$setup;\n$statement\nCOPY: $out\n$err\nours: $our_out\n$our_err");
 	return 0;
@@ -198,7 +215,11 @@ my $end = time + $seconds;
 while (time < $end && $different < 3)
 {
 	my $dialect = random_dialect();
-	my @types = map { pick(sort keys %values) } 0 .. rand(6);
+	my $ignores = $version >= 17 && chance(0.4);
+
+	$badness = $ignores ? pick(1, 10, 50) : 1;
+	# NULL is bad for a type of these
+	my @types = map { pick(grep { $ignores || $_ ne 'filled' } sort keys %values) } 0 .. rand(6);
 	my @columns = map { "c$_ $types[$_]" } 0 .. $#types;
 	my @more = (
 		chance(0.2) ? 'd int DEFAULT 7' : (),
@@ -212,8 +233,10 @@ while (time < $end && $different < 3)
 
 	if (chance(0.3))
 	{
-		$dialect->{header} = chance(0.5) ? 'header' : 'header match';
-		unshift @records, header(scalar(@types), $dialect);
+		my $nlines = $version >= 19 ? int(rand(4)) : 1;
+
+		$dialect->{header} = $nlines != 1 ? "header $nlines" : chance(0.5) ? 'header' : 'header match';
+		unshift @records, map { header(scalar(@types), $dialect) } 1 .. $nlines;
 	}
 	push @records, '\\.' if $dialect->{is_text} && chance(0.1);
 	write_file($path, file_of($dialect, @records));
@@ -223,6 +246,10 @@ while (time < $end && $different < 3)
 		$dialect->{header} // (),
 		$dialect->{is_text} ? () : ("quote " . literal($dialect->{quote}), 'escape ' . literal($dialect->{escape}),
 			chance(0.1) ? "force_not_null (c0)" : (), chance(0.1) ? "force_null (c0)" : ()),
+		$ignores ? ('on_error ignore', chance(0.6) ? 'log_verbosity ' . pick('default', 'verbose', $version >= 18 ? 'silent' : ()) : (),
+			$version >= 18 && chance(0.3) ? 'reject_limit ' . pick(1, 10, 1000) : ()) : (),
+		$version >= 17 && chance(0.05) ? pick('on_error stop', 'log_verbosity verbose', 'on_error ignored', 'reject_limit 3', 'force_null *', 'force_not_null *',
+			$version >= 19 ? 'on_error set_null' : ()) : (),
 		chance(0.05) ? pick("force_null (d)", "encoding 'LATIN1'", "encoding 'UTF8'", "header 'match'") : ());
 	my $is_partitioned = chance(0.15) && $types[0] !~ /json/;
 	my $setup = 'CREATE ' . ($is_partitioned ? '' : pick('', 'UNLOGGED', 'TEMP')) . ' TABLE t (gone int, ' . join(', ', @columns, @more) . ')'
@@ -234,7 +261,8 @@ while (time < $end && $different < 3)
 
 	$different++ if !compare($setup, "$copy t $list FROM $source (format " . ($dialect->{is_text} ? 'text' : 'csv') . ', ' . join(', ', @options) . ")$where",
 		$dialect->{odd} || $dialect->{break} eq "\r" || "@options" =~ /match|force_null \(d\)|escape.*\\\\/ || $dialect->{header} || "@records" =~ /\n\\\./ || @records <= 1
-		  || $source =~ /head -c/ || $where =~ /random|tableoid|t IS/);
+		  || $source =~ /head -c/ || $where =~ /random|tableoid|t IS/
+		  || "@options" =~ /set_null/ || ($ignores && ($dialect->{uneven} || "@records" =~ /\\[0-7x]/)));
 	$rounds++;
 }
 is($different, 0, "COPY and ours agree on $rounds random files");
