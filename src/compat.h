@@ -476,32 +476,23 @@ csv_reindex(Oid index, char persistence)
 #if PG_VERSION_NUM >= 170000
 #define csv_copy_on_error(copy) ((copy)->on_error)
 #define csv_copy_verbosity(copy) ((copy)->log_verbosity)
-#define CSV_PROGRESS_SKIPPED PROGRESS_COPY_TUPLES_SKIPPED
 #else
-#define COPY_ON_ERROR_STOP 0
 #define COPY_ON_ERROR_IGNORE 1
 #define COPY_LOG_VERBOSITY_DEFAULT 0
 #define COPY_LOG_VERBOSITY_VERBOSE 1
-#define csv_copy_on_error(copy) COPY_ON_ERROR_STOP
-#define csv_copy_verbosity(copy) COPY_LOG_VERBOSITY_DEFAULT
-#define CopyLimitPrintoutLength(value) pstrdup(value)
-#define CSV_PROGRESS_SKIPPED PROGRESS_COPY_TUPLES_EXCLUDED
+#define csv_copy_on_error(copy) 0
+#define csv_copy_verbosity(copy) 0
+#define CopyLimitPrintoutLength(value) (value)
+#define PROGRESS_COPY_TUPLES_SKIPPED PROGRESS_COPY_TUPLES_EXCLUDED
 #endif
 #if PG_VERSION_NUM >= 180000
 #define csv_copy_reject_limit(copy) ((copy)->reject_limit)
 #else
-#define csv_copy_reject_limit(copy) INT64CONST(0)
+#define csv_copy_reject_limit(copy) 0
 #endif
 
 /* from 18 on, COPY computes defaults for rows that it skips */
 #define CSV_COPY_DEFAULTS_OF_SKIPPED (PG_VERSION_NUM >= 180000)
-
-/* lines of COPY's header; from 19 on, there may be more than one */
-#if PG_VERSION_NUM >= 190000
-#define csv_copy_header_lines(copy) abs((copy)->header_line)
-#else
-#define csv_copy_header_lines(copy) ((copy)->header_line != COPY_HEADER_FALSE)
-#endif
 
 /* from 16 on, COPY inserts rows into foreign tables in batches */
 #define CSV_COPY_BATCHES (PG_VERSION_NUM >= 160000)

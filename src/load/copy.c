@@ -68,6 +68,9 @@
 /* COPY is as fast for smaller files */
 #define CSV_COPY_LEAST_BYTES	CSV_INCOMING_BYTES
 
+/* NOTICEs that wait until the rows are in; COPY sends more itself */
+#define CSV_MOST_NOTICES	100000
+
 typedef enum CopyChoice
 {
 	COPY_OFF,
@@ -346,8 +349,7 @@ struct TakenCopy
 	const char *obstacle;
 	uint64		nrows;			/* inserted, if the engines did it */
 	int64		nskipped;		/* by ON_ERROR ignore */
-	List	   *notices;		/* of skipped rows, if the engines did it */
-	Size		notice_bytes;
+	List	   *notices;		/* of these rows */
 	bool		failed;			/* the obstacle is the message of an ERROR */
 };
 
@@ -366,11 +368,9 @@ make_table(const TakenCopy *taken)
 	options = add_option(options, "compression", "none");
 	options = add_option(options, "on_error", "stop");
 	options = add_option(options, "log_verbosity", "silent");
-	if (copy->header_line == COPY_HEADER_MATCH)
-		options = add_option(options, "header", "match");
-	else
-		options = add_option(options, "header_rows",
-							 psprintf("%d", csv_copy_header_lines(copy)));
+	options = add_option(options, "header",
+						 copy->header_line == COPY_HEADER_FALSE ? "false" :
+						 copy->header_line == COPY_HEADER_MATCH ? "match" : "true");
 	options = add_option(options, "delimiter", byte_string(copy->delim));
 	if (csv_copy_is_csv(copy))
 	{
@@ -417,82 +417,60 @@ make_table(const TakenCopy *taken)
 /* ---- ON_ERROR ignore ---- */
 
 /*
- * May another field of the record be an ERROR of COPY, which looks at the encoding of all
- * fields before it looks at values?  In text, escapes stand for any bytes.
+ * Returns the line by which COPY names a record, its last.  0: another field may be an
+ * ERROR of COPY, which looks at all fields' encoding before it looks at values.  In text,
+ * escapes stand for any bytes.
  */
-static bool
-may_be_invalid(const TakenCopy *taken, const CsvSkipped *skipped)
+static long long
+last_line(const TakenCopy *taken, const CsvSkipped *skipped)
 {
 	const char *raw = (const char *) skipped->raw;
-	const char *const end = raw + skipped->raw_length;
-	const char *at = raw;
-
-	/* ERROR if it is invalid, also if it cannot be converted */
-	(void) pg_any_to_server(raw, (int) (end - raw), file_encoding(&taken->options));
-	while (csv_copy_is_text(&taken->options) &&
-		   (at = memchr(at, '\\', (size_t) (end - at))) != NULL && ++at < end)
-		if (*at == 'x' || (*at >= '0' && *at <= '7'))
-			return true;
-	return false;
-}
-
-/* COPY numbers a record by its last line */
-static long long
-last_line(const CsvSkipped *skipped)
-{
-	const char *at = (const char *) skipped->raw;
-	const char *const end = at + skipped->raw_length;
+	const char *end = raw + skipped->raw_length;
 	long long	line = skipped->line;
 
-	/* its own line break may be among the bytes */
-	while ((at = memchr(at, '\n', (size_t) (end - at))) != NULL && ++at < end)
-		line++;
+	/* ERROR for bytes that are invalid, or cannot be converted */
+	(void) pg_any_to_server(raw, (int) (end - raw), file_encoding(&taken->options));
+	for (const char *at = raw; at + 1 < end; at++)
+	{
+		line += *at == '\n';
+		if (*at == '\\' && csv_copy_is_text(&taken->options) && strchr("x01234567", at[1]) != NULL)
+			return 0;
+	}
 	return line;
-}
-
-/* note the NOTICE of COPY with LOG_VERBOSITY verbose; ERROR if there are too many */
-static void
-note_skipped(TakenCopy *copy, const CsvSkipped *skipped)
-{
-	MemoryContext outer =
-		MemoryContextSwitchTo(GetMemoryChunkContext(copy->pstate));
-	const char *value = skipped->refused->value;
-	char	   *notice =
-		psprintf("skipping row due to data type incompatibility at line %lld for column \"%s\": %s",
-				 last_line(skipped), skipped->column_name, value == NULL ? "null input" :
-				 psprintf("\"%s\"", CopyLimitPrintoutLength(value)));
-
-	copy->notices = lappend(copy->notices, notice);
-	copy->notice_bytes += GetMemoryChunkSpace(notice);
-	MemoryContextSwitchTo(outer);
-	if (copy->notice_bytes > (Size) work_mem * 1024)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("there are too many NOTICEs")));
 }
 
 /*
  * A CsvSkippedFn.  COPY skips a row only if an input function refuses a value without an
- * ERROR.  For any other bad record, and past REJECT_LIMIT, ERROR: COPY has its own then.
+ * ERROR.  For other bad records, and past the limits, ERROR, so that COPY takes over.
  */
 static bool
 skip_row(void *arg, const CsvSkipped *skipped)
 {
 	TakenCopy  *copy = arg;
+	const CsvValueError *refused = skipped->refused;
 	int64		limit = csv_copy_reject_limit(&copy->options);
+	long long	line = last_line(copy, skipped);
+	MemoryContext outer;
 
 	copy->nskipped++;
-	if (skipped->refused == NULL || !skipped->refused->is_soft ||
-		may_be_invalid(copy, skipped) || (limit > 0 && copy->nskipped > limit))
+	if (refused == NULL || !refused->is_soft || line == 0 ||
+		(limit > 0 && copy->nskipped > limit) || list_length(copy->notices) == CSV_MOST_NOTICES)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("record %lld cannot be skipped", (long long) skipped->record)));
-	if (csv_copy_verbosity(&copy->options) == COPY_LOG_VERBOSITY_VERBOSE)
-		note_skipped(copy, skipped);
+				 errmsg("a record cannot be skipped")));
+	if (csv_copy_verbosity(&copy->options) != COPY_LOG_VERBOSITY_VERBOSE)
+		return true;
+	outer = MemoryContextSwitchTo(GetMemoryChunkContext(copy->pstate));
+	copy->notices =
+		lappend(copy->notices,
+				psprintf("skipping row due to data type incompatibility at line %lld for column \"%s\": %s",
+						 line, skipped->column_name, refused->value == NULL ? "null input" :
+						 psprintf("\"%s\"", CopyLimitPrintoutLength(refused->value))));
+	MemoryContextSwitchTo(outer);
 	return true;
 }
 
-/* send the NOTICEs of COPY for rows that were skipped */
+/* send COPY's NOTICEs of skipped rows */
 static void
 report_skipped(const TakenCopy *copy)
 {
@@ -711,9 +689,11 @@ find_obstacle_in_options(const TakenCopy *copy)
 	if (!are_copied(copy, copy->options.force_notnull) ||
 		!are_copied(copy, copy->options.force_null))
 		return "an option names another column";
-	if (csv_copy_on_error(&copy->options) != COPY_ON_ERROR_STOP &&
-		csv_copy_on_error(&copy->options) != COPY_ON_ERROR_IGNORE)
+	if (csv_copy_on_error(&copy->options) > COPY_ON_ERROR_IGNORE)
 		return "it sets values to NULL";
+	if ((int) copy->options.header_line > COPY_HEADER_TRUE &&
+		copy->options.header_line != COPY_HEADER_MATCH)
+		return "its header has several lines";
 	if (!is_convertible(encoding))
 		return "there is no conversion from the encoding";
 

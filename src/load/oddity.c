@@ -159,13 +159,16 @@ oddity_of_lines(const Lines *lines)
 	return NULL;
 }
 
-/* is a line that ends here a record, and text that COPY accepts? */
+/* is the first line the whole header, and text that COPY accepts? */
 static bool
-is_plain_line(const char *bytes, const char *end, const CopyFormatOptions *copy,
-			  int encoding)
+is_plain_header(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
+				int encoding)
 {
+	const char *end = memchr(bytes, '\n', nbytes);
 	int			nquotes = 0;
 
+	if (end == NULL)
+		return false;
 	for (const char *at = bytes; at < end; at++)
 	{
 		nquotes += csv_copy_is_csv(copy) && *at == *copy->quote;
@@ -179,24 +182,6 @@ is_plain_line(const char *bytes, const char *end, const CopyFormatOptions *copy,
 		pg_verify_mbstr(GetDatabaseEncoding(), bytes, (int) (end - bytes), true);
 }
 
-/* do the bytes begin with such lines, as many as the header has? */
-static bool
-has_plain_header(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
-				 int encoding)
-{
-	const char *const end = bytes + nbytes;
-
-	for (int n = csv_copy_header_lines(copy); n > 0; n--)
-	{
-		const char *line_break = memchr(bytes, '\n', (size_t) (end - bytes));
-
-		if (line_break == NULL || !is_plain_line(bytes, line_break, copy, encoding))
-			return false;
-		bytes = line_break + 1;
-	}
-	return true;
-}
-
 /* look at the first bytes of the data */
 static const char *
 find_oddity_at_top(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
@@ -208,9 +193,10 @@ find_oddity_at_top(const char *bytes, size_t nbytes, const CopyFormatOptions *co
 		return "a line begins as the end of data";
 
 	/* empty data have no header, which matters only if the header must match */
-	if ((nbytes > 0 || copy->header_line == COPY_HEADER_MATCH) &&
-		!has_plain_header(bytes, nbytes, copy, encoding))
-		return "a record of the header is not one line of valid text";
+	if (copy->header_line != COPY_HEADER_FALSE &&
+		(nbytes > 0 || copy->header_line == COPY_HEADER_MATCH) &&
+		!is_plain_header(bytes, nbytes, copy, encoding))
+		return "the header is not one line of valid text";
 	return NULL;
 }
 

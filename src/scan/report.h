@@ -22,8 +22,7 @@ typedef struct CsvSkipped
 	int			sqlerrcode;
 	const char *message;		/* text behind the file name */
 	const char *detail;			/* of the input function; NULL: none */
-	const CsvValueError *refused;	/* the value; NULL: none is refused, or its error
-									 * comes from another process */
+	const CsvValueError *refused;	/* NULL: no value, or by another process */
 	const uint8_t *raw;			/* its bytes, in the file's encoding */
 	uint64_t	raw_length;
 } CsvSkipped;

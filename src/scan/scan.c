@@ -25,8 +25,8 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
 #include "batches/sharing.h"
+#include "compat.h"
 #include "scan/join_filter.h"
 #include "scan/row_run.h"
 #include "scan/scan.h"
@@ -104,7 +104,7 @@ show_progress(CsvTableScan *scan)
 {
 	static const int columns[] = {
 		PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL, PROGRESS_COPY_BYTES_PROCESSED,
-		CSV_PROGRESS_SKIPPED, PROGRESS_COPY_TUPLES_EXCLUDED,
+		PROGRESS_COPY_TUPLES_SKIPPED, PROGRESS_COPY_TUPLES_EXCLUDED,
 		PROGRESS_COPY_TUPLES_PROCESSED, PROGRESS_COPY_COMMAND
 	};
 	int			ncolumns = lengthof(columns);
@@ -138,7 +138,7 @@ show_progress(CsvTableScan *scan)
 		amounts.bytes,
 		amounts.skipped,
 		/* before 17, the same column once more */
-		(CSV_PROGRESS_SKIPPED == PROGRESS_COPY_TUPLES_EXCLUDED ? amounts.skipped : 0) +
+		(PROGRESS_COPY_TUPLES_SKIPPED == PROGRESS_COPY_TUPLES_EXCLUDED ? amounts.skipped : 0) +
 		scan->nexcluded,
 		amounts.records - amounts.skipped - scan->nexcluded,
 		PROGRESS_COPY_COMMAND_FROM
