@@ -17,8 +17,8 @@
 #						things fail in it; build/tpch, which makes tables; and
 #						the script of 0.1
 #	make setup-test		setup.sh on machines that lack this and that
-#	make check-versions	the SQL tests with PostgreSQL 17 and 18, in roots of
-#						Debian 13 and sid; for root
+#	make check-versions	the SQL tests and some of COPY with PostgreSQL 17, 18 and 19,
+#						in roots of Debian 13, sid and experimental; for root
 #	make check-packages	packages, the archive for PGXN and the image, in roots of
 #						Debian 12 and 13; for root
 #

@@ -1,7 +1,8 @@
 #!/bin/bash
-# versions.sh: the build and the SQL tests with the PostgreSQL of Debian 13, of sid
-# and of experimental.  Run by "make check-versions"; the last line is
-# "check-versions: N passed, N failed".
+# versions.sh: the build, the SQL tests and the random COPY statements of
+# test/t/028_copy.pl with the PostgreSQL of Debian 13, of sid and of experimental.
+# Run by "make check-versions"; the last line is "check-versions: N passed, N
+# failed".
 # A root that cannot be had is skipped (roots.sh).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -12,7 +13,8 @@ cd "$(dirname "$0")/.." || exit 1
 fetch()
 {
 	new_root "$1" &&
-		in_root timeout 600 test/setup.sh build
+		in_root timeout 600 test/setup.sh build &&
+		in_root timeout 600 apt-get install -y --no-install-recommends libipc-run-perl
 }
 
 # fetch_experimental MAJOR: this PostgreSQL, into the root of sid.  Only its own packages
@@ -30,10 +32,25 @@ fetch_experimental()
 	in_root timeout 600 apt-get install -y --no-install-recommends "${packages[@]}"
 }
 
+# count COMMAND...: adds its sum, the last line "N passed, N failed" of its output
+count()
+{
+	local sum
+
+	"$@" 2>&1 | tee "$work/log"
+	sum=$(grep -E '^([a-z0-9-]+: )?[0-9]+ passed, [0-9]+ failed$' "$work/log" | tail -1)
+	if [[ $sum =~ ([0-9]+)' passed, '([0-9]+)' failed' ]]; then
+		passed=$((passed + BASH_REMATCH[1]))
+		failed=$((failed + BASH_REMATCH[2]))
+	else
+		failed=$((failed + 1))
+	fi
+}
+
 # check SUITE [MAJOR]: the PostgreSQL that the suite installs, or this one
 check()
 {
-	local sum fetch=fetch
+	local fetch=fetch
 
 	echo
 	echo "== $1"
@@ -46,15 +63,8 @@ check()
 		skip "no root of $1"
 		return
 	fi
-	in_root make --no-print-directory check PARTS='build regress' \
-		${2+PG_CONFIG="/usr/lib/postgresql/$2/bin/pg_config"} 2>&1 | tee "$work/log"
-	sum=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$work/log" | tail -1)
-	if [[ $sum =~ ^([0-9]+)' passed, '([0-9]+)' failed' ]]; then
-		passed=$((passed + BASH_REMATCH[1]))
-		failed=$((failed + BASH_REMATCH[2]))
-	else
-		failed=$((failed + 1))
-	fi
+	count in_root make --no-print-directory check PARTS='build regress tap' TAP=028_copy \
+		${2+PG_CONFIG="/usr/lib/postgresql/$2/bin/pg_config"}
 }
 
 check trixie

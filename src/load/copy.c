@@ -103,7 +103,8 @@ is_known_option(const char *name)
 {
 	static const char *const known[] = {
 		"format", "delimiter", "null", "header", "quote", "escape", "encoding",
-		"force_not_null", "force_null", "on_error", "reject_limit", "log_verbosity"
+		"force_not_null", "force_null", "on_error", "reject_limit",
+		"log_verbosity"
 	};
 
 	for (size_t i = 0; i < lengthof(known); i++)
@@ -417,31 +418,33 @@ make_table(const TakenCopy *taken)
 /* ---- ON_ERROR ignore ---- */
 
 /*
- * Returns the line by which COPY names a record, its last.  0: another field may be an
- * ERROR of COPY, which looks at all fields' encoding before it looks at values.  In text,
- * escapes stand for any bytes.
+ * Returns the line by which COPY names a record, its last.  0: another field
+ * may be an ERROR of COPY, which checks the encoding of all fields before any
+ * value.  In text, escapes stand for any bytes.
  */
 static long long
-last_line(const TakenCopy *taken, const CsvSkipped *skipped)
+last_line(const CopyFormatOptions *copy, const CsvSkipped *skipped)
 {
 	const char *raw = (const char *) skipped->raw;
 	const char *end = raw + skipped->raw_length;
 	long long	line = skipped->line;
 
 	/* ERROR for bytes that are invalid, or cannot be converted */
-	(void) pg_any_to_server(raw, (int) (end - raw), file_encoding(&taken->options));
+	(void) pg_any_to_server(raw, (int) (end - raw), file_encoding(copy));
 	for (const char *at = raw; at + 1 < end; at++)
 	{
 		line += *at == '\n';
-		if (*at == '\\' && csv_copy_is_text(&taken->options) && strchr("x01234567", at[1]) != NULL)
+		if (*at == '\\' && csv_copy_is_text(copy) &&
+			strchr("x01234567", at[1]) != NULL)
 			return 0;
 	}
 	return line;
 }
 
 /*
- * A CsvSkippedFn.  COPY skips a row only if an input function refuses a value without an
- * ERROR.  For other bad records, and past the limits, ERROR, so that COPY takes over.
+ * A CsvSkippedFn.  COPY skips a row only if an input function refuses a value
+ * without an ERROR.  Any other bad record, and a record past the limits, is an
+ * ERROR here, so that COPY takes over.
  */
 static bool
 skip_row(void *arg, const CsvSkipped *skipped)
@@ -449,23 +452,26 @@ skip_row(void *arg, const CsvSkipped *skipped)
 	TakenCopy  *copy = arg;
 	const CsvValueError *refused = skipped->refused;
 	int64		limit = csv_copy_reject_limit(&copy->options);
-	long long	line = last_line(copy, skipped);
+	long long	line = last_line(&copy->options, skipped);
 	MemoryContext outer;
+	const char *value;
 
 	copy->nskipped++;
 	if (refused == NULL || !refused->is_soft || line == 0 ||
-		(limit > 0 && copy->nskipped > limit) || list_length(copy->notices) == CSV_MOST_NOTICES)
+		(limit > 0 && copy->nskipped > limit) ||
+		list_length(copy->notices) == CSV_MOST_NOTICES)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("a record cannot be skipped")));
 	if (csv_copy_verbosity(&copy->options) != COPY_LOG_VERBOSITY_VERBOSE)
 		return true;
+	value = refused->value == NULL ? "null input" :
+		psprintf("\"%s\"", CopyLimitPrintoutLength(refused->value));
 	outer = MemoryContextSwitchTo(GetMemoryChunkContext(copy->pstate));
 	copy->notices =
 		lappend(copy->notices,
 				psprintf("skipping row due to data type incompatibility at line %lld for column \"%s\": %s",
-						 line, skipped->column_name, refused->value == NULL ? "null input" :
-						 psprintf("\"%s\"", CopyLimitPrintoutLength(refused->value))));
+						 line, skipped->column_name, value));
 	MemoryContextSwitchTo(outer);
 	return true;
 }
@@ -495,12 +501,12 @@ report_skipped(const TakenCopy *copy)
 static const char *
 try_copy(TakenCopy *copy)
 {
-	bool		skips = csv_copy_on_error(&copy->options) == COPY_ON_ERROR_IGNORE;
-
 	copy->nrows = (uint64) csv_load_fields(make_table(copy),
 										   RelationGetRelid(copy->relation),
 										   copy->attnums, copy->quals,
-										   skips ? skip_row : NULL, copy);
+										   csv_copy_on_error(&copy->options) ==
+										   COPY_ON_ERROR_IGNORE ? skip_row : NULL,
+										   copy);
 	csv_messages_check();
 	return NULL;
 }

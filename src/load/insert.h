@@ -68,7 +68,7 @@ extern TupleTableSlot *csv_insert_slot(CsvInsert *insert);
  */
 extern void csv_insert_place(CsvInsert *insert, const char *file, int64 record);
 
-/* between rows: compute defaults of a row that is skipped, such as a sequence's next value */
+/* between rows: compute the defaults of a row that is skipped, as nextval() */
 extern void csv_insert_skip(CsvInsert *insert, ExprContext *econtext);
 
 /* insert the row in the slot by pages; false if the filter leaves it out */

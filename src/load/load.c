@@ -580,7 +580,7 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
 	csv_source_decide_resident(load->table);
 
-	/* a receiver needs the records' bytes, which resident columns do not have */
+	/* receivers need the records' bytes, which resident columns do not have */
 	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
 									  load->skipped == NULL ? CSV_SCAN_MAY_KEEP : 0,
 									  load->skipped, load);

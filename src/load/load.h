@@ -45,9 +45,10 @@ extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
  * Load all rows of a table that is in no catalog (csv_table_make) into a target.
  * attnums: for each column, the number of the target's attribute, which has the
  * column's type (a list of int).  quals: insert only rows that pass them
- * (csv_insert_for_copy).  `skipped` gets the bad records; ERROR at the first row that is
- * refused, or after all rows if an index refuses a row.  The caller must have checked privileges and
- * row-level security.  Returns the number of rows.
+ * (csv_insert_for_copy).  `skipped` gets bad records; NULL: they are an ERROR.
+ * ERROR at the first row that is refused, or after all rows if an index refuses
+ * a row.  The caller must have checked privileges and row-level security.
+ * Returns the number of rows.
  */
 extern int64 csv_load_fields(CsvTable *table, Oid target, const List *attnums,
 							 List *quals, CsvSkippedFn skipped, void *arg);

@@ -110,15 +110,17 @@ show_progress(CsvTableScan *scan)
 	int			ncolumns = lengthof(columns);
 	const CsvTable *table = scan->table;
 	CsvAmounts	amounts = own_amounts(scan);
+	int64		of_copy;		/* skipped by COPY's ON_ERROR */
 
 	if (scan->shared != NULL)
 		amounts = tell_amounts(scan, amounts);
 	if (!scan->shows_progress)
 		return;
+	of_copy = OidIsValid(table->relid) ? 0 : amounts.skipped;
 	if (!is_shown(scan) && is_copy_shown(scan->progress_relid))
 	{
-		/* before 17, COPY's WHERE excludes rows only if no record is skipped */
-		ncolumns = amounts.skipped > 0 ? 4 : 3;
+		/* COPY counts the rows that its WHERE excludes */
+		ncolumns = amounts.skipped == 0 ? 3 : of_copy > 0 ? 4 : 5;
 	}
 	else if (!is_shown(scan))
 	{
@@ -136,10 +138,8 @@ show_progress(CsvTableScan *scan)
 		PROGRESS_COPY_TYPE_FILE,
 		csv_batches_certain_size(scan->batches),
 		amounts.bytes,
-		amounts.skipped,
-		/* before 17, the same column once more */
-		(PROGRESS_COPY_TUPLES_SKIPPED == PROGRESS_COPY_TUPLES_EXCLUDED ? amounts.skipped : 0) +
-		scan->nexcluded,
+		of_copy,
+		amounts.skipped - of_copy + scan->nexcluded,
 		amounts.records - amounts.skipped - scan->nexcluded,
 		PROGRESS_COPY_COMMAND_FROM
 	});

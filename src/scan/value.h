@@ -40,8 +40,8 @@ typedef struct CsvValueError
 	char	   *detail;			/* bad_value: as message; NULL: none */
 	int64		count;			/* characters or bytes, for the limits */
 	int64		limit;
-	bool		is_soft;		/* the input function raises no ERROR for the value, ... */
-	const char *value;			/* ... which is this text; NULL: a null value */
+	bool		is_soft;		/* the input function raises no ERROR for ... */
+	const char *value;			/* ... this text; NULL: a null value */
 } CsvValueError;
 
 /* set a session's setting up to the end of a GUC nesting level */

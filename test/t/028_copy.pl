@@ -40,7 +40,7 @@ sub bad
 my %values = (
 	int => sub { pick(0, 1, -7, 2147483647, int(rand(1000)), bad(0.003) ? ('x', '2147483648', '') : 5) },
 	bigint => sub { int(rand(2**50)) },
-	text => sub { join '', map { pick('a' .. 'e', ' ', '\\', "\xc3\xa9", chance($badness > 1 ? 0.0001 : 0.01) ? ("\xff", "\x00") : 'f') } 0 .. rand(20) },
+	text => sub { join '', map { pick('a' .. 'e', ' ', '\\', "\xc3\xa9", chance(0.01 / $badness**2) ? ("\xff", "\x00") : 'f') } 0 .. rand(20) },
 	'varchar(12)' => sub { 'v' x rand(bad(0.003) ? 14 : 12) },
 	'char(5)' => sub { 'c' x rand(5) },
 	'numeric(8,2)' => sub { sprintf('%.2f', rand(bad(0.002) ? 1e7 : 1e5)) },
@@ -50,9 +50,9 @@ my %values = (
 	bool => sub { pick(qw(t f true no 1 0)) },
 	jsonb => sub { bad(0.002) ? '{' : '{"a": ' . int(rand(100)) . '}' },
 	'int[]' => sub { '{' . join(',', map { int rand 10 } 0 .. rand(3)) . '}' },
-	positive => sub { bad(0.001) ? 0 : 1 + int(rand(100)) },
+	positive => sub { bad(0.0003) ? 0 : 1 + int(rand(100)) },
 	filled => sub { bad(0.01) ? 'none' : int(rand(9)) },
-	raising => sub { bad(0.002) ? 'y' : int(rand(chance(0.001) ? 1 : 100)) },
+	raising => sub { bad(0.002) ? 'y' : int(rand(chance(0.0001) ? 1 : 100)) },
 	short => sub { 's' x rand(bad(0.003) ? 60 : 39) });
 
 # as COPY TO writes it, or in another way that COPY reads
@@ -94,8 +94,8 @@ sub records
 			$value .= pick("\n", "\n\n", "$dialect->{delimiter}x", $dialect->{quote} // "\r\t", '\\.') if $_ eq 'text' && chance(0.1);
 			chance(0.05) ? $dialect->{null} : quoted($value, $dialect, 0);
 		} @$types;
-		push @fields, 1 if chance(0.0005);
-		pop @fields if chance(0.0005);
+		push @fields, 1 if chance(0.0005 / $badness);
+		pop @fields if chance(0.0005 / $badness);
 		$dialect->{uneven} = 1 if @fields != @$types;
 		push @records, join($dialect->{delimiter}, @fields);
 	}
@@ -310,6 +310,28 @@ is($places{force}, $places{off}, 'rows go where COPY puts them');
 # from 16 on, COPY leaves empty pages at the end of a table
 $session->value('SHOW server_version_num') < 160000 ? is($sizes{force}, $sizes{off}, 'and the table is as large') :
   cmp_ok($sizes{force}, '<=', $sizes{off}, 'and the table is no larger');
+
+# ---- what some versions of COPY TO accept ----
+
+$session->value('CREATE TABLE l (k int) PARTITION BY LIST (k); CREATE TABLE l1 PARTITION OF l DEFAULT; INSERT INTO l VALUES (1), (2);
+	CREATE MATERIALIZED VIEW m AS TABLE l');
+for my $statement ('COPY (TABLE l) TO STDOUT (FORMAT json)', 'COPY l TO STDOUT (FORMAT csv, HEADER)', 'COPY m TO STDOUT', 'COPY l1 TO STDOUT (HEADER 2)')
+{
+	my @both = map { join('', $session->query("SET csv_gpu_fdw.copy = $_;\n$statement")) } 'off', 'on';
+
+	is(clean($both[1]), clean($both[0]), "$statement: as COPY");
+}
+
+# ---- rows that ON_ERROR skips show while COPY runs ----
+
+if ($version >= 17)
+{
+	$session->value('CREATE TABLE shown (k int)');
+	$session->send("SET csv_gpu_fdw.copy = force; COPY shown FROM PROGRAM 'seq 1000000 | sed s/000\$/x/; until [ -e $directory/go ]; do sleep 0.1; done' (on_error ignore)");
+	ok($node->poll_query_until('postgres', 'SELECT tuples_skipped > 0 AND tuples_excluded = 0 FROM pg_stat_progress_copy'), 'skipped rows are shown');
+	write_file("$directory/go", '');
+	like(($session->await)[1], qr/1000 rows were skipped/, 'and counted');
+}
 
 $node->stop;
 done_testing();
