@@ -217,7 +217,7 @@ while (time < $end && $different < 3)
 	my $dialect = random_dialect();
 	my $ignores = $version >= 17 && chance(0.4);
 
-	$badness = $ignores ? pick(1, 10, 50) : 1;
+	$badness = $ignores ? pick(3, 10, 50) : 1;
 	# NULL is bad for a type of these
 	my @types = map { pick(grep { $ignores || $_ ne 'filled' } sort keys %values) } 0 .. rand(6);
 	my @columns = map { "c$_ $types[$_]" } 0 .. $#types;
@@ -322,10 +322,22 @@ for my $statement ('COPY (TABLE l) TO STDOUT (FORMAT json)', 'COPY l TO STDOUT (
 	is(clean($both[1]), clean($both[0]), "$statement: as COPY");
 }
 
-# ---- rows that ON_ERROR skips show while COPY runs ----
+# ---- rows that ON_ERROR skips, and records that have another error, too ----
 
 if ($version >= 17)
 {
+	for my $line ("x,\xff", "x,\"a\nb\"", 'x,\\xff', 'x,\\377', 'x,\\N', 'x', 'x,y,z', '99999999999,' . 'y' x 200, '1,' . 'y' x 200, '1,yes     ')
+	{
+		for my $format ('csv', "text, delimiter ','")
+		{
+			my $path = write_file("$directory/one.csv", "1,a\n$line\n2,b\n");
+
+			ok(compare('CREATE TABLE t (k int, v varchar(3))', "COPY t FROM '$path' (format $format, on_error ignore, log_verbosity verbose)",
+				$line eq "x" || $line =~ /\n|\\[x3]/ && $format ne "csv"), "as COPY, $format: $line");
+		}
+	}
+
+	# they show while COPY runs
 	$session->value('CREATE TABLE shown (k int)');
 	$session->send("SET csv_gpu_fdw.copy = force; COPY shown FROM PROGRAM 'seq 1000000 | sed s/000\$/x/; until [ -e $directory/go ]; do sleep 0.1; done' (on_error ignore)");
 	ok($node->poll_query_until('postgres', 'SELECT tuples_skipped > 0 AND tuples_excluded = 0 FROM pg_stat_progress_copy'), 'skipped rows are shown');
