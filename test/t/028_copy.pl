@@ -333,7 +333,7 @@ if ($version >= 17)
 			my $path = write_file("$directory/one.csv", "1,a\n$line\n2,b\n");
 
 			ok(compare('CREATE TABLE t (k int, v varchar(3))', "COPY t FROM '$path' (format $format, on_error ignore, log_verbosity verbose)",
-				$line eq "x" || $line =~ /\n|\\[x3]/ && $format ne "csv"), "as COPY, $format: $line");
+				$line eq 'x' || $line =~ /\n|\\[x3]/ && $format ne 'csv'), "as COPY, $format: $line");
 		}
 	}
 
