@@ -1,6 +1,7 @@
 #!/bin/bash
 # versions.sh: the build, the SQL tests and the random COPY statements of
-# test/t/028_copy.pl with the PostgreSQL of Debian 13, of sid and of experimental.
+# test/t/028_copy.pl with the PostgreSQL of Debian 13, of sid and of experimental,
+# and pg_upgrade to that of Debian 13.
 # Run by "make check-versions"; the last line is "check-versions: N passed, N
 # failed".
 # A root that cannot be had is skipped (roots.sh).
@@ -61,13 +62,13 @@ check()
 	if ! "$fetch" "${2-$1}" >"$work/log" 2>&1; then
 		tail -5 "$work/log"
 		skip "no root of $1"
-		return
+		return 1
 	fi
 	count in_root make --no-print-directory check PARTS='build regress tap' TAP=028_copy \
 		${2+PG_CONFIG="/usr/lib/postgresql/$2/bin/pg_config"}
 }
 
-check trixie
+check trixie && count in_root test/pg_upgrade.sh 15 17
 rm -rf "$root"
 check sid
 check experimental 19
