@@ -159,10 +159,10 @@ oddity_of_lines(const Lines *lines)
 	return NULL;
 }
 
-/* is the first line the whole header, and text that COPY accepts? */
+/* is the first line a whole record, or the header, and text that COPY accepts? */
 static bool
-is_plain_header(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
-				int encoding)
+is_plain_first(const char *bytes, size_t nbytes, const CopyFormatOptions *copy,
+			   int encoding)
 {
 	const char *end = memchr(bytes, '\n', nbytes);
 	int			nquotes = 0;
@@ -192,11 +192,16 @@ find_oddity_at_top(const char *bytes, size_t nbytes, const CopyFormatOptions *co
 	if (nbytes >= 2 && memcmp(bytes, "\\.", 2) == 0)
 		return "a line begins as the end of data";
 
-	/* empty data have no header, which matters only if the header must match */
-	if (copy->header_line != COPY_HEADER_FALSE &&
+	/*
+	 * Empty data have no header, which matters only if the header must match.  COPY's
+	 * numbers of lines leave out line breaks within the first record.
+	 */
+	if ((copy->header_line != COPY_HEADER_FALSE ||
+		 (csv_copy_is_csv(copy) &&
+		  csv_copy_verbosity(copy) == COPY_LOG_VERBOSITY_VERBOSE)) &&
 		(nbytes > 0 || copy->header_line == COPY_HEADER_MATCH) &&
-		!is_plain_header(bytes, nbytes, copy, encoding))
-		return "the header is not one line of valid text";
+		!is_plain_first(bytes, nbytes, copy, encoding))
+		return "the first record is not one line of valid text";
 	return NULL;
 }
 

@@ -257,12 +257,14 @@ while (time < $end && $different < 3)
 	  . '; ALTER TABLE t DROP gone' . join('', map { "; $_" } @indexes);
 	my $where = chance(0.2) ? ' WHERE ' . pick('c0 IS NOT NULL', 'true', 'c0::text > $$5$$', 'length(c0::text) / length(c0::text) = 1', 'NOT (c0 IS NULL) AND t.c0::text LIKE $$%1%$$',
 		chance(0.1) ? ('c9 > 1', 'random() < 2', 'c0', 'tableoid > 0', '(SELECT true)', 't IS NOT NULL') : ()) : '';
+	# after this record, COPY's numbers of lines may be too small
+	my ($first, $escape) = ($records[0] // '', $dialect->{escape} // "\n");
 	my $list = @more || chance(0.3) ? '(' . join(', ', map { "c$_" } 0 .. $#types) . ')' : '';
 
 	$different++ if !compare($setup, "$copy t $list FROM $source (format " . ($dialect->{is_text} ? 'text' : 'csv') . ', ' . join(', ', @options) . ")$where",
 		$dialect->{odd} || $dialect->{break} eq "\r" || "@options" =~ /match|force_null \(d\)|escape.*\\\\/ || $dialect->{header} || "@records" =~ /\n\\\./ || @records <= 1
 		  || $source =~ /head -c/ || $where =~ /random|tableoid|t IS/
-		  || "@options" =~ /set_null/ || ($ignores && ($dialect->{uneven} || "@records" =~ /\\[0-7x]/)));
+		  || "@options" =~ /set_null/ || ("@options" =~ /verbose/ && $first =~ /[\n\x80-\xff\Q$escape\E]/) || ($ignores && ($dialect->{uneven} || "@records" =~ /\\[0-7x]/)));
 	$rounds++;
 }
 is($different, 0, "COPY and ours agree on $rounds random files");
@@ -336,6 +338,11 @@ if ($version >= 17)
 				$line eq 'x' || $line =~ /\n|\\[x3]/ && $format ne 'csv'), "as COPY, $format: $line");
 		}
 	}
+
+	my $path = write_file("$directory/one.csv", "1,\"a\nb\"\nx,a\n");
+
+	ok(compare('CREATE TABLE t (k int, v text)', "COPY t FROM '$path' (format csv, on_error ignore, log_verbosity verbose)", 1),
+		'as COPY: a first record of two lines');
 
 	# they show while COPY runs
 	$session->value('CREATE TABLE shown (k int)');
