@@ -192,6 +192,9 @@ sub compare
 	my ($out, $err) = outcome('off', $setup, $statement);
 	my ($our_out, $our_err) = outcome('force', $setup, $statement);
 
+	# COPY may show bytes of the value for which it skipped a row before, which are gone
+	s/^(CONTEXT:  COPY t, line \d+), column \w+: ".*?"$/$1/ms for $statement =~ /on_error ignore/ ? ($err, $our_err) : ();
+
 	# the values of a sequence that were taken in vain
 	s/^DETAIL:  Failing row contains .*?\)\.$/DETAIL/ms for $setup =~ /serial/ ? ($err, $our_err) : ();
 
