@@ -300,10 +300,11 @@ while ((time() < $end || (time() < $end + 120 && ($count{same} <= 100 || $count{
 	{
 		my ($verdict, $rows) = $answers[$i] =~ /^(\w+)(?: (\d+))?/;
 
-		# so it does where a carriage return stands alone before the first line break
-		if ($verdict eq 'DIFFERENT' && $files[$i]{text} =~ /\r(?!\n)/)
+		# so it does where a carriage return stands alone, before the first line break or behind it
+		for my $boundary ($files[$i]{text} =~ /\r(?!\n)/ ? qw(cr lf) : ())
 		{
-			$files[$i]{record_boundary} = 'cr';
+			last if $verdict ne 'DIFFERENT';
+			$files[$i]{record_boundary} = $boundary;
 			($answers[$i]) = $session->query(comparison($files[$i]));
 			($verdict, $rows) = $answers[$i] =~ /^(\w+)(?: (\d+))?/;
 		}
