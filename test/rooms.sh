@@ -39,8 +39,8 @@ declare -A may_include=(
 )
 
 declare -A most_lines=(
-	[reader]=9500 [cpu]=5335 [query]=11550 [wire]=2620 [cuda]=10890 [service]=5075
-	[table]=8840 [client]=1640 [program]=1080 [batches]=5720 [groups]=1930 [scan]=8010
+	[reader]=9500 [cpu]=5360 [query]=11550 [wire]=2620 [cuda]=10890 [service]=5075
+	[table]=8845 [client]=1640 [program]=1080 [batches]=5720 [groups]=1930 [scan]=8010
 	[plan]=4730 [output]=6915 [load]=7840 [import]=10570 [src]=845
 )
 
