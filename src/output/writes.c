@@ -72,15 +72,19 @@ typedef struct Form
 } Form;
 
 /*
- * Records that follow those of the part before, or TRUNCATE.  ROLLBACK TO removes the
- * parts of its nest levels.
+ * What a transaction has written at a nest level and outside of it.  Each level
+ * that writes has its own copy, so that ROLLBACK TO finds what the outer level has
+ * written.
  */
-typedef struct WrittenPart
+typedef struct WriteState
 {
+	struct WriteState *outer;	/* of the level outside; NULL: none */
 	int			nest_level;
-	Form	   *form;			/* of the records; NULL: TRUNCATE */
-	uint64		end;			/* of the records: behind so many bytes that wait */
-} WrittenPart;
+	bool		truncates;
+	uint64		start;			/* of the records, in the bytes that wait ... */
+	uint64		end;			/* ... and their end */
+	Form	   *form;			/* of these records and the next, or NULL */
+} WriteState;
 
 /* what a transaction writes to the file of a table */
 typedef struct Write
@@ -88,16 +92,13 @@ typedef struct Write
 	Oid			relid;
 	char	   *filename;
 	bool		is_pattern;
-
-	Form	   *form;			/* of the next rows; NULL: not known */
+	WriteState *state;
 
 	/*
 	 * A type's functions may call functions of users, which may write to the same table.
 	 * So this is the nest level of a row that is being written, or 0.
 	 */
 	int			row_level;
-
-	List	   *parts;
 	bool		takes_over;		/* TRUNCATE deletes files of copies of this server, too */
 
 	BufFile    *file;			/* records that wait, each behind its length; NULL: none */
@@ -129,53 +130,32 @@ static List *settled = NIL;
 
 /* ---- rows that wait ---- */
 
-static WrittenPart *
-last_part(const Write *write)
+static bool
+has_rows(const Write *write)
 {
-	return write->parts != NIL ? llast(write->parts) : NULL;
+	return write->state->end > write->state->start;
 }
 
-/* of the records that no TRUNCATE follows; NULL: there are none */
-static Form *
-rows_form(const Write *write)
+static bool
+has_changes(const Write *write)
 {
-	return write->parts != NIL ? last_part(write)->form : NULL;
+	return has_rows(write) || write->state->truncates;
 }
 
-/* the last TRUNCATE; NULL: none */
-static const WrittenPart *
-find_truncate(const Write *write)
+/* the state that the current nest level may change */
+static WriteState *
+own_state(Write *write)
 {
-	for (int i = list_length(write->parts) - 1; i >= 0; i--)
-	{
-		const WrittenPart *part = list_nth(write->parts, i);
-
-		if (part->form == NULL)
-			return part;
-	}
-	return NULL;
-}
-
-/* the part for a change: what has been written in outer subtransactions is kept apart */
-static WrittenPart *
-find_part(Write *write, Form *form)
-{
+	WriteState *outer = write->state;
 	int			nest_level = GetCurrentTransactionNestLevel();
-	WrittenPart *last = last_part(write);
-	WrittenPart *part;
-	MemoryContext outer;
 
-	if (last != NULL && last->form == form && last->nest_level == nest_level)
-		return last;
-	outer = MemoryContextSwitchTo(TopTransactionContext);
-	part = palloc0(sizeof(WrittenPart));
-	if (last != NULL)
-		part->end = last->end;
-	part->nest_level = nest_level;
-	part->form = form;
-	write->parts = lappend(write->parts, part);
-	MemoryContextSwitchTo(outer);
-	return part;
+	if (outer->nest_level == nest_level)
+		return outer;
+	write->state = MemoryContextAlloc(TopTransactionContext, sizeof(WriteState));
+	*write->state = *outer;
+	write->state->outer = outer;
+	write->state->nest_level = nest_level;
+	return write->state;
 }
 
 static void
@@ -189,11 +169,11 @@ static void
 add_row(Write *write, TupleTableSlot *slot)
 {
 	StringInfo	record = &write->record;
-	WrittenPart *part;
+	WriteState *state;
 
 	resetStringInfo(record);
-	csv_row_writer_add(write->form->writer, slot, record);
-	part = find_part(write, write->form);
+	csv_row_writer_add(write->state->form->writer, slot, record);
+	state = own_state(write);
 	if (write->file == NULL)
 	{
 		ResourceOwner owner = CurrentResourceOwner;
@@ -206,47 +186,36 @@ add_row(Write *write, TupleTableSlot *slot)
 		MemoryContextSwitchTo(outer);
 	}
 	/* over what ROLLBACK TO and ERRORs have left behind */
-	seek(write, part->end);
+	seek(write, state->end);
 	BufFileWrite(write->file, &record->len, sizeof(record->len));
 	BufFileWrite(write->file, record->data, (size_t) record->len);
-	part->end += sizeof(record->len) + (size_t) record->len;
+	state->end += sizeof(record->len) + (size_t) record->len;
 }
 
 static void
 leave_nest_level(Write *write, int nest_level, bool is_commit)
 {
-	bool		is_truncate = false;
+	WriteState *state = write->state;
+	WriteState *outer = state->outer;
 
 	/* an ERROR has ended the row */
 	if (write->row_level >= nest_level)
 		write->row_level = 0;
-	for (int i = list_length(write->parts) - 1; i >= 0; i--)
+	if (state->nest_level < nest_level)
+		return;
+	state->nest_level--;
+	if (!is_commit)
 	{
-		WrittenPart *part = list_nth(write->parts, i);
-
-		if (part->nest_level < nest_level)
-			break;
-		part->nest_level = nest_level - 1;
-		if (is_commit)
-			continue;
-		is_truncate |= part->form == NULL;
-		write->parts = list_truncate(write->parts, i);
-		pfree(part);
+		/* no statement of the outer level has begun with this form */
+		if (state->form != NULL && state->form != outer->form)
+			MemoryContextDelete(GetMemoryChunkContext(state->form));
+		write->state = outer;
+		pfree(state);
 	}
-	/* the form of the rows before */
-	if (is_truncate)
-		write->form = rows_form(write);
-	/* a transaction may have any number of subtransactions */
-	while (list_length(write->parts) > 1)
+	else if (outer->nest_level == state->nest_level)
 	{
-		WrittenPart *part = last_part(write);
-		WrittenPart *before = list_nth(write->parts, list_length(write->parts) - 2);
-
-		if (part->form == NULL || before->form == NULL || part->nest_level != before->nest_level)
-			break;
-		before->end = part->end;
-		write->parts = list_truncate(write->parts, list_length(write->parts) - 1);
-		pfree(part);
+		state->outer = outer->outer;
+		pfree(outer);
 	}
 }
 
@@ -283,7 +252,7 @@ make_form(const Write *write, const CsvTable *table)
 		csv_compression_prepare(compression, table->filename, true);
 	form->table = table;
 	form->meaning = csv_table_meaning(table);
-	form->file = write->is_pattern || find_truncate(write) != NULL ?
+	form->file = write->is_pattern || write->state->truncates ?
 		csv_file_form_new(table) : csv_file_form_read(table);
 	form->writer = csv_row_writer_create(table, &form->file);
 	initStringInfo(&form->header);
@@ -321,6 +290,7 @@ find_write(const CsvTable *table)
 	write->relid = table->relid;
 	write->filename = pstrdup(table->filename);
 	write->is_pattern = strchr(table->filename, '*') != NULL;
+	write->state = palloc0(sizeof(WriteState));
 	initStringInfo(&write->record);
 	writes = lappend(writes, write);
 	MemoryContextSwitchTo(outer);
@@ -371,7 +341,19 @@ check_idle(const Write *write)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("a row of foreign table \"%s\" is being written",
-						write->form->table->name)));
+						write->state->form->table->name)));
+}
+
+static void
+add_truncate(Write *write)
+{
+	WriteState *state = own_state(write);
+
+	if (write->is_pattern)
+		list_free_deep(list_doomed(write));
+	state->truncates = true;
+	state->start = state->end;
+	state->form = NULL;
 }
 
 /* begin with the form that the table and its file have now */
@@ -385,32 +367,28 @@ begin(Oid relid, bool truncates)
 	MemoryContext outer = MemoryContextSwitchTo(context);
 	const CsvTable *table = csv_table_get(relid);
 	Write	   *write = find_write(table);
-	bool		is_known;
+	Form	   *form;
 
 	check_idle(write);
 	if (truncates)
+		add_truncate(write);
+	if (is_form_of(write->state->form, table))
 	{
-		if (write->is_pattern)
-			list_free_deep(list_doomed(write));
-		(void) find_part(write, NULL);
-		write->form = NULL;
+		MemoryContextSwitchTo(outer);
+		MemoryContextDelete(context);
+		return write;
 	}
-	is_known = is_form_of(write->form, table);
-	if (!is_known && rows_form(write) != NULL)
+	if (has_rows(write))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot write rows of two forms to file \"%s\" in one transaction",
 						write->filename),
 				 errdetail("The definition of foreign table \"%s\" has changed after rows were written.",
 						   table->name)));
-	if (!is_known)
-	{
-		write->form = make_form(write, table);
-		MemoryContextSetParent(context, TopTransactionContext);
-	}
+	form = make_form(write, table);
+	MemoryContextSetParent(context, TopTransactionContext);
+	own_state(write)->form = form;
 	MemoryContextSwitchTo(outer);
-	if (is_known)
-		MemoryContextDelete(context);
 	return write;
 }
 
@@ -613,15 +591,13 @@ read_waiting(const Write *write, void *to, int n)
 static void
 put_records(const Write *write, Outlet *outlet)
 {
-	const WrittenPart *truncate = find_truncate(write);
-	uint64		at = truncate != NULL ? truncate->end : 0;
-	uint64		end = last_part(write)->end;
+	uint64		at = write->state->start;
 	StringInfo	gathered = &outlet->gathered;
 	int			most = outlet->compressor == NULL ? CSV_WRITTEN_BYTES : CSV_FRAME_BYTES;
 	int			n;
 
 	seek(write, at);
-	for (; at < end; at += sizeof(n) + (size_t) n)
+	for (; at < write->state->end; at += sizeof(n) + (size_t) n)
 	{
 		CHECK_FOR_INTERRUPTS();
 		read_waiting(write, &n, sizeof(n));
@@ -637,7 +613,7 @@ put_records(const Write *write, Outlet *outlet)
 static void
 put_rows(const Write *write, CsvSink *sink, bool is_new, bool lacks_break)
 {
-	const Form *form = rows_form(write);
+	const Form *form = write->state->form;
 	Outlet		outlet = {.sink = sink, .utf16 = form->file.utf16};
 
 	outlet.compressor =
@@ -649,7 +625,7 @@ put_rows(const Write *write, CsvSink *sink, bool is_new, bool lacks_break)
 	initStringInfo(&outlet.packed);
 	/* a byte-order mark */
 	if (is_new && outlet.utf16 != CSV_UTF16_NO &&
-		(sink->nbytes == 0 || find_truncate(write) != NULL))
+		(sink->nbytes == 0 || write->state->truncates))
 		appendStringInfoString(&outlet.gathered, "\xef\xbb\xbf");
 	if (is_new)
 		appendBinaryStringInfo(&outlet.gathered, form->header.data, form->header.len);
@@ -683,9 +659,9 @@ write_new_file(Write *write)
 	CsvSink		sink;
 
 	settle_directory(directory);
-	if (find_truncate(write) != NULL)
+	if (write->state->truncates)
 		write->doomed = list_doomed(write);
-	if (rows_form(write) == NULL)
+	if (!has_rows(write))
 		return;
 	path = psprintf("%.*s%s%s", (int) (star - write->filename), write->filename,
 					csv_hidden_tag(write->relid), star + 1);
@@ -707,7 +683,7 @@ write_new_file(Write *write)
 static void
 append_to_file(Write *write)
 {
-	const Form *rows;
+	const Form *rows = write->state->form;
 	CsvFileForm form;
 	bool		is_new;
 	bool		lacks_break;
@@ -717,10 +693,9 @@ append_to_file(Write *write)
 	size = write->before.st_size;
 	if (!write->is_made)
 		csv_check_regular(write->filename, write->before.st_mode);
-	if (rows_form(write) == NULL)
+	if (!has_rows(write))
 		return;
-	rows = rows_form(write);
-	form = find_truncate(write) != NULL ? csv_file_form_new(rows->table) :
+	form = write->state->truncates ? csv_file_form_new(rows->table) :
 		csv_file_form_read(rows->table);
 	if (!csv_file_forms_equal(rows->table, &form, &rows->file))
 		ereport(ERROR,
@@ -763,7 +738,7 @@ write_all(void)
 	{
 		Write	   *write = lfirst(cell);
 
-		if (!write->is_pattern && write->parts != NIL)
+		if (!write->is_pattern && has_changes(write))
 			write->lock = csv_file_lock_number(write->filename);
 	}
 	/* all transactions lock files in this order */
@@ -772,7 +747,7 @@ write_all(void)
 	{
 		Write	   *write = lfirst(cell);
 
-		if (write->parts == NIL)
+		if (!has_changes(write))
 			continue;
 		ForceSyncCommit();
 		if (write->is_pattern)
@@ -781,7 +756,7 @@ write_all(void)
 			continue;
 		}
 		if (before != NULL && before->lock == write->lock &&
-			(find_truncate(before) != NULL || find_truncate(write) != NULL))
+			(before->state->truncates || write->state->truncates))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot truncate file \"%s\" and write to it by another table in one transaction",
@@ -850,7 +825,7 @@ finish(const Write *write)
 
 	if (!write->is_pattern)
 	{
-		if (find_truncate(write) != NULL)
+		if (write->state->truncates)
 			truncate_file(write);
 		return;
 	}
@@ -935,7 +910,7 @@ end_transaction(XactEvent event, void *arg)
 			return;
 		case XACT_EVENT_PRE_PREPARE:
 			foreach(cell, writes)
-				if (((Write *) lfirst(cell))->parts != NIL)
+				if (has_changes(lfirst(cell)))
 					ereport(ERROR,
 							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							 errmsg("cannot PREPARE a transaction that has written to csv_gpu_fdw foreign tables")));
