@@ -193,50 +193,21 @@ csv_output_null(StringInfo output, const CsvOutputFormat *format)
 	appendBinaryStringInfo(output, format->null_bytes, format->nnull_bytes);
 }
 
-/* quotes, and escapes in them */
-static void
-add_quoted(StringInfo output, const CsvOutputFormat *format,
-		   const char *bytes, size_t n)
+/* bytes, with escapes in front of those that need them */
+static pg_attribute_always_inline void
+add_escaped(StringInfo output, const CsvOutputFormat *format, uint8 search,
+			const char *bytes, size_t n)
 {
-	size_t		from = 0;
-
-	appendStringInfoChar(output, format->quote);
-	while (from < n)
+	for (size_t from = 0, at; from < n; from = at + 1)
 	{
-		/* the byte after an escape is copied with the bytes that follow */
-		size_t		at = find(format, FOR_ESCAPES, bytes, from, n, false);
-
+		at = find(format, search, bytes, from, n, false);
 		appendBinaryStringInfo(output, bytes + from, at - from);
-		if (at < n)
-		{
-			appendStringInfoChar(output, format->escape);
-			appendStringInfoChar(output, bytes[at++]);
-		}
-		from = at;
+		if (at == n)
+			return;
+		appendStringInfoChar(output, search == FOR_BACKSLASHES ? '\\' : format->escape);
+		appendStringInfoChar(output, search == FOR_BACKSLASHES ?
+							 after_backslash(format, bytes[at]) : bytes[at]);
 	}
-	appendStringInfoChar(output, format->quote);
-}
-
-/* with backslashes, from one on */
-static void
-add_text(StringInfo output, const CsvOutputFormat *format,
-		 const char *bytes, size_t n)
-{
-	for (size_t at = 0; at < n;)
-	{
-		size_t		from = at + 1;
-
-		appendStringInfoChar(output, '\\');
-		appendStringInfoChar(output, after_backslash(format, bytes[at]));
-		at = find(format, FOR_BACKSLASHES, bytes, from, n, false);
-		appendBinaryStringInfo(output, bytes + from, at - from);
-	}
-}
-
-static inline bool
-is_null_text(const CsvOutputFormat *format, const char *bytes, size_t n)
-{
-	return n == format->null_length && memcmp(bytes, format->null, n) == 0;
 }
 
 /* memcpy(), without a call for most fields */
@@ -263,8 +234,8 @@ void
 csv_output_field(StringInfo output, const CsvOutputFormat *format,
 				 const char *bytes, size_t n, bool force_quote)
 {
-	bool		quotes = !format->is_text &&
-		(force_quote || is_null_text(format, bytes, n));
+	bool		quotes = force_quote ||
+		(n == format->null_length && memcmp(bytes, format->null, n) == 0);
 	char	   *at;
 	size_t		found;
 
@@ -274,21 +245,21 @@ csv_output_field(StringInfo output, const CsvOutputFormat *format,
 	at = csv_output_room(output, n + CSV_OUTPUT_PADDING);
 	copy_short(at, bytes, n);
 	if (unlikely(format->is_bare))
+		found = n;
+	else if (format->is_text)
+		found = find(format, FOR_BACKSLASHES, at, 0, n, true);
+	/* alone on its line, \. would be the end of the data */
+	else if (quotes || find(format, FOR_QUOTES, at, 0, n, true) < n ||
+			 (format->is_alone && n == 2 && memcmp(bytes, "\\.", 2) == 0))
 	{
-		output->len += n;
+		appendStringInfoChar(output, format->quote);
+		add_escaped(output, format, FOR_ESCAPES, bytes, n);
+		appendStringInfoChar(output, format->quote);
 		return;
 	}
-	found = format->is_text ? find(format, FOR_BACKSLASHES, at, 0, n, true) :
-		quotes ? 0 : find(format, FOR_QUOTES, at, 0, n, true);
-	if (format->is_text)
-	{
-		output->len += found;
-		add_text(output, format, bytes + found, n - found);
-	}
-	/* alone on its line, \. would be the end of the data */
-	else if (quotes || found < n ||
-			 (format->is_alone && n == 2 && memcmp(bytes, "\\.", 2) == 0))
-		add_quoted(output, format, bytes, n);
 	else
-		output->len += n;
+		found = n;
+	output->len += found;
+	if (found < n)
+		add_escaped(output, format, FOR_BACKSLASHES, bytes + found, n - found);
 }
