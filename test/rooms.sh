@@ -32,7 +32,7 @@ declare -A may_include=(
 	[groups]='reader query table program batches'
 	[scan]='reader query table program batches groups'
 	[plan]='reader query table program batches groups scan'
-	[output]='reader table batches scan'
+	[output]='reader table batches scan plan'
 	[load]='reader query wire table program batches scan plan output'
 	[import]='reader table batches scan'
 	[src]='reader query table program batches groups scan plan output load import'
@@ -41,7 +41,7 @@ declare -A may_include=(
 declare -A most_lines=(
 	[reader]=9500 [cpu]=5360 [query]=11550 [wire]=2620 [cuda]=10890 [service]=5075
 	[table]=8845 [client]=1640 [program]=1080 [batches]=5720 [groups]=1930 [scan]=8010
-	[plan]=4730 [output]=6915 [load]=7840 [import]=10570 [src]=845
+	[plan]=4730 [output]=7485 [load]=7215 [import]=10570 [src]=845
 )
 
 status=0

@@ -54,12 +54,12 @@
 
 #include "compat.h"
 #include "load/copy.h"
-#include "load/copy_to.h"
 #include "load/incoming.h"
 #include "load/indexes.h"
 #include "load/load.h"
 #include "load/oddity.h"
 #include "load/owner.h"
+#include "output/copy_to.h"
 #include "scan/value.h"
 #include "table/counts.h"
 #include "table/messages.h"

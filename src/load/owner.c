@@ -13,7 +13,6 @@
 #include "access/tableam.h"
 #include "catalog/pg_inherits.h"
 #include "nodes/plannodes.h"
-#include "optimizer/paths.h"
 #include "parser/analyze.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
@@ -120,43 +119,6 @@ csv_find_owner(Relation target, const List *attnums)
 		!is_plain_insert(plan_insert(target, attnums), RelationGetRelid(target)))
 		return "another library keeps its rows";
 	return NULL;
-}
-
-/* does a plan read this very table, and nothing else? */
-static bool
-is_plain_read(const PlannedStmt *stmt, Oid source)
-{
-	const Plan *plan = stmt->planTree;
-
-	return (IsA(plan, SeqScan) || IsA(plan, IndexOnlyScan)) &&
-		rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->relid == source;
-}
-
-Query *
-csv_read_query(Relation source, const List *attnums)
-{
-	StringInfoData sql;
-	RawStmt    *statement;
-
-	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SELECT ");
-	csv_append_columns(&sql, source, attnums);
-	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(source));
-	statement = linitial_node(RawStmt, pg_parse_query(sql.data));
-	return linitial_node(Query, pg_analyze_and_rewrite_fixedparams(statement, sql.data, NULL,
-																   0, NULL));
-}
-
-const char *
-csv_find_reader(Relation source, const List *attnums)
-{
-	const PlannedStmt *plan;
-
-	if (!csv_is_plan_hooked() && set_rel_pathlist_hook == NULL)
-		return NULL;
-	plan = pg_plan_query(csv_read_query(source, attnums), "", 0, NULL);
-	return is_plain_read(plan, RelationGetRelid(source)) ?
-		NULL : "another library keeps its rows";
 }
 
 bool

@@ -18,15 +18,6 @@
  */
 extern const char *csv_find_owner(Relation target, const List *attnums);
 
-/* SELECT these columns FROM ONLY the table, as a query */
-extern Query *csv_read_query(Relation source, const List *attnums);
-
-/*
- * Returns why the rows of a table must be read by a query: another library keeps them.
- * NULL if the table's access method has them.  Plans a query, as csv_find_owner() does.
- */
-extern const char *csv_find_reader(Relation source, const List *attnums);
-
 /*
  * Does an INSERT statement do more for a table than COPY?  COPY needs more pins of
  * buffers for a partitioned table.  Before 16, it inserts rows into foreign tables one

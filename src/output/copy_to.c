@@ -25,23 +25,26 @@
 #include "optimizer/cost.h"
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
+#include "parser/parsetree.h"
 #include "storage/bufmgr.h"
 #include "storage/fd.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/backend_progress.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
 #include "compat.h"
-#include "load/copy_to.h"
-#include "load/owner.h"
+#include "output/copy_to.h"
 #include "output/format.h"
 #include "output/record_scan.h"
 #include "output/writer.h"
+#include "plan/plan_state.h"
 
 /* COPY is as fast for smaller tables */
 #define CSV_LEAST_BYTES		(256 * 1024)
@@ -94,6 +97,51 @@ csv_has_privilege(Relation relation, const Bitmapset *attnums,
 	return true;
 }
 
+/* SELECT the columns FROM ONLY the table, as a query */
+static Query *
+table_query(const CopyTo *copy)
+{
+	const char *schema = get_namespace_name(RelationGetNamespace(copy->relation));
+	const char *separator = "";
+	StringInfoData sql;
+	RawStmt    *statement;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT ");
+	foreach(cell, copy->attnums)
+	{
+		Form_pg_attribute att = TupleDescAttr(copy->tupdesc, lfirst_int(cell) - 1);
+
+		appendStringInfo(&sql, "%s%s", separator, quote_identifier(NameStr(att->attname)));
+		separator = ", ";
+	}
+	appendStringInfo(&sql, " FROM ONLY %s",
+					 quote_qualified_identifier(schema, RelationGetRelationName(copy->relation)));
+	statement = linitial_node(RawStmt, pg_parse_query(sql.data));
+	return linitial_node(Query, pg_analyze_and_rewrite_fixedparams(statement, sql.data, NULL,
+																   0, NULL));
+}
+
+/*
+ * Do the rows of the table come from elsewhere?  Another library that keeps them changes
+ * the plan of a SELECT.
+ */
+static bool
+is_kept_elsewhere(const CopyTo *copy)
+{
+	const PlannedStmt *stmt;
+	const Plan *plan;
+
+	if (!csv_is_plan_hooked() && set_rel_pathlist_hook == NULL)
+		return false;
+	stmt = pg_plan_query(table_query(copy), "", 0, NULL);
+	plan = stmt->planTree;
+	return (!IsA(plan, SeqScan) && !IsA(plan, IndexOnlyScan)) ||
+		rt_fetch(((const Scan *) plan)->scanrelid, stmt->rtable)->relid !=
+		RelationGetRelid(copy->relation);
+}
+
 /* returns an obstacle that is known before the table is opened, or NULL */
 static const char *
 find_obstacle(const CopyStmt *stmt)
@@ -115,7 +163,6 @@ begin_table(CopyTo *copy, bool is_forced)
 {
 	ParseNamespaceItem *item;
 	Bitmapset  *attnums = NULL;
-	const char *obstacle;
 	ListCell   *cell;
 
 	copy->relation = table_openrv(copy->stmt->relation, AccessShareLock);
@@ -135,9 +182,8 @@ begin_table(CopyTo *copy, bool is_forced)
 	if (!is_forced && RelationGetNumberOfBlocks(copy->relation) <
 		CSV_LEAST_BYTES / BLCKSZ)
 		return "it is short";
-	obstacle = csv_find_reader(copy->relation, copy->attnums);
-	if (obstacle != NULL)
-		return obstacle;
+	if (is_kept_elsewhere(copy))
+		return "another library keeps its rows";
 	csv_ask_permissions(item, ACL_SELECT, attnums);
 	return NULL;
 }
@@ -497,7 +543,7 @@ run(CopyTo *copy, Query *query)
 	if (copy->relation == NULL)
 		start_query(copy, query, CSV_ORDER_OF_PLAN);
 	else if (is_large(copy))
-		start_query(copy, csv_read_query(copy->relation, copy->attnums), CSV_ORDER_OF_QUERY);
+		start_query(copy, table_query(copy), CSV_ORDER_OF_QUERY);
 	begin_columns(copy);
 	csv_output_format_begin(&copy->format, &copy->options, copy->ncolumns);
 	if (copy->scan != NULL)
