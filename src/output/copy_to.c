@@ -246,13 +246,9 @@ start_query(CopyTo *copy, Query *query, CsvRowOrder order)
 static void
 begin_job(CopyTo *copy)
 {
-	bool	   *force_quote = palloc(sizeof(bool) * (size_t) copy->ncolumns);
-
-	for (int i = 0; i < copy->ncolumns; i++)
-		force_quote[i] = copy->columns[i].force_quote;
 	copy->handle = csv_job_create(&(CsvUnloadPlan) {
-		.copy = &copy->options, .tupdesc = copy->of_records, .force_quote = force_quote,
-		.directory = "", .compression = CSV_COMPRESSION_NONE
+		.copy = &copy->options, .tupdesc = copy->of_records, .directory = "",
+		.compression = CSV_COMPRESSION_NONE
 	});
 	csv_record_scan_set_job(copy->scan, copy->handle);
 }

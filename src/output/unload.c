@@ -274,22 +274,6 @@ check_key(const char *name)
 				 errdetail("The name of a directory's key must not begin with a dot, and must contain neither \"/\" nor \"=\".")));
 }
 
-/* the columns that "force_quote" names; NULL: none */
-static const bool *
-find_forced(const Unload *unload)
-{
-	TupleDesc	tupdesc = unload->plan.tupdesc;
-	bool	   *forced;
-	ListCell   *cell;
-
-	if (!unload->copy.force_quote_all && unload->copy.force_quote == NIL)
-		return NULL;
-	forced = palloc0(sizeof(bool) * (size_t) Max(tupdesc->natts, 1));
-	foreach(cell, CopyGetAttnums(tupdesc, NULL, unload->copy.force_quote))
-		forced[lfirst_int(cell) - 1] = true;
-	return forced;
-}
-
 static void
 get_keys(Unload *unload, const List *names)
 {
@@ -582,7 +566,6 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 	unload.plan.tupdesc = ExecCleanTypeFromTL(unload.query->targetList);
 	if (!PG_ARGISNULL(ARG_PARTITION_BY))
 		get_keys(&unload, names_argument(fcinfo, ARG_PARTITION_BY, "partition_by"));
-	unload.plan.force_quote = find_forced(&unload);
 	unload.staging = csv_staging_begin(unload.path, unload.plan.keys != NIL,
 									   unload.overwrite);
 	unload.plan.directory = csv_staging_directory(unload.staging, &unload.plan.place);

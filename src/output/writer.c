@@ -162,11 +162,12 @@ set_columns(Job *job, const CsvUnloadPlan *plan, StringInfo texts)
 	foreach(cell, plan->keys)
 		job->keys[lfirst_int(cell)] = (uint16) (foreach_current_index(cell) + 1);
 	for (int i = 0; i < job->natts; i++)
-	{
 		if (job->keys[i] == 0)
 			columns[ncolumns++].att = i;
-		job->force_quote[i] = plan->force_quote != NULL && plan->force_quote[i];
-	}
+	/* without names it is all columns */
+	if (plan->copy->force_quote_all || plan->copy->force_quote != NIL)
+		foreach(cell, CopyGetAttnums(plan->tupdesc, NULL, plan->copy->force_quote))
+			job->force_quote[lfirst_int(cell) - 1] = true;
 	csv_output_format_begin(&job->format, plan->copy, ncolumns);
 
 	add_text(texts, plan->copy->null_print);

@@ -19,7 +19,6 @@ typedef struct CsvUnloadPlan
 	bool		crlf;			/* lines end with a carriage return, too */
 	TupleDesc	tupdesc;		/* of the query */
 	List	   *keys;			/* attribute numbers - 1 */
-	const bool *force_quote;	/* of the columns; NULL: none */
 	const char *directory;		/* hidden (staging.h); "": no files are written */
 	CsvPlace	place;			/* of the directory */
 } CsvUnloadPlan;
