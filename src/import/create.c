@@ -49,7 +49,7 @@ bool
 csv_found_widths(const CsvFoundColumn *column, int32 *max_chars,
 				 int32 *byte_width)
 {
-	const CsvEvidence *evidence = &column->evidence;
+	const CsvEvidence *evidence = column->evidence;
 
 	*max_chars = (int32) Max(csv_evidence_most(evidence, CSV_MOST_CHARS), 1);
 	*byte_width = (int32) (Max(csv_evidence_most(evidence, CSV_MOST_BYTES), 1) + 3) / 4 * 4;

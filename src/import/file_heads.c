@@ -494,8 +494,8 @@ find_heir(const CsvFiles *files, const CsvFindings *findings, int i, int next)
 			continue;
 		heir = n;
 		nheirs++;
-		if (csv_family(&findings->columns[n].evidence) ==
-			csv_family(&findings->columns[i].evidence))
+		if (csv_family(findings->columns[n].evidence) ==
+			csv_family(findings->columns[i].evidence))
 			return n;
 	}
 	return nheirs == 1 ? heir : NO_NAME;

@@ -11,7 +11,7 @@ typedef struct CsvFoundColumn
 {
 	char	   *header_name;	/* NULL: there is none */
 	char	   *name;			/* for SQL */
-	CsvEvidence evidence;
+	CsvEvidence *evidence;
 
 	/* decisions by it (types.h) */
 	Oid			type;
@@ -37,6 +37,7 @@ typedef struct CsvFindings
 	CsvBoundary boundary;		/* as seen at the beginning of the file */
 	uint32		ncolumns;
 	CsvFoundColumn *columns;
+	CsvEvidence *evidence;		/* by column */
 	bool		complete;		/* the whole file was read */
 	int64		nrecords;		/* good and bad */
 	bool		any_quote;		/* values may be in quotes */

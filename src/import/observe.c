@@ -33,20 +33,21 @@
 /* bytes of evidence of a batch: for wider tables, threads leave all values to the scan */
 #define MOST_NOTE_BYTES	(1024 * 1024)
 
-/* the evidence of a batch, in a thread */
-typedef struct BatchNote
+/* the evidence of a batch, or of the whole file */
+typedef struct Note
 {
-	CsvEvidence *evidence;		/* by attribute; NULL: there is no memory */
+	CsvEvidence *evidence;		/* by column; NULL: there is no memory */
+	const char **values;		/* room for a row's */
 	bool		any_joined;
-} BatchNote;
+} Note;
 
 typedef struct Observer
 {
 	CsvFindings *findings;
 	CsvReadingRules rules;		/* a copy, since threads run on when an ERROR is raised */
 	CsvTableScan *scan;
-	BatchNote  *notes;			/* CSV_BATCH_SLOTS of them */
-	int		   *places;			/* csv_row_run_fetch(): each attribute's is its own */
+	Note		all;
+	Note	   *notes;			/* CSV_BATCH_SLOTS of them, for threads; NULL: none */
 	MemoryContextCallback callback;
 } Observer;
 
@@ -90,21 +91,27 @@ is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 	return nlines > 0 ? nlike >= nlines * MOST_LIKE : in_parts == per_line;
 }
 
-/* add a text, or NULL; do quotes seem to have joined records in it, if they may? */
-static bool
-add_value(const Observer *observer, CsvEvidence *evidence, int64 record, const char *value,
-		  bool may_join)
+/* add a record's values, texts or NULLs; may_join: quotes may have joined records in them */
+static void
+add_row(const Observer *observer, Note *note, int64 record, bool may_join)
 {
-	uint32		nbytes;
+	const CsvFindings *findings = observer->findings;
 
-	if (value == NULL)
+	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
-		evidence->nnulls++;
-		return false;
+		const char *value = note->values[i];
+		CsvEvidence *evidence = &note->evidence[i];
+
+		if (value == NULL)
+		{
+			evidence->nnulls++;
+			continue;
+		}
+		csv_evidence_add(&observer->rules, evidence, record, VARDATA_ANY(value),
+						 (uint32) VARSIZE_ANY_EXHDR(value));
+		note->any_joined |= may_join && is_joined(findings, VARDATA_ANY(value),
+												  (uint32) VARSIZE_ANY_EXHDR(value));
 	}
-	nbytes = (uint32) VARSIZE_ANY_EXHDR(value);
-	csv_evidence_add(&observer->rules, evidence, record, VARDATA_ANY(value), nbytes);
-	return may_join && is_joined(observer->findings, VARDATA_ANY(value), nbytes);
 }
 
 /* ---- in a thread ---- */
@@ -127,8 +134,7 @@ is_delivered(const CsvBatch *batch, const CsvLayout *layout, bool any_slow, uint
 }
 
 static void
-observe_row(const Observer *observer, BatchNote *note, const CsvBatch *batch,
-			const CsvLayout *layout, uint32_t row, int64 record)
+take_row(Note *note, const CsvBatch *batch, const CsvLayout *layout, uint32_t row)
 {
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 	{
@@ -136,10 +142,8 @@ observe_row(const Observer *observer, BatchNote *note, const CsvBatch *batch,
 		const bool	is_null = array->values == NULL ||
 			(!array->all_ok && array->status[row] == CSV_VALUE_NULL);
 
-		note->any_joined |=
-			add_value(observer, &note->evidence[layout->columns[i].attnum - 1], record,
-					  is_null ? NULL : (const char *) array->values + (size_t) row * array->stride,
-					  batch->nlines > batch->nrecords);
+		note->values[layout->columns[i].attnum - 1] = is_null ? NULL :
+			(const char *) array->values + (size_t) row * array->stride;
 	}
 }
 
@@ -150,17 +154,16 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 {
 	Observer   *observer = arg;
 	const CsvLayout *layout = observer->scan->batches->at.layout;
-	BatchNote  *note = &observer->notes[slot];
-	const Size	nbytes = sizeof(CsvEvidence) * observer->findings->ncolumns;
+	Note	   *note = &observer->notes[slot];
 	bool		any_slow = false;
 	uint32_t	error = 0;
 	uint32_t	before;
 
 	if (note->evidence == NULL)
-		note->evidence = malloc(nbytes);
+		note->evidence = malloc(sizeof(CsvEvidence) * observer->findings->ncolumns);
 	if (note->evidence == NULL)
 		return true;
-	memset(note->evidence, 0, nbytes);
+	memset(note->evidence, 0, sizeof(CsvEvidence) * observer->findings->ncolumns);
 	note->any_joined = false;
 	for (uint32_t i = 0; i < layout->ncolumns; i++)
 		any_slow |= batch->arrays[i].any_slow;
@@ -169,7 +172,11 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 	for (uint32_t row = 0; row < batch->nrows; row++)
 	{
 		if (!is_delivered(batch, layout, any_slow, row, &error))
-			observe_row(observer, note, batch, layout, row, (int64) row + error - before);
+		{
+			take_row(note, batch, layout, row);
+			add_row(observer, note, (int64) row + error - before,
+					batch->nlines > batch->nrecords);
+		}
 		if (row % 1024 == 0 && interrupted(interrupted_arg))
 			return true;
 	}
@@ -180,52 +187,24 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 /* ---- in the order of the file ---- */
 
 static void
-add_row(Observer *observer, const Datum *values, const bool *isnull, int64 record)
+add_delivered(Observer *observer, const Datum *values, const bool *isnull, int64 record)
 {
-	CsvFindings *findings = observer->findings;
-
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-		findings->any_joined |=
-			add_value(observer, &findings->columns[i].evidence, record,
-					  isnull[i] ? NULL : DatumGetPointer(values[i]), true);
+	for (uint32 i = 0; i < observer->findings->ncolumns; i++)
+		observer->all.values[i] = isnull[i] ? NULL : DatumGetPointer(values[i]);
+	add_row(observer, &observer->all, record, true);
 }
 
 /* the evidence of the batch whose first row is record `first` */
 static void
-add_note(Observer *observer, int64 first)
+add_note(Observer *observer, Note *note, int64 first)
 {
-	CsvFindings *findings = observer->findings;
-	BatchNote  *note = observer->scan->batches->at.batch.note;
-
 	if (note == NULL || note->evidence == NULL)
 		return;
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-		csv_evidence_merge(&findings->columns[i].evidence, &note->evidence[i], first);
-	findings->any_joined |= note->any_joined;
+	for (uint32 i = 0; i < observer->findings->ncolumns; i++)
+		csv_evidence_merge(&observer->all.evidence[i], &note->evidence[i], first);
+	observer->all.any_joined |= note->any_joined;
 	free(note->evidence);
 	note->evidence = NULL;
-}
-
-/* rows from `first` on, the number of their first record */
-static void
-add_run(Observer *observer, const CsvRowRun *run, int64 first, Datum *values, bool *isnull)
-{
-	BatchNote  *note = observer->scan->batches->at.batch.note;
-
-	if (note != NULL)
-	{
-		for (uint32_t i = 0; i < run->ncareful; i++)
-			add_row(observer, run->careful[i].values, run->careful[i].isnull,
-					first + run->careful[i].row);
-		return;
-	}
-	for (uint32_t row = 0; row < run->nrows; row++)
-	{
-		if (row % 1024 == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (csv_row_run_fetch(run, row, observer->places, values, isnull, NULL))
-			add_row(observer, values, isnull, first + row);
-	}
 }
 
 /* the reset callback of the context in which the scan is */
@@ -284,6 +263,21 @@ note_skipped(void *arg, const CsvSkipped *skipped)
 	return true;
 }
 
+/* have threads make notes of their batches */
+static void
+watch(Observer *observer)
+{
+	CsvBatchHook hook = {observe_in_thread, observer};
+
+	observer->notes = palloc0(sizeof(Note) * CSV_BATCH_SLOTS);
+	for (int slot = 0; slot < CSV_BATCH_SLOTS; slot++)
+		observer->notes[slot].values = palloc(sizeof(char *) * observer->findings->ncolumns);
+	observer->callback.func = free_notes;
+	observer->callback.arg = observer;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &observer->callback);
+	csv_batches_watch(observer->scan->batches, &hook);
+}
+
 void
 csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 max_records)
 {
@@ -291,43 +285,40 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 	Datum	   *values = palloc(sizeof(Datum) * table->natts);
 	bool	   *isnull = palloc(sizeof(bool) * table->natts);
 	Observer   *observer = palloc0(sizeof(Observer));
-	CsvBatchHook hook = {observe_in_thread, observer};
 	CsvRowRun	run;
 
 	observer->findings = findings;
 	observer->rules = *rules;
-	observer->places = palloc(sizeof(int) * table->natts);
-	for (int i = 0; i < table->natts; i++)
-		observer->places[i] = i;
+	observer->all.evidence = findings->evidence;
+	observer->all.values = palloc(sizeof(char *) * findings->ncolumns);
 	observer->scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
 										  note_skipped, findings);
 	observer->scan->shows_progress = true;
 	if (max_records < 0 && sizeof(CsvEvidence) * findings->ncolumns <= MOST_NOTE_BYTES)
-	{
-		observer->notes = palloc0(sizeof(BatchNote) * CSV_BATCH_SLOTS);
-		observer->callback.func = free_notes;
-		observer->callback.arg = observer;
-		MemoryContextRegisterResetCallback(CurrentMemoryContext, &observer->callback);
-		csv_batches_watch(observer->scan->batches, &hook);
-	}
+		watch(observer);
 	while (max_records < 0 || findings->nrecords < max_records)
 	{
+		Note	   *note;
+
 		if (!csv_table_scan_next(observer->scan, values, isnull))
 		{
 			findings->complete = true;
 			break;
 		}
 		CHECK_FOR_INTERRUPTS();
-		if (observer->notes != NULL)
-			add_note(observer, findings->nrecords);
-		add_row(observer, values, isnull, findings->nrecords++);
-		while (max_records < 0 && csv_table_scan_run(observer->scan, &run))
+		note = observer->scan->batches->at.batch.note;
+		add_note(observer, note, findings->nrecords);
+		add_delivered(observer, values, isnull, findings->nrecords++);
+		while (note != NULL && csv_table_scan_run(observer->scan, &run))
 		{
-			add_run(observer, &run, findings->nrecords, values, isnull);
+			for (uint32_t i = 0; i < run.ncareful; i++)
+				add_delivered(observer, run.careful[i].values, run.careful[i].isnull,
+							  findings->nrecords + run.careful[i].row);
 			findings->nrecords += run.nrows;
 			observer->scan->row += run.nrows;
 		}
 	}
+	findings->any_joined = observer->all.any_joined;
 	csv_table_scan_end(observer->scan);
 	free_notes(observer);
 }

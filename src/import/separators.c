@@ -173,7 +173,7 @@ csv_choose_reading(const CsvFindings *findings)
 		if (!is_possible(table, reading, given))
 			continue;
 		for (uint32 i = 0; i < findings->ncolumns; i++)
-			n += is_proof(findings, &findings->columns[i].evidence, reading);
+			n += is_proof(findings, findings->columns[i].evidence, reading);
 		if (best.decimal != 0 && n <= most)
 			continue;
 		most = n;
@@ -227,7 +227,7 @@ find_proof(const CsvFindings *findings, char decimal)
 {
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
-		const CsvEvidence *evidence = &findings->columns[i].evidence;
+		const CsvEvidence *evidence = findings->columns[i].evidence;
 		CsvNumberReading reading = FIRST_READING;
 
 		while (next_reading(&reading))
@@ -295,7 +295,7 @@ static bool
 settle_decimals(const Settling *settling, const CsvFoundColumn *column)
 {
 	const CsvFindings *findings = settling->findings;
-	const CsvEvidence *evidence = &column->evidence;
+	const CsvEvidence *evidence = column->evidence;
 	const char	point[] = {settling->reading.decimal, '\0'};
 	const uint8_t delimiter = findings->table->reader.dialect.delimiter;
 	const bool	surely = csv_evidence_fact(evidence, CSV_FACT_LONG_UNGROUPED);
@@ -322,8 +322,8 @@ settle_groups(const Settling *settling, const CsvFoundColumn *column)
 {
 	const CsvFindings *findings = settling->findings;
 	const int	thousands = settling->reading.thousands;
-	const bool	one = csv_evidence_most(&column->evidence, CSV_MOST_SEPARATORS) <= 1;
-	Proof		proof = prove_groups(findings, &column->evidence, settling->reading);
+	const bool	one = csv_evidence_most(column->evidence, CSV_MOST_SEPARATORS) <= 1;
+	Proof		proof = prove_groups(findings, column->evidence, settling->reading);
 
 	if (proof == PROOF_SURE)
 		return true;
@@ -347,7 +347,7 @@ csv_settle_numbers(const CsvFindings *findings, CsvNumberReading reading, bool *
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
 		const CsvFoundColumn *column = &findings->columns[i];
-		const CsvEvidence *evidence = &column->evidence;
+		const CsvEvidence *evidence = column->evidence;
 
 		CHECK_FOR_INTERRUPTS();
 		are_numbers[i] = csv_evidence_all(evidence, csv_number_forms(reading));

@@ -62,7 +62,7 @@ put_column(ReturnSetInfo *result, AttInMetadata *input, const CsvFindings *findi
 	int32		max_chars;
 	int32		byte_width;
 	const bool	any = csv_found_widths(column, &max_chars, &byte_width);
-	const CsvEvidence *evidence = &column->evidence;
+	const CsvEvidence *evidence = column->evidence;
 	const Oid	type = column->type;
 	const int64 nnulls = evidence->nnulls +
 		(column->null_values != NULL ? evidence->nmissing : 0) +

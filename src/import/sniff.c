@@ -199,17 +199,6 @@ what_is_given(List *options)
 	};
 }
 
-/* what the whole file tells is not what its sample told */
-static CsvFindings *
-sniff_again(const Sniffing *sniffing, const CsvImportOptions *import, const char *option,
-			const char *value)
-{
-	CsvImportOptions with = *import;
-
-	with.table_options = csv_with_option(import->table_options, option, value);
-	return csv_sniff(sniffing->filename, sniffing->server_options, &with);
-}
-
 /* the table of the first file, as its sample tells; no fields: it has no record */
 static void
 find_format(Sniffing *sniffing)
@@ -285,10 +274,12 @@ make_columns(const Sniffing *sniffing, CsvFindings *findings)
 	table->set_null = false;	/* errors in values must be told */
 	csv_table_set_fields(table, findings->ncolumns);
 	findings->columns = palloc0(sizeof(CsvFoundColumn) * findings->ncolumns);
+	findings->evidence = palloc0(sizeof(CsvEvidence) * findings->ncolumns);
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
 		findings->columns[i].type = TEXTOID;
 		findings->columns[i].typmod = -1;
+		findings->columns[i].evidence = &findings->evidence[i];
 	}
 	csv_name_columns(findings, sniffing->names);
 	findings->any_quote = quote != 0 &&
@@ -314,38 +305,35 @@ tell_format(const Sniffing *sniffing, CsvFindings *findings)
 	csv_tell_left_out(findings, &sniffing->guess);
 }
 
-CsvFindings *
-csv_sniff(const char *filename, List *server_options, const CsvImportOptions *import)
+/*
+ * The findings; NULL if the whole file tells another format than its sample: then the
+ * option is among the options that are given.
+ */
+static CsvFindings *
+find(Sniffing *sniffing, const CsvImportOptions *import)
 {
-	List	   *options = import->table_options;
-	Sniffing	sniffing = {
-		.filename = filename,
-		.server_options = server_options,
-		.options = options,
-		.given = what_is_given(options)
-	};
 	CsvEscapes	escapes = {0};
 	CsvFindings *findings;
 	CsvReadingRules rules;
 
-	sniffing.any_tail = import->sample_records < 0 && !sniffing.given.footer;
-	find_format(&sniffing);
-	if (sniffing.table->reader.dialect.quoting == CSV_QUOTING_TEXT && !sniffing.given.format)
+	find_format(sniffing);
+	if (sniffing->table->reader.dialect.quoting == CSV_QUOTING_TEXT && !sniffing->given.format)
+		escapes = csv_look_for_escapes(sniffing->table);
+	if (escapes.odd)
 	{
-		escapes = csv_look_for_escapes(sniffing.table);
-		if (escapes.odd)
-			return sniff_again(&sniffing, import, "format", "csv");
+		sniffing->options = csv_with_option(sniffing->options, "format", "csv");
+		return NULL;
 	}
-	if (sniffing.guess.nfields > 0)
-		look_at_files(&sniffing);
-	findings = begin_findings(&sniffing);
+	if (sniffing->guess.nfields > 0)
+		look_at_files(sniffing);
+	findings = begin_findings(sniffing);
 	findings->any_escape = escapes.letters && !escapes.doubled;
 	if (findings->ncolumns == 0)
 		return findings;
-	make_columns(&sniffing, findings);
+	make_columns(sniffing, findings);
 
 	csv_reading_rules_init(&rules, findings->table);
-	if (csv_is_given(options, "null_values"))
+	if (csv_is_given(sniffing->options, "null_values"))
 		rules.missing = 0;
 	csv_observe_values(findings, &rules, import->sample_records);
 	if (findings->invalid.n > 0 && findings->table->file_encoding == PG_UTF8)
@@ -353,16 +341,39 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 		CsvHighBytes counts = csv_look_for_high_bytes(findings->table);
 		const char *encoding = csv_encoding_of(&counts);
 
-		if (sniffing.may_guess && encoding != NULL)
+		if (sniffing->may_guess && encoding != NULL)
 		{
 			csv_tell_encoding(findings->table, encoding, true);
-			return sniff_again(&sniffing, import, "encoding", encoding);
+			sniffing->options = csv_with_option(sniffing->options, "encoding", encoding);
+			return NULL;
 		}
 		findings->mostly_valid = counts.nvalid > counts.ninvalid;
 	}
 
-	tell_format(&sniffing, findings);
+	tell_format(sniffing, findings);
 	if (!import->all_text)
 		csv_decide_types(findings, &rules);
+	return findings;
+}
+
+CsvFindings *
+csv_sniff(const char *filename, List *server_options, const CsvImportOptions *import)
+{
+	List	   *options = import->table_options;
+	CsvFindings *findings = NULL;
+
+	while (findings == NULL)
+	{
+		Sniffing	sniffing = {
+			.filename = filename,
+			.server_options = server_options,
+			.options = options,
+			.given = what_is_given(options)
+		};
+
+		sniffing.any_tail = import->sample_records < 0 && !sniffing.given.footer;
+		findings = find(&sniffing, import);
+		options = sniffing.options;
+	}
 	return findings;
 }

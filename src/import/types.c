@@ -176,7 +176,7 @@ tell_dates(const CsvFindings *findings, const CsvFoundColumn *column, const char
 static bool
 are_days(const CsvFindings *findings, CsvFoundColumn *column)
 {
-	const CsvEvidence *evidence = &column->evidence;
+	const CsvEvidence *evidence = column->evidence;
 
 	if (findings->table->date_pattern != NULL || column->kept != 0 ||
 		!csv_evidence_all(evidence, BIT(DAYS)) || is_name_of_codes(column) ||
@@ -215,7 +215,7 @@ have_pattern(const CsvEvidence *evidence)
 static bool
 is_doubtful(const CsvFoundColumn *column)
 {
-	const CsvEvidence *evidence = &column->evidence;
+	const CsvEvidence *evidence = column->evidence;
 	const bool	is_doubtful = csv_when_is_doubtful(&evidence->figures);
 	const bool	is_short = csv_evidence_fact(evidence, CSV_FACT_SHORT_YEAR);
 	const bool	any_dot = csv_evidence_fact(evidence, CSV_FACT_DOT);
@@ -259,8 +259,8 @@ find_orders(const CsvFindings *findings, bool *any_day_first, bool *any_month_fi
 
 		if (column->type != DATEOID && column->type != TIMESTAMPOID)
 			continue;
-		*any_day_first |= csv_evidence_has(&column->evidence, CSV_FORM_DAY_FIRST);
-		*any_month_first |= csv_evidence_has(&column->evidence, CSV_FORM_MONTH_FIRST);
+		*any_day_first |= csv_evidence_has(column->evidence, CSV_FORM_DAY_FIRST);
+		*any_month_first |= csv_evidence_has(column->evidence, CSV_FORM_MONTH_FIRST);
 	}
 }
 
@@ -268,7 +268,7 @@ static void
 find_pattern(const CsvFindings *findings, CsvFoundColumn *column, bool any_day_first,
 			 bool any_month_first)
 {
-	const CsvEvidence *evidence = &column->evidence;
+	const CsvEvidence *evidence = column->evidence;
 	const uint32 facts = evidence->figures.facts;
 	bool		day_first = !csv_evidence_has(evidence, CSV_FORM_MONTH_FIRST);
 	bool		undecided = csv_evidence_has(evidence, CSV_FORM_DAY_OR_MONTH_FIRST) &&
@@ -333,7 +333,7 @@ static void
 settle_missing_numbers(const CsvReadingRules *rules, CsvFoundColumn *column)
 {
 	CsvReadingRules none = *rules;
-	CsvEvidence *evidence = &column->evidence;
+	CsvEvidence *evidence = column->evidence;
 	uint32		numbers = evidence->missing & MISSING_NUMBERS;
 
 	if (numbers == 0 ||
@@ -374,10 +374,10 @@ find_null_values(CsvFindings *findings)
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
 		CsvFoundColumn *column = &findings->columns[i];
-		const uint32 words = column->type == TEXTOID ? 0 : column->evidence.missing;
+		const uint32 words = column->type == TEXTOID ? 0 : column->evidence->missing;
 
 		CHECK_FOR_INTERRUPTS();
-		column->force_null = column->type != TEXTOID && column->evidence.nquoted_nulls > 0;
+		column->force_null = column->type != TEXTOID && column->evidence->nquoted_nulls > 0;
 		if (words == 0)
 			continue;
 		column->force_null |= findings->any_quote;
@@ -574,7 +574,7 @@ tell_odd(const CsvFindings *findings, CsvNumberReading reading)
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 	{
 		const CsvFoundColumn *column = &findings->columns[i];
-		const CsvEvidence *evidence = &column->evidence;
+		const CsvEvidence *evidence = column->evidence;
 		Type		type;
 		int			first;
 		int64		nodd;
@@ -629,7 +629,7 @@ static Oid
 type_of(CsvFindings *findings, CsvFoundColumn *column, CsvNumberReading reading,
 		bool is_number)
 {
-	const CsvEvidence *evidence = &column->evidence;
+	const CsvEvidence *evidence = column->evidence;
 	Oid			type = word_type(evidence);
 
 	column->typmod = -1;
@@ -665,7 +665,7 @@ csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules)
 		CHECK_FOR_INTERRUPTS();
 		column->type = type_of(findings, column, reading, are_numbers[i]);
 		any_grouped |= column->type != TEXTOID && are_numbers[i] &&
-			csv_evidence_count(&column->evidence, csv_grouped_forms(reading)) > 0;
+			csv_evidence_count(column->evidence, csv_grouped_forms(reading)) > 0;
 	}
 	find_orders(findings, &any_day_first, &any_month_first);
 	for (uint32 i = 0; i < findings->ncolumns; i++)
