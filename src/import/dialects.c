@@ -173,44 +173,6 @@ count_unexplained(const CsvGrid *grid)
 	return nrows >= 2 && npadded >= nrows * LEAST_PADDED ? n + 2 * npadded : n;
 }
 
-/* what of a dialect may be tried in its place */
-typedef struct Signs
-{
-	bool		apostrophes;
-	bool		no_quotes;
-	bool		backslashes;
-	bool		blanks;
-} Signs;
-
-static Signs
-find_signs(const Search *search, const CsvGrid *grid)
-{
-	const char	escaped[] = {'\\', (char) search->options.quote, '\0'};
-	bool		irregular = false;
-	uint32		seen = 0;
-	Signs		signs;
-
-	for (uint32 i = 0; i < grid->nrecords; i++)
-	{
-		const CsvGridRecord *record = &grid->records[i];
-
-		seen |= record->signs;
-		irregular |= csv_is_counted(record) && !csv_is_row(record, grid->nfields);
-	}
-
-	/* where quotes protect delimiters in a regular file, apostrophes are parts of values */
-	signs.apostrophes = !search->given->quote &&
-		(seen & (CSV_SIGN_OPENED | CSV_SIGN_BAD)) != 0 &&
-		(irregular || (seen & CSV_SIGN_NEEDED) == 0) && csv_sample_has(search->sample, "'");
-	signs.no_quotes = !search->given->quote && !search->given->escape &&
-		(seen & (CSV_SIGN_BAD | CSV_SIGN_QUOTED)) != 0;
-	signs.backslashes = !search->given->escape && search->options.quote != 0 &&
-		(csv_sample_has(search->sample, escaped) || signs.apostrophes);
-	signs.blanks = !search->given->trim &&
-		(seen & (CSV_SIGN_PADDED | CSV_SIGN_BAD)) != 0 && search->options.delimiter != ' ';
-	return signs;
-}
-
 static bool
 may_quote(const Search *search, const CsvDialectOptions *options, uint8_t quote)
 {
@@ -226,15 +188,17 @@ may_quote(const Search *search, const CsvDialectOptions *options, uint8_t quote)
 static CsvGrid *
 try_delimiter(const Search *search, const CsvDialectOptions *options)
 {
+	const CsvGiven *given = search->given;
 	CsvGrid    *best = read_grid(search, options);
 	const uint8_t quotes[] = {options->quote, '\'', 0};
+	uint32		seen = 0;
 	uint32		least;
-	Signs		signs;
 
 	if (options->quoting == CSV_QUOTING_TEXT || best->nfields > CSV_MOST_FIELDS_TRIED)
 		return best;
 	least = count_unexplained(best);
-	signs = find_signs(search, best);
+	for (uint32 i = 0; i < best->nrecords; i++)
+		seen |= best->records[i].signs;
 
 	/* three kinds of quotes, without and with a backslash as escape, without and with trim */
 	for (int i = 0; i < 12 && least > 0; i++)
@@ -248,10 +212,18 @@ try_delimiter(const Search *search, const CsvDialectOptions *options)
 		with.trim |= i >= 6;
 		if (escaped)
 			with.escape = '\\';
-		if (i == 0 || (escaped && (!signs.backslashes || with.quote == 0)) ||
-			(i >= 6 && !signs.blanks) ||
-			(i % 3 == 1 && (!signs.apostrophes || options->quote == '\'')) ||
-			(i % 3 == 2 && (!signs.no_quotes || options->quote == 0)) ||
+
+		/* where quotes protect delimiters, apostrophes are parts of values */
+		if (i == 0 ||
+			(escaped && (given->escape || with.quote == 0 ||
+						 !csv_sample_has(search->sample, "\\"))) ||
+			(i >= 6 && (given->trim || options->delimiter == ' ' ||
+						(seen & (CSV_SIGN_PADDED | CSV_SIGN_BAD)) == 0)) ||
+			(i % 3 != 0 && (given->quote || with.quote == options->quote)) ||
+			(i % 3 == 1 && ((seen & CSV_SIGN_NEEDED) != 0 ||
+							!csv_sample_has(search->sample, "'"))) ||
+			(i % 3 == 2 && (given->escape ||
+							(seen & (CSV_SIGN_BAD | CSV_SIGN_QUOTED)) == 0)) ||
 			!may_quote(search, &with, with.quote))
 			continue;
 		grid = read_grid(search, &with);
@@ -448,52 +420,49 @@ is_one_value(const char *line, uint32 nbytes)
 		csv_cell_kind(line, (uint32) (blank - line)) == CSV_CELL_TIME;
 }
 
-/* are most lines of a grid's table, and the first if it must, one value each? */
+/* are most lines of a grid's table, and between commas the first, one value each? */
 static bool
-is_column_of_values(const CsvGrid *grid, bool from_first)
+has_lines_of_values(const CsvGrid *grid)
 {
 	uint64		pos = grid->records[grid->from].start;
 	uint32		nlines = 0;
 	uint32		nvalues = 0;
 
-	while (pos < grid->sample->nbytes && nlines < LINES_OF_VALUES)
+	for (; pos < grid->sample->nbytes && nlines < LINES_OF_VALUES; nlines++)
 	{
 		char	   *line = csv_sample_line(grid->sample, pos);
-		bool		is_value = *line != '\0' && is_one_value(line, (uint32) strlen(line));
+		bool		is_value = is_one_value(line, (uint32) strlen(line));
 
 		pfree(line);
-		if (from_first && nlines == 0 && !is_value)
+		if (nlines == 0 && !is_value && grid->options.delimiter == ',')
 			return false;
 		nvalues += is_value;
-		nlines++;
 		pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(grid->options.boundary));
 	}
 	return nvalues >= nlines * LEAST_VALUES;
 }
 
-static bool
-splits_first(const CsvGrid *grid)
-{
-	uint32		first = csv_grid_first(grid);
-
-	return first < grid->nrecords && grid->records[first].nfields >= 2;
-}
-
 /*
- * Is the first record the name of a single column, whose values have the delimiter in
- * them?  It is one word right above rows that have no header of their own, and all of
- * whose values are of one kind.  (A table of several kinds below a title is a table.)
+ * Is the first record the name or the first value of a single column, whose values have
+ * the delimiter in them?  Then it is one word right above rows that have no header of their
+ * own, and all of whose values are of one kind; or each line is one value, as 1,5 and times
+ * with a blank are.  (A table of several kinds below a title is a table.)
  */
 static bool
-is_named_column(const CsvGrid *grid)
+is_one_column(const CsvGrid *grid)
 {
-	uint32		first = csv_grid_first(grid);
-	const CsvGridRecord *name = &grid->records[first];
+	const uint32 first = csv_grid_first(grid);
+	const CsvGridRecord *record = &grid->records[first];
 	CsvCellKind kind = CSV_CELL_EMPTY;
 
-	if (!grid->is_table || first + 1 != grid->from || name->bad || name->nfields != 1 ||
-		name->cells[0].kind != CSV_CELL_TEXT ||
-		strpbrk(name->cells[0].text, " \t:;,|") != NULL)
+	/* blanks are in times, and a comma is in numbers: below a name, if at all */
+	if ((grid->options.delimiter == ' ' ||
+		 (grid->options.delimiter == ',' && record->nfields < 2)) &&
+		has_lines_of_values(grid))
+		return true;
+	if (first + 1 != grid->from || record->bad || record->nfields != 1 ||
+		record->cells[0].kind != CSV_CELL_TEXT ||
+		strpbrk(record->cells[0].text, " \t:;,|") != NULL)
 		return false;
 	for (uint32 i = grid->from; i < grid->to; i++)
 		for (uint32 j = 0; csv_is_row(&grid->records[i], grid->nfields) &&
@@ -501,10 +470,9 @@ is_named_column(const CsvGrid *grid)
 		{
 			CsvCellKind of_cell = grid->records[i].cells[j].kind;
 
-			if (kind == CSV_CELL_EMPTY || of_cell == CSV_CELL_EMPTY)
-				kind = Max(kind, of_cell);
-			else if (of_cell != kind)
+			if (kind != CSV_CELL_EMPTY && of_cell != CSV_CELL_EMPTY && of_cell != kind)
 				return false;
+			kind = Max(kind, of_cell);
 		}
 	return true;
 }
@@ -526,8 +494,7 @@ are_blanks_delimiters(const CsvGrid *grid)
 	uint32		nrows = csv_count_rows(grid, 0, grid->nrecords, &nothers);
 
 	return grid->is_table && nothers <= 1 + nrows * MOST_OTHERS &&
-		grid->typed >= LEAST_TYPED_BY_BLANKS &&
-		!is_column_of_values(grid, false) && !is_named_column(grid);
+		grid->typed >= LEAST_TYPED_BY_BLANKS && !is_one_column(grid);
 }
 
 static uint32
@@ -613,11 +580,9 @@ try_delimiters(Search *search)
 		if (!grid->is_table || (with.delimiter == '\t' && has_delimiters_at_edges(grid)) ||
 			(with.delimiter == '$' && !are_dollars_delimiters(grid)))
 			csv_grid_free(grid);
-		else if (is_named_column(grid) ||
+		else if (is_one_column(grid) ||
 				 (with.delimiter == '$' && grid->nfields == 2 &&
-				  csv_find_header(grid).names == NULL) ||
-				 (with.delimiter == ',' && !splits_first(grid) &&
-				  is_column_of_values(grid, true)))
+				  csv_find_header(grid).names == NULL))
 		{
 			search->rejected = with.delimiter;
 			csv_grid_free(grid);
@@ -755,7 +720,7 @@ may_contain(const char *wide, const CsvGrid *grid, const CsvGrid *best)
 static bool
 is_better_wide(const char *wide, const CsvGrid *grid, const CsvGrid *best, const char *of_best)
 {
-	if (!csv_grid_is_regular(grid) || is_named_column(grid))
+	if (!csv_grid_is_regular(grid) || is_one_column(grid))
 		return false;
 	if (!best->is_table)
 		return true;
