@@ -14,7 +14,7 @@
  * Words are in pairs.  Compilers put a pair into one register of 128 bits if there are
  * such registers, otherwise into two.  If every processor of the architecture can
  * compare bytes in such a register (64-bit x86, ARM), this replaces the arithmetic.
- * 64-bit ARM also adds neighbours in such registers, which replaces the transposition.
+ * 64-bit ARM also adds neighbours there, which replaces the transposition.
  *
  * This follows the broadword technique for parsing (Knuth, The Art of Computer
  * Programming, vol. 4A, 7.1.3; applied to CSV with rank-select bit-strings).  The
@@ -42,7 +42,7 @@ load_pair(CsvIndexBlock block, int i)
 }
 
 #ifdef __aarch64__
-/* of each byte that equals the byte of the pattern, the bit of its place among eight */
+/* of each byte that equals the pattern's, the bit of its place among eight */
 static inline uint8x16_t
 equal_places(CsvIndexBlock block, int i, uint8x16_t pattern)
 {

@@ -386,6 +386,8 @@ told_delimiter(const CsvSample *sample)
 static bool
 has_delimiters_at_edges(const CsvGrid *grid)
 {
+	static const char usual[] = {'\t', ';', ',', '|', '^', '~'};
+
 	for (uint32 i = grid->from; i < grid->to; i++)
 	{
 		const CsvGridRecord *record = &grid->records[i];
@@ -395,7 +397,7 @@ has_delimiters_at_edges(const CsvGrid *grid)
 			const CsvCell *cell = &record->cells[j];
 
 			if (cell->nbytes == 0 || cell->quoted ||
-				memchr("\t;,|^~", cell->text[cell->nbytes - 1], 6) == NULL)
+				memchr(usual, cell->text[cell->nbytes - 1], sizeof(usual)) == NULL)
 				return false;
 		}
 	}

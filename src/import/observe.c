@@ -231,9 +231,9 @@ has_escaped_delimiter(const CsvTable *table, const CsvSkipped *skipped)
 }
 
 static char *
-describe(const CsvFindings *findings, const CsvSkipped *skipped)
+describe(CsvFindings *findings, const CsvSkipped *skipped)
 {
-	return MemoryContextStrdup(GetMemoryChunkContext((void *) findings),
+	return MemoryContextStrdup(GetMemoryChunkContext(findings),
 							   psprintf("Record %lld of \"%s\": %s.", (long long) skipped->record,
 										skipped->file, skipped->message));
 }
