@@ -194,10 +194,6 @@ make_part()
 {
 	local line rc
 
-	if ! grep -qsE "^([a-z-]+ )*$1( [a-z-]+)* *:" test/test.mk; then
-		echo "no target $1 in test/test.mk"
-		return
-	fi
 	logged "$1" private_make -s "$1"
 	rc=$?
 	line=$(grep -E "^$1: [0-9]+ passed, [0-9]+ failed$" "$logs/$1.log" | tail -1)

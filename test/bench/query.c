@@ -338,7 +338,7 @@ measure_device(const char *name, const CsvQuery *query,
 	uint64_t	chunk = (uint64_t) (chunk_text != NULL ? atoi(chunk_text) :
 									512) << 20;
 	const bool	hidden[16] = {false};
-	const CsvRequest request = {query, hidden, false, false};
+	const CsvRequest request = {query, hidden, false};
 	CsvCudaOptions options;
 	CsvDialectOptions dialect_options;
 	CsvDialect	dialect;

@@ -79,7 +79,7 @@ make_requests(void)
 	groups.keys = keys;
 	for (int i = 0; i < NUM_REQUESTS; i++)
 	{
-		CsvRequest	request = {i == 3 ? &groups : &filter, hidden, false, i == 3};
+		CsvRequest	request = {i == 3 ? &groups : &filter, hidden, i == 3};
 		CsvWireRequest wire = {
 			.dialect = {.delimiter = ',',.quote = '"',.multiline = true},
 			.max_record_bytes = 1000,.chunk_bytes = i % 2 == 0 ? 0 : 300,
