@@ -60,13 +60,13 @@ wraps = $(addprefix -Wl$(comma)--wrap=,$(1))
 INJECT_OBJS = build/obj/test/inject/server.o
 INJECT_WRAPS = $(call wraps,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker \
 	csv_piece_bytes csv_inlet_open dlopen)
-INJECT_CUDA_OBJS = build/obj/test/inject/faults.o $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
+INJECT_CUDA_OBJS = $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
 INJECT_CUDA_WRAPS = $(if $(WITH_CUDA),$(call wraps,csv_cuda_open csv_cuda_engine cudaMemcpyAsync))
 INJECT_SERVICE_WRAPS = $(call wraps,csv_outlet_init csv_device_patience csv_least_device_rows \
 	csv_most_device_files csv_least_head_limit)
 INJECT_READ_WRAPS = $(call wraps,pread)
 INJECT_SERVICE_OBJS = build/obj/test/inject/choose.o \
-	$(if $(WITH_CUDA),build/obj/test/inject/service.o $(INJECT_CUDA_OBJS))
+	$(if $(WITH_CUDA),$(addprefix build/obj/test/inject/,service.o faults.o) $(INJECT_CUDA_OBJS))
 
 build/test/csv_gpu_fdw.so: $(OBJS) $(INJECT_OBJS) build/link-flags src/exports.map
 	@mkdir -p $(@D)
@@ -151,7 +151,7 @@ UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) $(PROGRAM_SOURCES) \
 		host_answer.c compare_query.c carry_out.c walk.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
-		$(call plain_objects,$(UNIT_SUPPORT)) $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
+		$(call plain_objects,$(UNIT_SUPPORT)) $(PLAIN)/test/inject/faults.o $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ -lcmocka -lm $(CUDA_LIBS) $(INJECT_CUDA_WRAPS)
 
 $(SANITIZED)/test_%: $(SANITIZED)/test/unit/test_%.o \
