@@ -197,6 +197,23 @@ foreach my $change ('ALTER TABLE csv.csv_gpu_position DROP COLUMN lacks_break', 
 
 	like($err, qr/ERROR:  the objects of csv_gpu_fdw in this database are older than version 0\.1\n.*\n.*Drop the extension, and create it again/, $change);
 }
+
+# Operators of a user who may create in the extension's schema, which fit operands better than
+# PostgreSQL's: the script, which a superuser runs, calls none of them.
+my @types = qw(oid regclass name text);
+
+sql('elsewhere', 'GRANT ALL ON SCHEMA csv TO analyst; SET ROLE analyst; ' . join '', map {
+		my ($operator, $result) = @$_;
+
+		map {
+			my $left = $_;
+
+			map { "CREATE FUNCTION csv.planted_$result($left, $_) RETURNS $result LANGUAGE plpgsql AS
+					'BEGIN RAISE EXCEPTION ''planted''; END';
+				CREATE OPERATOR csv.$operator (FUNCTION = csv.planted_$result, LEFTARG = $left, RIGHTARG = $_);" } @types
+		} @types
+	} [ '=', 'boolean' ], [ '||', 'text' ]);
+like(($node->psql('elsewhere', q{SET search_path = csv; SELECT tableoid = 'pg_class'::regclass FROM pg_class LIMIT 1}))[2], qr/planted/, 'an operator is planted');
 is_deeply([ $node->psql('elsewhere', 'ALTER EXTENSION csv_gpu_fdw UPDATE') ], [ 0, '', '' ], 'the last of them, in a schema of its own');
 
 $node->stop;
