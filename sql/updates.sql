@@ -55,6 +55,11 @@ CREATE VIEW changed AS
 SELECT symbol, count(*) FROM changed GROUP BY symbol ORDER BY symbol COLLATE "C";
 SELECT call_as(symbol, arguments, result, is_strict) AS error, count(*) FROM changed GROUP BY 1;
 
+-- types in the right order, of arguments in the wrong places
+CREATE FUNCTION other(OUT regclass, IN text, OUT text, OUT boolean, OUT boolean) RETURNS SETOF record LANGUAGE C STRICT AS '$libdir/csv_gpu_fdw', 'csv_gpu_files';
+SELECT * FROM other('x');
+DROP FUNCTION other;
+
 -- the table of positions
 CREATE FOREIGN TABLE source (a int) SERVER csv OPTIONS (filename 'regress_csv/t*.csv');
 CREATE TABLE target (a int);

@@ -36,7 +36,9 @@ csv_begin_function(FunctionCallInfo fcinfo, const char *declared)
 	appendStringInfoString(&found, form->proisstrict ? "strict" : "");
 	for (int i = 0; i < ntypes + (modes == NULL); i++)
 	{
-		const char *name = format_type_be_qualified(i < ntypes ? types[i] : form->prorettype);
+		/* types of arguments come before the result's, in the text but not in the catalog */
+		const char *name = modes && (modes[i] == PROARGMODE_IN) != (i < PG_NARGS()) ? "?" :
+			format_type_be_qualified(i < ntypes ? types[i] : form->prorettype);
 
 		if (i == PG_NARGS())
 			appendStringInfoString(&found, form->proretset ? " -> setof" : " ->");
