@@ -23,6 +23,7 @@
 #include "compat.h"
 #include "load/heap_pages.h"
 #include "load/owner.h"
+#include "output/copy_to.h"
 #include "plan/plan_state.h"
 
 /* COPY keeps a buffer pinned for each of the last partitions, up to this number */
@@ -83,6 +84,7 @@ plan_insert(Relation target, const List *attnums)
 	pstate->p_sourcetext = sql.data;
 	query = transformTopLevelStmt(pstate, linitial_node(RawStmt, pg_parse_query(sql.data)));
 	free_parsestate(pstate);
+	csv_check_relation(query, target);
 
 	/* COPY passes over rules; otherwise the result is one query, with defaults */
 	if (target->rd_rules == NULL)

@@ -23,9 +23,12 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "parser/analyze.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteHandler.h"
 #include "storage/bufmgr.h"
 #include "storage/fd.h"
 #include "tcop/dest.h"
@@ -97,6 +100,23 @@ csv_has_privilege(Relation relation, const Bitmapset *attnums,
 	return true;
 }
 
+void
+csv_check_relation(Query *query, Relation relation)
+{
+	List	   *relids;
+	List	   *others;
+	bool		has_policies;
+	ListCell   *cell;
+
+	extract_query_dependencies((Node *) query, &relids, &others, &has_policies);
+	foreach(cell, relids)
+		if (lfirst_oid(cell) != RelationGetRelid(relation))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("another relation has taken the name of table \"%s\"",
+							RelationGetRelationName(relation))));
+}
+
 /* SELECT the columns FROM ONLY the table, as a query */
 static Query *
 table_query(const CopyTo *copy)
@@ -104,7 +124,7 @@ table_query(const CopyTo *copy)
 	const char *schema = get_namespace_name(RelationGetNamespace(copy->relation));
 	const char *separator = "";
 	StringInfoData sql;
-	RawStmt    *statement;
+	Query	   *query;
 	ListCell   *cell;
 
 	initStringInfo(&sql);
@@ -118,9 +138,10 @@ table_query(const CopyTo *copy)
 	}
 	appendStringInfo(&sql, " FROM ONLY %s",
 					 quote_qualified_identifier(schema, RelationGetRelationName(copy->relation)));
-	statement = linitial_node(RawStmt, pg_parse_query(sql.data));
-	return linitial_node(Query, pg_analyze_and_rewrite_fixedparams(statement, sql.data, NULL,
-																   0, NULL));
+	query = parse_analyze_fixedparams(linitial_node(RawStmt, pg_parse_query(sql.data)),
+									  sql.data, NULL, 0, NULL);
+	csv_check_relation(query, copy->relation);
+	return linitial_node(Query, QueryRewrite(query));
 }
 
 /*

@@ -15,6 +15,13 @@ extern bool csv_has_privilege(Relation relation, const Bitmapset *attnums,
 							  AclMode privilege);
 
 /*
+ * ERROR if a query that was made from the relation's name, and is not rewritten
+ * yet, has another relation: schemas may be renamed meanwhile.  Planning calls
+ * functions of a view.
+ */
+extern void csv_check_relation(Query *query, Relation relation);
+
+/*
  * Run COPY TO, with COPY's ERRORs.  Returns NULL, and the number of rows in *nrows, or
  * why PostgreSQL must run it; nothing has been opened or written then.  is_forced: also
  * if the table is small.

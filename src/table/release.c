@@ -36,10 +36,12 @@ csv_begin_function(FunctionCallInfo fcinfo, const char *declared)
 	appendStringInfoString(&found, form->proisstrict ? "strict" : "");
 	for (int i = 0; i < ntypes + (modes == NULL); i++)
 	{
-		/* types of arguments come before the result's, in the text but not in the catalog */
-		const char *name = modes && (modes[i] == PROARGMODE_IN) != (i < PG_NARGS()) ? "?" :
-			format_type_be_qualified(i < ntypes ? types[i] : form->prorettype);
+		Oid			type = i < ntypes ? types[i] : form->prorettype;
+		const char *name = format_type_be_qualified(type);
 
+		/* in the catalog, results may come before arguments */
+		if (modes && (modes[i] == PROARGMODE_IN) != (i < PG_NARGS()))
+			csv_fail_as_older();
 		if (i == PG_NARGS())
 			appendStringInfoString(&found, form->proretset ? " -> setof" : " ->");
 		appendStringInfo(&found, " %s",

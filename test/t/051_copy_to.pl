@@ -381,6 +381,31 @@ ok($node->poll_query_until('postgres', 'SELECT bytes_processed > 100000 FROM pg_
 $psql->kill_kill;
 ok($node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_progress_copy'), 'and is gone');
 
+# ---- a schema that is renamed while COPY begins ----
+
+# Two schemas take turns with the name "swap".  One has a table, with many columns, so that a
+# query of it takes some time to parse, and the other a view, whose function planning calls.
+my @columns = map { 'c' . $_ . 'y' x 50 } 0 .. 1400;
+my $renames = 'ALTER SCHEMA swap RENAME TO away; ALTER SCHEMA swop RENAME TO swap; ALTER SCHEMA away RENAME TO swop; COMMIT;';
+my $renamer = new_session($node);
+my %told;
+
+$session->value('CREATE SCHEMA swap; CREATE SCHEMA swop; CREATE TABLE swap.t (' . join(', ', map { "$_ bool" } @columns) . "); INSERT INTO swap.t VALUES (true);
+	CREATE FUNCTION called() RETURNS bool IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN RAISE ''a view is planned''; END';
+	CREATE VIEW swop.t AS SELECT called() AS " . join(', ', map { "$_" } $columns[0], map { "true AS $_" } @columns[ 1 .. $#columns ]));
+$renamer->send("DO 'BEGIN LOOP $renames PERFORM pg_sleep(0.004 * random()); END LOOP; END'");
+$session->query('SET csv_gpu_fdw.copy = force; SET client_min_messages = error');
+for (my $stop = time + 5; time < $stop;)
+{
+	$told{ ($session->query("COPY swap.t TO '$directory/f'"))[1] =~ s/\n.*//sr }++;
+}
+note("$told{$_} times: $_") for sort keys %told;
+ok($told{''} && $told{'ERROR:  cannot copy from view "t"'}, 'COPY finds the table, or the view');
+ok(!$told{'ERROR:  a view is planned'}, 'and takes no view for a table');
+$node->safe_psql('postgres', 'SELECT pg_cancel_backend(' . $renamer->pid . ')');
+$renamer->await;
+$renamer->quit;
+
 $_->quit foreach values %sessions;
 $node->stop;
 done_testing();
