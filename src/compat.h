@@ -429,19 +429,6 @@ csv_log_new_pages(Relation relation, int npages, BlockNumber *blocks, Page *page
 #endif
 }
 
-/* the path of its main fork's first segment; palloc'd */
-static inline char *
-csv_relation_path(Relation relation)
-{
-#if PG_VERSION_NUM >= 180000
-	return pstrdup(relpath(RelationGetSmgr(relation)->smgr_rlocator, MAIN_FORKNUM).str);
-#elif PG_VERSION_NUM >= 160000
-	return relpath(RelationGetSmgr(relation)->smgr_rlocator, MAIN_FORKNUM);
-#else
-	return relpath(RelationGetSmgr(relation)->smgr_rnode, MAIN_FORKNUM);
-#endif
-}
-
 static inline bool
 csv_storage_is_new(Relation relation)
 {

@@ -22,8 +22,6 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
@@ -35,12 +33,10 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_control.h"
 #include "catalog/storage.h"
-#include "common/relpath.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
-#include "storage/fd.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "storage/proc.h"
@@ -278,69 +274,17 @@ buffer_pages(CsvHeapPages *to, char *pages, int npages)
 	XLogSetAsyncXactLSN(lsn);
 }
 
-/* extend the relation's file by pages that are in one segment */
-static void
-write_to_segment(Relation relation, const char *pages, int npages, BlockNumber block)
-{
-	char	   *path = csv_relation_path(relation);
-	Size		nbytes = (Size) npages * BLCKSZ;
-	ssize_t		written;
-	int			file;
-
-	if (block >= RELSEG_SIZE)
-		path = psprintf("%s.%u", path, block / RELSEG_SIZE);
-	file = OpenTransientFile(path, O_RDWR | PG_BINARY);
-	if (file < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\": %m", path)));
-	pgstat_report_wait_start(WAIT_EVENT_DATA_FILE_EXTEND);
-	do
-	{
-		errno = 0;
-		written = pg_pwrite(file, pages, nbytes, (off_t) (block % RELSEG_SIZE) * BLCKSZ);
-	} while (written < 0 && errno == EINTR);
-	pgstat_report_wait_end();
-	if (written != (ssize_t) nbytes)
-	{
-		if (written >= 0 || errno == 0)
-			errno = ENOSPC;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not extend file \"%s\": %m", path),
-				 errhint("Check free disk space.")));
-	}
-	if (CloseTransientFile(file) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not close file \"%s\": %m", path)));
-	pfree(path);
-}
-
 /*
- * Extend the relation's file by pages.  Writing many pages at a time takes a third of
- * the time of single writes.  The first page of a segment and the last page of all go
- * through the storage manager, which creates the segment, and makes the next
- * checkpoint sync the pages written before.
+ * Extend the relation's file by pages.  The storage manager also makes the next
+ * checkpoint sync them.
  */
 static void
 extend_file(CsvHeapPages *to, char *pages, int npages, BlockNumber block)
 {
 	SMgrRelation storage = RelationGetSmgr(to->relation);
 
-	for (int i = 0; i < npages;)
-	{
-		int			n = (int) Min((BlockNumber) (npages - i) - 1,
-								  RELSEG_SIZE - (block + i) % RELSEG_SIZE - 1);
-
-		if (n > 0 && (block + i) % RELSEG_SIZE != 0)
-		{
-			write_to_segment(to->relation, page_of(pages, i), n, block + i);
-			i += n;
-		}
+	for (int i = 0; i < npages; i++)
 		smgrextend(storage, MAIN_FORKNUM, block + i, (char *) page_of(pages, i), false);
-		i++;
-	}
 }
 
 /*
