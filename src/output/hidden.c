@@ -374,18 +374,6 @@ csv_hidden_move(int at, const char *from, const char *to)
 	return 0;
 }
 
-int
-csv_hidden_show(int at, const char *hidden, const char *shown)
-{
-	struct stat st;
-	int			error = csv_hidden_move(at, hidden, shown);
-
-	/* another session may have given it its name */
-	if (error == ENOENT && fstatat(at, shown, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		error = 0;
-	return error;
-}
-
 /* ---- locks ---- */
 
 int
@@ -401,11 +389,11 @@ csv_hidden_lock(int fd)
 }
 
 void
-csv_hidden_unlock(int lock)
+csv_hidden_unlock(int fd)
 {
-	if (lock < 0)
+	if (fd < 0)
 		return;
-	close(lock);
+	close(fd);
 	ReleaseExternalFD();
 }
 
@@ -428,17 +416,8 @@ int
 csv_hidden_make(const char *path)
 {
 	struct stat st;
-	int			fd = mkdir(path, S_IRWXU) == 0 ? open_hidden(AT_FDCWD, path, &st) : -1;
-	int			error;
 
-	if (fd < 0 || (mkdirat(fd, CSV_HIDDEN_NEW, S_IRWXU) == 0 &&
-				   mkdirat(fd, CSV_HIDDEN_OLD, S_IRWXU) == 0))
-		return fd;
-	error = errno;
-	(void) remove_hidden(fd, path);
-	close(fd);
-	errno = error;
-	return -1;
+	return mkdir(path, S_IRWXU) == 0 ? open_hidden(AT_FDCWD, path, &st) : -1;
 }
 
 /*
@@ -497,8 +476,8 @@ move_up(int hidden, const char *path, const char *directory, bool is_loud)
 	return is_good;
 }
 
-void
-csv_hidden_end(int hidden, const char *path, bool is_commit, bool is_loud)
+static void
+end_directory(int hidden, const char *path, bool is_commit, bool is_loud)
 {
 	const char *directory = is_commit ? CSV_HIDDEN_NEW : CSV_HIDDEN_OLD;
 
@@ -517,6 +496,38 @@ csv_hidden_end(int hidden, const char *path, bool is_commit, bool is_loud)
 		csv_warn_at_end("could not remove directory \"%s\": %m", path);
 }
 
+/* ---- the end of a transaction ---- */
+
+static void
+end_file(int at, const char *path, bool is_commit, bool is_loud)
+{
+	const char *base = strrchr(path, '/') + 1;
+	const char *name = at == AT_FDCWD ? path : base;
+	char	   *shown = psprintf("%.*s%s", (int) (base - name), name, shown_name(base));
+	struct stat st;
+	int			error = is_commit ? csv_hidden_move(at, name, shown) :
+		unlinkat(at, name, 0) != 0 ? errno : 0;
+
+	/* another session may have settled it */
+	if (error == ENOENT && (!is_commit || fstatat(at, shown, &st, AT_SYMLINK_NOFOLLOW) == 0))
+		return;
+	errno = error;
+	if (errno != 0 && is_loud)
+		csv_warn_at_end(is_commit ? "could not rename file \"%s\": %m" :
+						"could not remove file \"%s\": %m", path);
+}
+
+void
+csv_hidden_end(int at, int fd, const char *path, bool is_commit, bool is_loud)
+{
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+		end_directory(fd, path, is_commit, is_loud);
+	else
+		end_file(at, path, is_commit, is_loud);
+}
+
 /* ---- leftovers ---- */
 
 /* the state of a leftover, which is open as fd; nbytes: of its files */
@@ -532,24 +543,6 @@ find_state_of(const Owner *owner, int fd, const struct stat *st, int64 *nbytes)
 			return "unknown";
 	}
 	return find_state(owner, st);
-}
-
-/* the transaction has ended, and its state is known; what fails is reported if is_loud */
-static void
-settle(int at, const char *path, int fd, bool is_directory, bool is_committed, bool is_loud)
-{
-	const char *name = strrchr(path, '/') + 1;
-
-	if (is_directory)
-		csv_hidden_end(fd, path, is_committed, is_loud);
-	else if (is_committed)
-	{
-		errno = csv_hidden_show(at, name, shown_name(name));
-		if (errno != 0 && is_loud)
-			csv_warn_at_end("could not rename file \"%s\": %m", path);
-	}
-	else if (unlinkat(at, name, 0) != 0 && errno != ENOENT && is_loud)
-		csv_warn_at_end("could not remove file \"%s\": %m", path);
 }
 
 /*
@@ -588,8 +581,7 @@ find_leftovers(DIR *dir, const char *directory, bool removes, ReturnSetInfo *set
 		path = psprintf("%s/%s", directory, entry->d_name);
 		state = find_state_of(&owner, fd, &st, &nbytes);
 		if (removes && strcmp(state, "unknown") != 0)
-			settle(at, path, fd, S_ISDIR(st.st_mode), strcmp(state, "committed") == 0,
-				   set != NULL);
+			csv_hidden_end(at, fd, path, strcmp(state, "committed") == 0, set != NULL);
 		close(fd);
 		if (set != NULL)
 			tuplestore_putvalues(set->setResult, set->setDesc,

@@ -10,6 +10,10 @@
  *	NAME		any name with the tag csvgpu-<system identifier>-<timeline>-<xid8>-<oid>
  *	.NAME.csvgpu	the hidden name of the file NAME, in the same directory
  *
+ * The life of a hidden file: it is made and locked, written and synchronized.  Its name
+ * is shown when the transaction commits, and it is removed in an abort (csv_hidden_end()).
+ * After a crash, another session does the same (csv_hidden_settle()).
+ *
  * A directory may have a hidden name, too.  It is never renamed.  A hidden directory
  * contains:
  *
@@ -74,17 +78,17 @@ extern int	csv_hidden_make(const char *path);
  * Locks a hidden file that has just been opened for writing, so that a server with a copy
  * of this server's data directory does not settle it.  Returns a descriptor, which keeps
  * the lock after the file is closed, or a negative number: then there is no lock.
+ * csv_hidden_unlock(): also of a directory.
  */
 extern int	csv_hidden_lock(int fd);
-extern void csv_hidden_unlock(int lock);
+extern void csv_hidden_unlock(int fd);
 
 /*
  * Rename a file or directory, unless there is a file of the new name, and return 0 or
  * errno.  Names are relative to the directory `at`, as for renameat(), which must be
- * synchronized afterwards.  csv_hidden_show(): another session may have done so.
+ * synchronized afterwards.
  */
 extern int	csv_hidden_move(int at, const char *from, const char *to);
-extern int	csv_hidden_show(int at, const char *hidden, const char *shown);
 
 /*
  * Removes a file, or a directory with its contents, by a name that is relative to the
@@ -93,11 +97,14 @@ extern int	csv_hidden_show(int at, const char *hidden, const char *shown);
 extern int	csv_hidden_remove(int hidden, const char *name);
 
 /*
- * The end of the transaction: moves up the contents of new/ or old/, and removes the
- * hidden directory.  If something cannot move up, it stays.  What fails is reported if
- * is_loud.  Raises no ERROR.  path: of the hidden directory.
+ * The end of the transaction.  A file gets its name, or is removed.  In a directory, the
+ * contents of new/ or old/ move up, and then it is removed; if something cannot move up,
+ * it stays.  What fails is reported if is_loud.  Raises no ERROR.
+ *
+ * fd: a descriptor of what is hidden; a negative number will do for a file.  path: its
+ * hidden name.  at: a descriptor of the directory that has it, or AT_FDCWD.
  */
-extern void csv_hidden_end(int hidden, const char *path, bool is_commit, bool is_loud);
+extern void csv_hidden_end(int at, int fd, const char *path, bool is_commit, bool is_loud);
 
 /*
  * Settles the files and directories of this server in a directory whose transactions

@@ -37,10 +37,11 @@ struct CsvStaging
 	char	   *hidden;
 	char	   *base;			/* the file's name without suffixes; NULL: by keys */
 	const char *suffix;
+	bool		is_file;		/* it is hidden itself, and replaces nothing */
 	bool		overwrite;
 	bool		made_directory; /* remove it if nothing comes of it */
 	int			nfiles;
-	int			fd;				/* of the hidden directory; -1: not made */
+	int			fd;				/* of the hidden directory, or -1; a file's lock */
 	mode_t		modes[2];		/* what all replaced files, and directories, permit */
 	int			nremoved;		/* replaced files without a new file of their name ... */
 	char	   *removed;		/* ... the first */
@@ -210,7 +211,8 @@ csv_staging_check_written(const char *filename)
 	ListCell   *cell;
 
 	foreach(cell, stagings)
-		if (csv_staging_replaces(lfirst(cell), filename))
+		if (!((CsvStaging *) lfirst(cell))->is_file &&
+			csv_staging_replaces(lfirst(cell), filename))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot write to file \"%s\" and call csv_gpu_unload() for it in one transaction",
@@ -230,18 +232,15 @@ sync_name(const char *path, bool is_directory)
 static void
 end_staging(CsvStaging *staging, bool is_commit)
 {
-	if (staging->fd >= 0)
-	{
-		struct stat st;
+	struct stat st;
 
-		/* then the old files are left as well */
-		if (is_commit && fstatat(staging->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
-			csv_warn_at_end("could not find new files in directory \"%s\": %m", staging->hidden);
-		else
-			csv_hidden_end(staging->fd, staging->hidden, is_commit, true);
-		close(staging->fd);
-		ReleaseExternalFD();
-	}
+	/* then the old files are left as well */
+	if (is_commit && !staging->is_file &&
+		fstatat(staging->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		csv_warn_at_end("could not find new files in directory \"%s\": %m", staging->hidden);
+	else if (staging->is_file || staging->fd >= 0)
+		csv_hidden_end(AT_FDCWD, staging->fd, staging->hidden, is_commit, true);
+	csv_hidden_unlock(staging->fd);
 	if (is_commit)
 		(void) fsync_fname_ext(staging->directory, true, true, csv_level_at_end());
 	/* it stays if others have put something into it */
@@ -346,7 +345,8 @@ csv_staging_commit(void)
 	if (stagings != NIL)
 		ForceSyncCommit();
 	foreach(cell, stagings)
-		set_aside(lfirst(cell));
+		if (!((CsvStaging *) lfirst(cell))->is_file)
+			set_aside(lfirst(cell));
 }
 
 void
@@ -365,6 +365,24 @@ csv_staging_leave(int nest_level, bool is_commit)
 		end_staging(staging, is_commit);
 		stagings = list_delete_nth_cell(stagings, i);
 	}
+}
+
+/* ---- one file ---- */
+
+void
+csv_staging_make_file(const char *path, CsvSink *sink)
+{
+	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
+	CsvStaging *staging = palloc0(sizeof(CsvStaging));
+
+	staging->nest_level = GetCurrentTransactionNestLevel();
+	staging->is_file = true;
+	staging->directory = csv_directory_of(path);
+	staging->hidden = csv_hidden_path(path);
+	csv_sink_open(sink, staging->hidden, NULL, O_CREAT | O_EXCL);
+	staging->fd = csv_hidden_lock(sink->fd);
+	stagings = lappend(stagings, staging);
+	MemoryContextSwitchTo(outer);
 }
 
 /* ---- a set of files ---- */
@@ -456,13 +474,11 @@ make_hidden(CsvStaging *staging)
 				 errhint("Use \"partition_by\", or raise max_files_per_process.")));
 	staging->fd = csv_hidden_make(staging->hidden);
 	if (staging->fd < 0)
-	{
-		int			error = errno;
-
 		ReleaseExternalFD();
-		errno = error;
+	/* from now on, the end of the transaction removes it */
+	if (staging->fd < 0 || mkdirat(staging->fd, CSV_HIDDEN_NEW, S_IRWXU) != 0 ||
+		mkdirat(staging->fd, CSV_HIDDEN_OLD, S_IRWXU) != 0)
 		fail("create directory", staging->hidden);
-	}
 }
 
 CsvStaging *

@@ -2,10 +2,11 @@
  * staging.h
  *		Files that get their names when the transaction commits.
  *
- * The files wait in a hidden directory (hidden.h) of their later directory.  At
- * PRE_COMMIT, the files that are replaced move to old/.  After the commit, the contents
- * of new/ move up; in an abort, those of old/.  Then the hidden directory is removed.  So
- * at any time each file that has its name is whole.
+ * A file of a writable table waits under a hidden name (hidden.h), and the files of a call
+ * of csv_gpu_unload() in a hidden directory of their later directory.  At PRE_COMMIT, the
+ * files that these replace move to old/.  After the commit, the contents of new/ move up;
+ * in an abort, those of old/.  Then the hidden directory is removed.  So at any time each
+ * file that has its name is whole.
  */
 #ifndef CSV_STAGING_H
 #define CSV_STAGING_H
@@ -13,6 +14,12 @@
 #include "output/sink.h"
 
 typedef struct CsvStaging CsvStaging;
+
+/*
+ * Make a file of this path under its hidden name, which nothing is replaced for.  The
+ * caller writes, closes and synchronizes it before the transaction commits.
+ */
+extern void csv_staging_make_file(const char *path, CsvSink *sink);
 
 /* where a file's path leads, as COPY TO follows symbolic links */
 extern char *csv_staging_follow_links(char *path);

@@ -9,8 +9,8 @@
  * Records wait in a temporary file, whose first block stays in memory.  When the transaction
  * commits, they come into the table's files:
  *
- *	- A pattern: a new file gets them before the commit, under a hidden name (hidden.h),
- *	  and gets its name after the commit.
+ *	- A pattern: a new file gets them before the commit, under a hidden name, and gets its
+ *	  name after the commit (staging.h).
  *	- A plain name: they are written behind the file's end before the commit, under a
  *	  lock.  An abort cuts them off again.
  *
@@ -106,9 +106,7 @@ typedef struct Write
 
 	/* while the transaction commits */
 	uint64		lock;			/* of a plain file */
-	char	   *path;			/* a pattern: the new file; NULL: not made */
-	int			hidden_lock;	/* ... which csv_hidden_lock() has locked */
-	List	   *doomed;			/* ... and files to delete */
+	List	   *doomed;			/* a pattern: files to delete */
 	CsvSink		sink;			/* a plain file */
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
@@ -670,9 +668,7 @@ write_new_file(Write *write)
 				(errcode(ERRCODE_DUPLICATE_FILE),
 				 errmsg("file \"%s\" already exists", path)));
 	csv_staging_check_written(path);
-	csv_sink_open(&sink, csv_hidden_path(path), NULL, O_CREAT | O_EXCL);
-	write->path = path;
-	write->hidden_lock = csv_hidden_lock(sink.fd);
+	csv_staging_make_file(path, &sink);
 	put_rows(write, &sink, true, false);
 	csv_sink_close(&sink, true);
 	if (fsync_fname_ext(directory, true, true, WARNING) != 0)
@@ -823,22 +819,13 @@ finish(const Write *write)
 {
 	ListCell   *cell;
 
-	if (!write->is_pattern)
-	{
-		if (write->state->truncates)
-			truncate_file(write);
-		return;
-	}
+	if (!write->is_pattern && write->state->truncates)
+		truncate_file(write);
 	foreach(cell, write->doomed)
 		if (unlink(lfirst(cell)) != 0 && errno != ENOENT)
 			csv_warn_at_end("could not remove file \"%s\": %m", lfirst(cell));
-	errno = write->path != NULL ?
-		csv_hidden_show(AT_FDCWD, csv_hidden_path(write->path), write->path) : 0;
-	if (errno != 0)
-		csv_warn_at_end(errno == ENOENT ? "file \"%s\" was removed in the meantime" :
-						"could not give file \"%s\" its name, which csv_gpu_leftovers() does later: %m",
-						write->path);
-	if (write->path != NULL || write->doomed != NIL)
+	/* a new file's end does so, too */
+	if (write->doomed != NIL && !has_rows(write))
 		(void) fsync_fname_ext(csv_directory_of(write->filename), true, true,
 							   csv_level_at_end());
 }
@@ -849,9 +836,12 @@ finish(const Write *write)
 static void
 take_off(const Write *write)
 {
-	int			fd = open(write->real_name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
+	int			fd;
 
+	if (write->real_name == NULL)
+		return;
+	fd = open(write->real_name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		csv_warn_at_end("could not open file \"%s\": %m", write->filename);
 	else if (!is_same_file(write, &st) || st.st_size <= write->before.st_size)
@@ -868,15 +858,6 @@ take_off(const Write *write)
 		(void) unlink(write->real_name);
 	if (fd >= 0)
 		close(fd);
-}
-
-static void
-take_back(const Write *write)
-{
-	if (write->real_name != NULL)
-		take_off(write);
-	if (write->path != NULL && unlink(csv_hidden_path(write->path)) != 0 && errno != ENOENT)
-		csv_warn_at_end("could not remove the hidden file of \"%s\": %m", write->path);
 }
 
 /* ---- ends of transactions ---- */
@@ -926,19 +907,12 @@ end_transaction(XactEvent event, void *arg)
 			csv_staging_leave(1, false);
 			/* two tables may have one file */
 			for (int i = list_length(writes) - 1; i >= 0; i--)
-				take_back(list_nth(writes, i));
+				take_off(list_nth(writes, i));
 			break;
 		case XACT_EVENT_PREPARE:
 			break;
 		default:
 			return;
-	}
-	foreach(cell, writes)
-	{
-		Write	   *write = lfirst(cell);
-
-		if (write->path != NULL)
-			csv_hidden_unlock(write->hidden_lock);
 	}
 	/* the memory goes with the transaction */
 	writes = NIL;
