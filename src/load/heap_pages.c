@@ -288,50 +288,36 @@ extend_file(CsvHeapPages *to, char *pages, int npages, BlockNumber block)
 }
 
 /*
- * Log pages of new storage, which are in its file already.  A checkpoint that begins
- * after the WAL record syncs the pages, since the file was registered for it before.
- * After a checkpoint that began earlier, recovery replays the record.
+ * Extend the file by pages, and log them.  In the file, the pages' LSN is the current
+ * insert position of WAL; the records for them follow it.  A checkpoint that begins after
+ * the records syncs the pages, since the file was registered for it before.  After a
+ * checkpoint that began earlier, recovery replays the records.  If anything fails, the
+ * file is truncated to its old length: no process may add rows to a page that standbys
+ * do not know.
  */
 static void
-log_pages(Relation relation, char *pages, int npages, BlockNumber first)
+write_new_storage(CsvHeapPages *to, char *pages, int npages, BlockNumber first)
 {
 	Page		logged[CSV_WINDOW_PAGES];
 	BlockNumber blocks[CSV_WINDOW_PAGES];
+	XLogRecPtr	lsn = GetXLogInsertRecPtr();
 
 	for (int i = 0; i < npages; i++)
 	{
 		logged[i] = page_of(pages, i);
 		blocks[i] = first + i;
-	}
-	csv_log_new_pages(relation, npages, blocks, logged);
-	XLogSetAsyncXactLSN(PageGetLSN(logged[npages - 1]));
-}
-
-/*
- * Extend the file by pages, and log them.  In the file, the pages' LSN is the current
- * insert position of WAL; the records for them follow it.  If anything fails, the file
- * is truncated to its old length: no process may add rows to a page that standbys do
- * not know.
- */
-static void
-write_new_storage(CsvHeapPages *to, char *pages, int npages, BlockNumber first)
-{
-	Relation	relation = to->relation;
-	XLogRecPtr	lsn = GetXLogInsertRecPtr();
-
-	for (int i = 0; i < npages; i++)
-	{
-		PageSetLSN(page_of(pages, i), lsn);
-		PageSetChecksumInplace(page_of(pages, i), first + i);
+		PageSetLSN(logged[i], lsn);
+		PageSetChecksumInplace(logged[i], blocks[i]);
 	}
 	PG_TRY();
 	{
 		extend_file(to, pages, npages, first);
-		log_pages(relation, pages, npages, first);
+		csv_log_new_pages(to->relation, npages, blocks, logged);
+		XLogSetAsyncXactLSN(PageGetLSN(logged[npages - 1]));
 	}
 	PG_CATCH();
 	{
-		RelationTruncate(relation, first);
+		RelationTruncate(to->relation, first);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
