@@ -214,18 +214,17 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 		values[0] = CStringGetTextDatum(names[i]);
 		if (stat(names[i], &st) != 0)
 			nulls[1] = nulls[2] = nulls[3] = true;
-		else if (S_ISREG(st.st_mode))
+		else if (!S_ISREG(st.st_mode))
+			continue;
+		else
 		{
 			CsvFileIdentity identity = csv_file_identity(&st);
-
 			bool		whole = is_whole(table, names[i], &identity);
 
 			values[1] = CStringGetTextDatum(format_identity(&identity));
 			values[2] = BoolGetDatum(whole && csv_has_settled(identity.modified));
 			values[3] = BoolGetDatum(whole);
 		}
-		else
-			continue;
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}
@@ -307,10 +306,10 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 		identity = file_identity(filename);
 	}
 	csv_load(&request, &result);
+	if (identity != NULL && strcmp(identity, file_identity(filename)) != 0)
+		fail_as_changed(filename);
 	if (filename == NULL && !request.is_new_records)
 		check_whole(request.source);
-	else if (filename != NULL) if (strcmp(identity, file_identity(filename)) != 0)
-		fail_as_changed(filename);
 	values[0] = Int64GetDatum(result.loaded);
 	values[1] = Int64GetDatum(result.skipped);
 	values[2] = Int64GetDatum(result.bytes);

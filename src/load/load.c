@@ -41,6 +41,7 @@
 #include "load/load.h"
 #include "load/owner.h"
 #include "load/positions.h"
+#include "output/copy_to.h"
 #include "scan/errors.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -659,9 +660,7 @@ load_by_statement(CsvLoad *load)
 	initStringInfo(&sql);
 	csv_append_insert(&sql, csv_insert_relation(load->target),
 					  mapped_attnums(&load->mapping, true));
-	appendStringInfoString(&sql, "SELECT ");
-	csv_append_columns(&sql, load->source, mapped_attnums(&load->mapping, false));
-	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(load->source));
+	csv_append_select(&sql, load->source, mapped_attnums(&load->mapping, false));
 	csv_insert_close(load->target);
 
 	SPI_connect();

@@ -29,29 +29,6 @@
 /* COPY keeps a buffer pinned for each of the last partitions, up to this number */
 #define CSV_COPY_PINS	32
 
-char *
-csv_quote_relation(Relation relation)
-{
-	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
-									  RelationGetRelationName(relation));
-}
-
-void
-csv_append_columns(StringInfo sql, Relation relation, const List *attnums)
-{
-	const char *separator = "";
-	ListCell   *cell;
-
-	foreach(cell, attnums)
-	{
-		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation),
-											  lfirst_int(cell) - 1);
-
-		appendStringInfo(sql, "%s%s", separator, quote_identifier(NameStr(att->attname)));
-		separator = ", ";
-	}
-}
-
 void
 csv_append_insert(StringInfo sql, Relation target, const List *attnums)
 {

@@ -26,16 +26,10 @@ extern const char *csv_find_owner(Relation target, const List *attnums);
  */
 extern bool csv_suits_statement(Relation target);
 
-/* names of columns, separated by commas */
-extern void csv_append_columns(StringInfo sql, Relation relation, const List *attnums);
-
 /*
  * INSERT with its table and columns, up to SELECT or VALUES.  As in COPY, identity
  * columns take values, too.
  */
 extern void csv_append_insert(StringInfo sql, Relation target, const List *attnums);
-
-/* the relation's name as SQL has it; palloc'd */
-extern char *csv_quote_relation(Relation relation);
 
 #endif							/* CSV_OWNER_H */

@@ -26,8 +26,8 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
-#include "load/owner.h"
 #include "load/positions.h"
+#include "output/copy_to.h"
 #include "table/release.h"
 
 /* class of the advisory locks of loads; functions that users call have 1 and 2 */

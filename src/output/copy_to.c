@@ -117,27 +117,46 @@ csv_check_relation(Query *query, Relation relation)
 							RelationGetRelationName(relation))));
 }
 
+char *
+csv_quote_relation(Relation relation)
+{
+	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
+									  RelationGetRelationName(relation));
+}
+
+void
+csv_append_columns(StringInfo sql, Relation relation, const List *attnums)
+{
+	const char *separator = "";
+	ListCell   *cell;
+
+	foreach(cell, attnums)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(relation),
+											  lfirst_int(cell) - 1);
+
+		appendStringInfo(sql, "%s%s", separator, quote_identifier(NameStr(att->attname)));
+		separator = ", ";
+	}
+}
+
+void
+csv_append_select(StringInfo sql, Relation relation, const List *attnums)
+{
+	appendStringInfoString(sql, "SELECT ");
+	csv_append_columns(sql, relation, attnums);
+	appendStringInfo(sql, " FROM ONLY %s", csv_quote_relation(relation));
+}
+
 /* SELECT the columns FROM ONLY the table, as a query */
 static Query *
 table_query(const CopyTo *copy)
 {
-	const char *schema = get_namespace_name(RelationGetNamespace(copy->relation));
-	const char *separator = "";
 	StringInfoData sql;
 	Query	   *query;
-	ListCell   *cell;
 
 	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SELECT ");
-	foreach(cell, copy->attnums)
-	{
-		Form_pg_attribute att = TupleDescAttr(copy->tupdesc, lfirst_int(cell) - 1);
-
-		appendStringInfo(&sql, "%s%s", separator, quote_identifier(NameStr(att->attname)));
-		separator = ", ";
-	}
-	appendStringInfo(&sql, " FROM ONLY %s",
-					 quote_qualified_identifier(schema, RelationGetRelationName(copy->relation)));
+	csv_append_select(&sql, copy->relation, copy->attnums);
 	query = parse_analyze_fixedparams(linitial_node(RawStmt, pg_parse_query(sql.data)),
 									  sql.data, NULL, 0, NULL);
 	csv_check_relation(query, copy->relation);

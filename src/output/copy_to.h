@@ -5,6 +5,7 @@
 #ifndef CSV_COPY_TO_H
 #define CSV_COPY_TO_H
 
+#include "lib/stringinfo.h"
 #include "nodes/bitmapset.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
@@ -13,6 +14,11 @@
 /* has the user the privilege on all of these attributes? */
 extern bool csv_has_privilege(Relation relation, const Bitmapset *attnums,
 							  AclMode privilege);
+
+/* parts of SQL: a relation's name, palloc'd; names of columns; SELECT of rows of its own */
+extern char *csv_quote_relation(Relation relation);
+extern void csv_append_columns(StringInfo sql, Relation relation, const List *attnums);
+extern void csv_append_select(StringInfo sql, Relation relation, const List *attnums);
 
 /*
  * ERROR if a query that was made from the relation's name, and is not rewritten

@@ -350,9 +350,10 @@ add_plain(const CsvFormatted *column, Datum value, StringInfo output)
 	return true;
 }
 
-void
-csv_format_value(CsvFormatted *column, Datum value,
-				 StringInfo output, const CsvOutputFormat *format)
+/* write a value that is not NULL as a field */
+static void
+add_value(CsvFormatted *column, Datum value, StringInfo output,
+		  const CsvOutputFormat *format)
 {
 	size_t		start = output->len;
 	const char *bytes;
@@ -400,7 +401,7 @@ csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *values,
 		if (isnull[column->att])
 			csv_output_null(output, format);
 		else
-			csv_format_value(column, values[column->att], output, format);
+			add_value(column, values[column->att], output, format);
 	}
 }
 

@@ -40,19 +40,15 @@ typedef struct CsvFormatted
 /* for a type; uses the current memory context */
 extern void csv_format_begin(CsvFormatted *column, Oid type);
 
-/*
- * Write a value that is not NULL as a field.  Other types' output functions, and long
- * texts, use the current memory context, which must be short-lived.
- */
-extern void csv_format_value(CsvFormatted *column, Datum value,
-							 StringInfo output,
-							 const CsvOutputFormat *format);
-
 /* write a value that is not NULL as text in the database's encoding, without quotes */
 extern void csv_format_unquoted(CsvFormatted *column, Datum value,
 								StringInfo output);
 
-/* write columns of a row, without the line break; values and nulls: of all attributes */
+/*
+ * Write columns of a row, without the line break; values and nulls: of all attributes.
+ * Other types' output functions, and long texts, use the current memory context, which
+ * must be short-lived.
+ */
 extern void csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *values,
 						   const bool *isnull, StringInfo output,
 						   const CsvOutputFormat *format);
