@@ -88,7 +88,7 @@ ALTER FOREIGN TABLE t OPTIONS (ADD chunk_size '4kB');
 SELECT count(*) FROM rescans('SELECT (SELECT b FROM t WHERE a = i LIMIT 1) FROM generate_series(1, 3) i') line WHERE line ~ 'Rescans';
 SELECT count(*) FROM rescans('SELECT (SELECT b FROM t WHERE a = i LIMIT 1) FROM generate_series(1, 2000) i') line WHERE line ~ 'Rescans';
 
--- what does not fit into memory goes to temporary files, some scans later
+-- what does not fit into memory goes to a temporary file
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 CALL write_query('t.csv', $$SELECT string_agg(i || ',b' || i || E',1\n', '' ORDER BY i) FROM generate_series(1, 2000) i$$);

@@ -265,14 +265,12 @@ csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost,
 	fill_cost = read_cost + nrows * (2 * cpu_tuple_cost + cpu_operator_cost);
 	if (nbytes > get_hash_memory_limit())
 	{
-		nreads = temp_file_limit < 0 ? Max(nreads, CSV_SCANS_BEFORE_FILES) :
-			nloops;
-		/* rows are written, read and written once more */
+		if (temp_file_limit >= 0)
+			return read_cost;
+		/* rows are written by the sort, read, and written once more */
 		fill_cost += 3 * seq_page_cost * nbytes / BLCKSZ;
 		scan_cost += seq_page_cost;
 	}
-	if (nreads >= nloops)
-		return read_cost;
 	return (nreads * read_cost + fill_cost + (nloops - nreads) * scan_cost) /
 		nloops;
 }

@@ -4,29 +4,28 @@
  *
  *	1. Rows are kept as tuples, one after another in blocks, in file order.
  *	2. When all rows are there, the rows of each bucket are chained, in file order.
- *	3. If rows take too much memory, they go to temporary files by their hash, and so do
- *	   all later rows.
- *	4. The first scan of such a file writes its rows once more, bucket after bucket.  From
- *	   then on, a scan reads one bucket.  If that takes long, more scans read the whole file
- *	   first.
+ *	3. If rows take too much memory, they are sorted by their hash, and written to a
+ *	   temporary file, bucket after bucket.  A scan reads one bucket.
  *
  * Keeping all rows takes longer than a scan that returns few of them.  It should take
  * little time beside the earlier scans, so it waits until these have read as much as
- * the whole file, and for some more scans if they are quick or if files are needed.
+ * the whole file, and for some more scans if they are quick.
  * It does not report skipped records (csv_skipping_look_ahead): if there are any to
  * report, scans go on until one of them has reported them.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "storage/buffile.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/tuplesort.h"
 
 #include "compat.h"
 #include "scan/lookup.h"
@@ -34,11 +33,8 @@
 /* bytes of a block of tuples */
 #define BLOCK_BYTES		(32 * 1024)
 
-#define MOST_FILES		256
-
-/* bytes of a bucket of a file, about */
+/* bytes of a bucket in a file, about */
 #define BUCKET_BYTES	4096
-#define MOST_BUCKETS	(1 << 30)
 
 /* a column, and the value that it must be equal to */
 typedef struct CsvLookupKey
@@ -57,15 +53,12 @@ typedef struct CsvLookupRow
 	uint32		hash;
 } Row;
 
-/* rows with some hashes */
-typedef struct CsvLookupFile
+/* before a row in the file */
+typedef struct CsvLookupHead
 {
-	BufFile    *file;			/* NULL: no rows */
-	int64		nbytes;
-	int64		nscans;			/* before it was divided */
-	uint32		nbuckets;		/* a power of 2; 0: it is not divided */
-	int64	   *ends;			/* of the buckets */
-} RowFile;
+	uint32		hash;
+	uint32		nbytes;
+} CsvLookupHead;
 
 #define ROW_BYTES		MAXALIGN(sizeof(Row))
 #define ROW_TUPLE(row)	((MinimalTuple) ((char *) (row) + ROW_BYTES))
@@ -172,16 +165,16 @@ drop_rows(CsvLookup *lookup)
 	lookup->room_bytes = 0;
 	lookup->nrows = 0;
 	lookup->buckets = NULL;
+	lookup->starts = NULL;
 	lookup->read = NULL;
 	lookup->read_bytes = 0;
 }
 
-/* bytes of the rows, with buckets for them, and of the files' buckets */
+/* bytes of the rows, with buckets for them */
 static size_t
 memory_bytes(const CsvLookup *lookup)
 {
 	return MemoryContextMemAllocated(lookup->rows_context, false) +
-		lookup->ends_bytes +
 		(lookup->buckets != NULL ? 0 :
 		 pg_nextpower2_64(Max(lookup->nrows, 1)) * sizeof(Row *));
 }
@@ -245,7 +238,132 @@ chain_rows(CsvLookup *lookup, int64 nbuckets)
 	lookup->last = NULL;
 }
 
-/* ---- rows in files ---- */
+/* ---- rows in a file ---- */
+
+static void
+begin_sort(CsvLookup *lookup)
+{
+	MemoryContext outer = MemoryContextSwitchTo(lookup->context);
+	TupleDesc	desc = CreateTemplateTupleDesc(2);
+	AttrNumber	key = 1;
+	Oid			less = Int8LessOperator;
+	Oid			collation = InvalidOid;
+	bool		nulls_first = false;
+
+	TupleDescInitEntry(desc, 1, NULL, INT8OID, -1, 0);
+	TupleDescInitEntry(desc, 2, NULL, BYTEAOID, -1, 0);
+	TupleDescFinalize(desc);
+	lookup->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	lookup->sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation, &nulls_first,
+										(int) Min(get_hash_memory_limit() / 1024,
+												  MAX_KILOBYTES),
+										NULL, TUPLESORT_NONE);
+	MemoryContextSwitchTo(outer);
+}
+
+static void
+end_sort(CsvLookup *lookup)
+{
+	if (lookup->sort == NULL)
+		return;
+	tuplesort_end(lookup->sort);
+	ExecDropSingleTupleTableSlot(lookup->sort_slot);
+	lookup->sort = NULL;
+}
+
+/* have a row sorted, by its hash and then in file order, which the row's number tells */
+static void
+sort_row(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
+{
+	TupleTableSlot *slot = lookup->sort_slot;
+	bytea	   *packed = palloc(VARHDRSZ + tuple->t_len);
+
+	SET_VARSIZE(packed, VARHDRSZ + tuple->t_len);
+	memcpy(VARDATA(packed), tuple, tuple->t_len);
+	ExecClearTuple(slot);
+	slot->tts_values[0] = Int64GetDatum((int64) hash << 31 |
+										(lookup->nrows++ & PG_INT32_MAX));
+	slot->tts_values[1] = PointerGetDatum(packed);
+	memset(slot->tts_isnull, false, sizeof(bool) * 2);
+	ExecStoreVirtualTuple(slot);
+	tuplesort_puttupleslot(lookup->sort, slot);
+	pfree(packed);
+	lookup->disk_bytes += sizeof(CsvLookupHead) + tuple->t_len;
+}
+
+static void
+move_to_sort(CsvLookup *lookup)
+{
+	int64		nrows = lookup->nrows;
+
+	note_memory(lookup);
+	begin_sort(lookup);
+	chain_rows(lookup, 1);
+	lookup->nrows = 0;
+	for (Row *row = lookup->buckets[0]; row != NULL; row = row->next)
+	{
+		CHECK_FOR_INTERRUPTS();
+		sort_row(lookup, ROW_TUPLE(row), row->hash);
+	}
+	drop_rows(lookup);
+	lookup->nrows = nrows;
+}
+
+static uint32
+bucket_of(const CsvLookup *lookup, uint32 hash)
+{
+	return (uint32) ((uint64) hash * lookup->nbuckets >> 32);
+}
+
+/* write the sorted rows, bucket after bucket */
+static void
+write_rows(CsvLookup *lookup)
+{
+	TupleTableSlot *slot = lookup->sort_slot;
+	/* the starts of buckets take at most a quarter of the memory */
+	int64		bucket_bytes = Max(BUCKET_BYTES, lookup->disk_bytes * 32 /
+								   (int64) get_hash_memory_limit());
+	int64		offset = 0;
+	uint32		nstarted = 0;
+	MemoryContext outer = MemoryContextSwitchTo(lookup->context);
+
+	tuplesort_performsort(lookup->sort);
+	lookup->nbuckets = (uint32) Min(lookup->disk_bytes / bucket_bytes + 1, PG_INT32_MAX);
+	lookup->starts = MemoryContextAllocHuge(lookup->rows_context,
+											sizeof(int64) * (lookup->nbuckets + 1));
+	lookup->file = BufFileCreateTemp(false);
+	MemoryContextSwitchTo(outer);
+	while (tuplesort_gettupleslot(lookup->sort, true, false, slot, NULL))
+	{
+		bool		isnull;
+		uint32		hash = (uint32) (DatumGetInt64(slot_getattr(slot, 1, &isnull)) >> 31);
+		bytea	   *packed = (bytea *) DatumGetPointer(slot_getattr(slot, 2, &isnull));
+		CsvLookupHead head = {hash, (uint32) VARSIZE_ANY_EXHDR(packed)};
+
+		CHECK_FOR_INTERRUPTS();
+		while (nstarted <= bucket_of(lookup, hash))
+			lookup->starts[nstarted++] = offset;
+		BufFileWrite(lookup->file, &head, sizeof(head));
+		BufFileWrite(lookup->file, VARDATA_ANY(packed), head.nbytes);
+		offset += sizeof(head) + head.nbytes;
+	}
+	while (nstarted <= lookup->nbuckets)
+		lookup->starts[nstarted++] = offset;
+	end_sort(lookup);
+}
+
+/* go to the bucket of the hash */
+static void
+seek_rows(CsvLookup *lookup)
+{
+	const int64 *start = &lookup->starts[bucket_of(lookup, lookup->hash)];
+
+	lookup->left = start[1] - start[0];
+	if (BufFileSeek(lookup->file, 0, start[0], SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file: %m")));
+}
 
 static void
 read_bytes(BufFile *file, void *to, size_t nbytes)
@@ -256,184 +374,28 @@ read_bytes(BufFile *file, void *to, size_t nbytes)
 				 errmsg("could not read from temporary file: %m")));
 }
 
-static RowFile *
-file_of(const CsvLookup *lookup, uint32 hash)
-{
-	return &lookup->files[(uint64) hash * lookup->nfiles >> 32];
-}
-
-static void
-write_row(CsvLookup *lookup, RowFile *file, MinimalTuple tuple, uint32 hash)
-{
-	uint32		head[2] = {hash, tuple->t_len};
-
-	if (file->file == NULL)
-	{
-		MemoryContext outer = MemoryContextSwitchTo(lookup->context);
-
-		file->file = BufFileCreateTemp(false);
-		MemoryContextSwitchTo(outer);
-	}
-	BufFileWrite(file->file, head, sizeof(head));
-	BufFileWrite(file->file, tuple, tuple->t_len);
-	file->nbytes += sizeof(head) + tuple->t_len;
-	lookup->disk_bytes += sizeof(head) + tuple->t_len;
-}
-
-static void
-move_to_files(CsvLookup *lookup)
-{
-	/* as many as half of the memory has buffers for */
-	size_t		most = get_hash_memory_limit() / (2 * BLCKSZ);
-
-	note_memory(lookup);
-	lookup->nfiles = (uint32) Min(Max(most, 1), MOST_FILES);
-	lookup->files = MemoryContextAllocZero(lookup->context,
-										   sizeof(RowFile) * lookup->nfiles);
-	chain_rows(lookup, 1);
-	for (Row *row = lookup->buckets[0]; row != NULL; row = row->next)
-	{
-		CHECK_FOR_INTERRUPTS();
-		write_row(lookup, file_of(lookup, row->hash), ROW_TUPLE(row), row->hash);
-	}
-	drop_rows(lookup);
-}
-
-/* go to an offset of a file, to read nbytes bytes from there on */
-static void
-seek(CsvLookup *lookup, RowFile *file, int64 offset, int64 nbytes)
-{
-	lookup->file = file;
-	lookup->left = nbytes;
-	if (BufFileSeek(file->file, 0, offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in temporary file: %m")));
-}
-
-/* the next row; NULL if none is left */
+/* the next row of the bucket; NULL if none is left */
 static MinimalTuple
 read_row(CsvLookup *lookup, uint32 *hash)
 {
-	uint32		head[2];		/* hash, bytes */
+	CsvLookupHead head;
 
 	if (lookup->left == 0)
 		return NULL;
 	CHECK_FOR_INTERRUPTS();
-	read_bytes(lookup->file->file, head, sizeof(head));
-	if (head[1] > lookup->read_bytes)
+	read_bytes(lookup->file, &head, sizeof(head));
+	if (head.nbytes > lookup->read_bytes)
 	{
 		if (lookup->read != NULL)
 			pfree(lookup->read);
 		lookup->read_bytes = 0;
-		lookup->read = MemoryContextAllocHuge(lookup->rows_context, head[1]);
-		lookup->read_bytes = head[1];
+		lookup->read = MemoryContextAllocHuge(lookup->rows_context, head.nbytes);
+		lookup->read_bytes = head.nbytes;
 	}
-	read_bytes(lookup->file->file, lookup->read, head[1]);
-	lookup->left -= sizeof(head) + head[1];
-	*hash = head[0];
+	read_bytes(lookup->file, lookup->read, head.nbytes);
+	lookup->left -= sizeof(head) + head.nbytes;
+	*hash = head.hash;
 	return lookup->read;
-}
-
-/* append the rows of some buckets to a divided file; false if they do not fit in memory */
-static bool
-append_buckets(CsvLookup *lookup, RowFile *from, RowFile *divided, uint32 first,
-			   uint32 end)
-{
-	MinimalTuple tuple;
-	uint32		hash;
-
-	seek(lookup, from, 0, from->nbytes);
-	while ((tuple = read_row(lookup, &hash)) != NULL)
-	{
-		uint32		bucket = hash & (divided->nbuckets - 1);
-
-		if (bucket >= first && bucket < end &&
-			!keep_in_memory(lookup, tuple, hash))
-			return false;
-	}
-	chain_rows(lookup, divided->nbuckets);
-	note_memory(lookup);
-	for (uint32 i = first; i < end; i++)
-	{
-		for (Row *row = lookup->buckets[i]; row != NULL; row = row->next)
-			write_row(lookup, divided, ROW_TUPLE(row), row->hash);
-		divided->ends[i] = divided->nbytes;
-	}
-	drop_rows(lookup);
-	return true;
-}
-
-/*
- * Write the rows of a file once more, by bucket, in steps whose rows fit in memory.  If
- * too many rows have the same hash, the file becomes one bucket.
- */
-static void
-divide_file(CsvLookup *lookup, RowFile *file, int64 nsteps)
-{
-	/* ends of buckets take at most a quarter of the memory */
-	int64		bucket_bytes =
-		Max(BUCKET_BYTES, lookup->disk_bytes / (int64) get_hash_memory_limit() * 64);
-	int64		nbuckets = pg_nextpower2_64(Max(file->nbytes / bucket_bytes, 1));
-	RowFile		divided = {.nbuckets = (uint32) Min(nbuckets, MOST_BUCKETS)};
-	int64		step = Max(divided.nbuckets / nsteps, 1);
-	bool		fits = true;
-
-	divided.ends = MemoryContextAllocHuge(lookup->context,
-										  sizeof(int64) * divided.nbuckets);
-	lookup->ends_bytes += sizeof(int64) * divided.nbuckets;
-	for (int64 i = 0; fits && i < divided.nbuckets; i += step)
-		fits = append_buckets(lookup, file, &divided, (uint32) i,
-							  (uint32) Min(i + step, divided.nbuckets));
-	if (!fits)
-	{
-		RowFile		partial = divided;
-
-		drop_rows(lookup);
-		divided.file = file->file;
-		divided.nbuckets = 1;
-		divided.nbytes = divided.ends[0] = file->nbytes;
-		*file = partial;
-	}
-	if (file->file != NULL)
-		BufFileClose(file->file);
-	lookup->disk_bytes -= file->nbytes;
-	*file = divided;
-}
-
-/* go to the rows with the hash */
-static void
-seek_rows(CsvLookup *lookup)
-{
-	RowFile    *file = file_of(lookup, lookup->hash);
-	/* in memory, rows take up to four times the bytes */
-	int64		nsteps = 1 + 4 * file->nbytes / (int64) get_hash_memory_limit();
-	int64		start = 0;
-	int64		end = file->nbytes;
-
-	if (end == 0)
-		return;
-	/* each step reads the file, as a lookup does before */
-	if (file->nbuckets == 0 && ++file->nscans >= nsteps)
-		divide_file(lookup, file, nsteps);
-	if (file->nbuckets > 0)
-	{
-		uint32		bucket = lookup->hash & (file->nbuckets - 1);
-
-		start = bucket == 0 ? 0 : file->ends[bucket - 1];
-		end = file->ends[bucket];
-	}
-	seek(lookup, file, start, end - start);
-}
-
-static void
-close_files(CsvLookup *lookup)
-{
-	for (uint32 i = 0; i < lookup->nfiles; i++)
-		if (lookup->files[i].file != NULL)
-			BufFileClose(lookup->files[i].file);
-	lookup->nfiles = 0;
-	lookup->files = NULL;
 }
 
 /* ---- keep all rows ---- */
@@ -444,7 +406,6 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 {
 	MinimalTuple tuple;
 	uint32		hash;
-	bool		kept = true;
 
 	if (!hash_keys(lookup, values, isnull, &hash))
 		return true;
@@ -454,16 +415,17 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 		lookup->isnull[i] = isnull[lookup->attnums[i] - 1];
 	}
 	tuple = csv_form_minimal_tuple(lookup->desc, lookup->values, lookup->isnull);
-	if (lookup->files == NULL && !keep_in_memory(lookup, tuple, hash))
+	if (lookup->sort == NULL && !keep_in_memory(lookup, tuple, hash))
 	{
-		kept = lookup->needs_files;
-		if (kept)
-			move_to_files(lookup);
+		/* a limit is for what a query cannot do without */
+		if (temp_file_limit >= 0)
+			return false;
+		move_to_sort(lookup);
 	}
-	if (lookup->files != NULL)
-		write_row(lookup, file_of(lookup, hash), tuple, hash);
+	if (lookup->sort != NULL)
+		sort_row(lookup, tuple, hash);
 	pfree(tuple);
-	return kept;
+	return true;
 }
 
 /*
@@ -493,12 +455,7 @@ keep_rows(CsvLookup *lookup, CsvTableScan *scan)
 	pfree(values);
 	pfree(isnull);
 	if (!fits)
-	{
-		/* later, rows may go to files, unless there is a limit for files */
-		if (temp_file_limit >= 0)
-			lookup->state = CSV_LOOKUP_FAILED;
-		lookup->needs_files = true;
-	}
+		lookup->state = CSV_LOOKUP_FAILED;
 	else if (!csv_table_scan_is_complete(scan))
 		lookup->awaits_end = true;
 	return fits && csv_table_scan_is_complete(scan);
@@ -515,8 +472,10 @@ fill(CsvLookup *lookup, CsvTableScan *scan)
 	filled = keep_rows(lookup, scan);
 	if (filled)
 	{
-		if (lookup->files == NULL)
+		if (lookup->sort == NULL)
 			chain_rows(lookup, lookup->nrows);
+		else
+			write_rows(lookup);
 		note_memory(lookup);
 		lookup->state = CSV_LOOKUP_READY;
 		csv_batches_close_engine(scan->batches);
@@ -525,7 +484,7 @@ fill(CsvLookup *lookup, CsvTableScan *scan)
 	{
 		note_memory(lookup);
 		drop_rows(lookup);
-		close_files(lookup);
+		end_sort(lookup);
 		lookup->disk_bytes = 0;
 		if (lookup->state == CSV_LOOKUP_FILLS)
 			lookup->state = CSV_LOOKUP_WAITS;
@@ -548,9 +507,7 @@ is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 	lookup->nscans += is_complete || statistics.bytes > 0;
 	if (lookup->nbytes < all_bytes)
 		return false;
-	if ((lookup->needs_files && lookup->nscans < CSV_SCANS_BEFORE_FILES) ||
-		(batches->all_kept &&
-		 lookup->nscans < CSV_SCANS_OF_RESIDENT))
+	if (batches->all_kept && lookup->nscans < CSV_SCANS_OF_RESIDENT)
 		return false;
 	return is_complete ||
 		(!lookup->awaits_end && size > 0 && lookup->nbytes >= size);
@@ -584,14 +541,14 @@ look_up(CsvLookup *lookup)
 	lookup->next = NULL;
 	lookup->left = 0;
 	/* if there are no rows, do not evaluate the values */
-	if (lookup->nrows == 0 && lookup->files == NULL)
+	if (lookup->nrows == 0)
 		return;
 	outer = MemoryContextSwitchTo(lookup->econtext->ecxt_per_tuple_memory);
 	any = hash_keys(lookup, NULL, NULL, &lookup->hash);
 	MemoryContextSwitchTo(outer);
 	if (!any)
 		return;
-	if (lookup->files == NULL)
+	if (lookup->file == NULL)
 		lookup->next = lookup->buckets[lookup->hash & (lookup->nbuckets - 1)];
 	else
 		seek_rows(lookup);
@@ -640,6 +597,9 @@ csv_lookup_next(CsvLookup *lookup, Datum *values, bool *isnull)
 void
 csv_lookup_end(CsvLookup *lookup)
 {
-	close_files(lookup);
+	end_sort(lookup);
+	if (lookup->file != NULL)
+		BufFileClose(lookup->file);
+	lookup->file = NULL;
 	drop_rows(lookup);
 }

@@ -8,14 +8,15 @@
  * with the hash of the values, in file order; the caller must compare the values
  * themselves.  All rows are from the same state of the file.
  *
- * Memory is limited as for a hash table of the executor.  If the rows take more, and
- * have been read often enough, they go to temporary files by their hash.  A scan reads
- * a few kB of one of these files.
+ * Memory is limited as for a hash table of the executor.  If the rows take more, they go
+ * to a temporary file, sorted by their hash, and a scan reads a few kB of it.  If
+ * temp_file_limit is set, all scans read the file instead.
  */
 #ifndef CSV_LOOKUP_H
 #define CSV_LOOKUP_H
 
 #include "nodes/execnodes.h"
+#include "storage/buffile.h"
 
 #include "scan/scan.h"
 
@@ -28,11 +29,10 @@
 #define CSV_EQUALITY_SIDE(equality) ((equality) % 2)
 
 /*
- * For the planner, too: how many scans come first if rows must go to files, and if the
- * session keeps the columns.  Keeping the rows takes about as long as this many scans.
- * Otherwise it takes as long as two scans.
+ * For the planner, too: how many scans come first if the session keeps the columns.
+ * Keeping the rows takes about as long as this many scans.  Otherwise it takes as long
+ * as two scans, and one comes first.
  */
-#define CSV_SCANS_BEFORE_FILES	5
 #define CSV_SCANS_OF_RESIDENT	40
 
 /* for the planner, too: bytes of a row beside its tuple, about */
@@ -63,27 +63,26 @@ typedef struct CsvLookup
 	int64		nscans;
 	int64		nbytes;			/* that these scans read */
 	bool		awaits_end;		/* wait until a scan gets to its end */
-	bool		needs_files;
 
 	/* the rows */
 	MemoryContext rows_context;
 	struct CsvLookupRow *last;	/* in file order */
 	char	   *room;			/* of the current block: the free part, */
 	size_t		room_bytes;		/* and its size */
-	int64		nrows;			/* in memory */
-	struct CsvLookupRow **buckets;
-	uint32		nbuckets;		/* a power of 2 */
-	struct CsvLookupFile *files;	/* NULL: all rows are in memory */
-	uint32		nfiles;
-	size_t		ends_bytes;		/* memory of the files' buckets */
+	int64		nrows;
+	uint32		nbuckets;		/* in memory a power of 2 */
+	struct CsvLookupRow **buckets;	/* in memory */
+	struct Tuplesortstate *sort;	/* of rows that go to the file; NULL: none */
+	TupleTableSlot *sort_slot;
+	BufFile    *file;			/* NULL: all rows are in memory */
+	int64	   *starts;			/* of the buckets in the file, and the end */
 
 	/* the rows that are looked for */
 	bool		has_hash;		/* their hash is known */
 	uint32		hash;
 	struct CsvLookupRow *next;	/* in memory; NULL: none */
-	struct CsvLookupFile *file; /* or in this file, from its position on */
-	int64		left;			/* bytes of their bucket that are not read */
-	MinimalTuple read;			/* the last row from the file */
+	int64		left;			/* bytes of their bucket in the file that are not read */
+	MinimalTuple read;			/* the last row from there */
 	uint32		read_bytes;		/* room for it */
 
 	/* for EXPLAIN ANALYZE */
