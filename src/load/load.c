@@ -47,6 +47,7 @@
 #include "scan/scan.h"
 #include "table/listing.h"
 #include "table/messages.h"
+#include "table/relation.h"
 #include "table/release.h"
 #include "table/source.h"
 

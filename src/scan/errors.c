@@ -5,22 +5,14 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
 #include "access/table.h"
-#include "catalog/pg_class.h"
 #include "fmgr.h"
-#include "foreign/fdwapi.h"
-#include "foreign/foreign.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
 
-#include "compat.h"
 #include "scan/errors.h"
 #include "scan/scan.h"
+#include "table/relation.h"
 #include "table/release.h"
 #include "table/text.h"
 
@@ -68,43 +60,6 @@ add_row(void *arg, const CsvSkipped *skipped)
 	tuplestore_putvalues(rows->result->setResult, rows->result->setDesc,
 						 values, nulls);
 	return rows->max_records < 0 || rows->nrecords < rows->max_records;
-}
-
-Relation
-csv_open_relation(Oid relid, LOCKMODE lockmode)
-{
-	Relation	relation = try_relation_open(relid, lockmode);
-
-	if (relation == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
-	return relation;
-}
-
-Relation
-csv_open_source(Oid relid)
-{
-	Relation	relation = csv_open_relation(relid, AccessShareLock);
-
-	if (RelationGetForm(relation)->relkind != RELKIND_FOREIGN_TABLE ||
-		!csv_is_csv_table(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a foreign table of csv_gpu_fdw",
-						RelationGetRelationName(relation))));
-	return relation;
-}
-
-void
-csv_check_whole_select(Relation source)
-{
-	AclResult	allowed = pg_class_aclcheck(RelationGetRelid(source),
-											GetUserId(), ACL_SELECT);
-
-	if (allowed != ACLCHECK_OK)
-		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,
-					   RelationGetRelationName(source));
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_errors);

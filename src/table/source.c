@@ -944,64 +944,28 @@ read_decompressed(CsvSource *source, uint8_t *buffer, size_t nbytes)
 		read_descriptor(source, buffer, nbytes);
 }
 
-/* examines the head, which was read */
+/*
+ * Reads and examines the first bytes.  If they go to the caller as they are in the file,
+ * the next read begins with them.
+ */
 static void
-examine_head(CsvSource *source)
+begin_reading(CsvSource *source)
 {
+	size_t		nread = 1;
+
+	while (source->nhead < HEAD_BYTES && nread > 0)
+	{
+		nread = read_decompressed(source, source->head + source->nhead,
+								  HEAD_BYTES - source->nhead);
+		source->nhead += nread;
+	}
 	if (!source->is_compressed &&
 		source->table->compression == CSV_COMPRESSION_AUTO)
 		csv_check_not_compressed(source->table, source->name, source->head, source->nhead);
 	source->conversion = begin_conversion(source);
 	source->at_start = false;
-}
-
-/* reads until the buffer has nbytes, or the end comes; returns the number of bytes */
-static size_t
-read_all(CsvSource *source, uint8_t *buffer, size_t nbytes)
-{
-	size_t		nread;
-	size_t		n;
-
-	for (nread = 0; nread < nbytes; nread += n)
-	{
-		n = read_decompressed(source, buffer + nread, nbytes - nread);
-		if (n == 0)
-			break;
-	}
-	return nread;
-}
-
-/* reads and examines the first bytes */
-static void
-begin_reading(CsvSource *source)
-{
-	source->nhead = read_all(source, source->head, HEAD_BYTES);
-	examine_head(source);
-}
-
-/*
- * The same for a regular file, with one read for the head and the bytes behind it.
- * Returns their number.  If they must be converted, the bytes behind the head will be
- * read again.
- */
-static size_t
-begin_regular(CsvSource *source, uint8_t *buffer, size_t nbytes)
-{
-	size_t		nread = read_descriptor(source, buffer, nbytes);
-
-	if (nread < HEAD_BYTES)
-		nread += read_all(source, buffer + nread, HEAD_BYTES - nread);
-	source->nhead = Min(nread, HEAD_BYTES);
-	memcpy(source->head, buffer, source->nhead);
-	examine_head(source);
-	if (source->conversion == NULL)
-		source->head_at = source->nhead;
-	else
-	{
-		source->position = (off_t) source->nhead;
-		source->at_end = false;
-	}
-	return nread;
+	if (source->is_regular && !source->is_compressed && source->conversion == NULL)
+		seek(source, 0);
 }
 
 /* a CsvReadFn, like read_decompressed(), but begins with the head */
@@ -1025,15 +989,7 @@ csv_source_read(void *arg, uint8_t *buffer, size_t nbytes)
 
 	if (nbytes == 0)
 		return 0;
-	if (source->at_start && source->is_regular && !source->is_compressed &&
-		nbytes >= HEAD_BYTES)
-	{
-		size_t		nread = begin_regular(source, buffer, nbytes);
-
-		if (source->conversion == NULL)
-			return nread;
-	}
-	else if (source->at_start)
+	if (source->at_start)
 		begin_reading(source);
 	if (source->conversion != NULL)
 		return csv_conversion_read(source->conversion, read_bytes, source,
