@@ -37,7 +37,7 @@ add_options(StringInfo meaning, List *options, bool of_column)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
 
-		if (!csv_option_has_meaning(def->defname, of_column))
+		if (!csv_option_changes_batches(def->defname, of_column))
 			continue;
 		add_string(meaning, def->defname);
 		add_string(meaning, defGetString(def));

@@ -229,12 +229,12 @@ static bool
 is_beyond_squares(const CsvAggregation *aggregation, uint32_t aggregate,
 				  const CsvValue *value)
 {
-	const CsvAggregate *kept = &aggregation->program->aggregate[aggregate];
+	const CsvAggregate *state = &aggregation->program->aggregate[aggregate];
 	double		high;
 	double		low;
 
-	return kept->kind == CSV_AGGREGATE_SUM_SQUARES &&
-		kept->lane == CSV_LANE_FLOAT &&
+	return state->kind == CSV_AGGREGATE_SUM_SQUARES &&
+		state->lane == CSV_LANE_FLOAT &&
 		fabs(value->value.real) > 1 &&
 		!csv_float_square(value->value.real, &high, &low);
 }
@@ -428,7 +428,7 @@ merge_held(CsvAggregation *aggregation)
  * go there, too.  Otherwise they can stay there until their turn comes.
  */
 static void
-settle_held(CsvAggregation *aggregation)
+begin_results(CsvAggregation *aggregation)
 {
 	CsvGroupsMaker maker = {csv_make_group_rows, aggregation->results};
 	CsvEvaluation *evaluation = aggregation->evaluation;
@@ -461,7 +461,7 @@ csv_aggregation_finish(CsvAggregation *aggregation, CsvEvaluation *evaluation)
 {
 	/* if there was no row, this makes the evaluator */
 	(void) csv_evaluation_groups(evaluation);
-	settle_held(aggregation);
+	begin_results(aggregation);
 }
 
 bool

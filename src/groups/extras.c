@@ -113,19 +113,19 @@ void
 csv_extras_add(CsvExtras *extras, uint32_t group, uint32_t aggregate,
 			   Datum value)
 {
-	const CsvAggregate *kept = &extras->program->aggregate[aggregate];
+	const CsvAggregate *state = &extras->program->aggregate[aggregate];
 	CsvExtra   *extra = get_extra(extras, group, aggregate);
 	Numeric		numeric;
 
 	extra->count++;
-	if (kept->lane == CSV_LANE_FLOAT)
+	if (state->lane == CSV_LANE_FLOAT)
 		return;
 	numeric = DatumGetNumeric(value);
 	extra->nnans += numeric_is_nan(numeric);
 	if (numeric_is_inf(numeric))
 		extra->ninfinities[DatumGetBool(DirectFunctionCall2(numeric_gt, value,
 															extra->value))]++;
-	set_value(extras, extra, add_value(kept->kind, extra, value));
+	set_value(extras, extra, add_value(state->kind, extra, value));
 }
 
 const CsvExtra *

@@ -311,9 +311,9 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 		add_delivered(observer, values, isnull, findings->nrecords++);
 		while (note != NULL && csv_table_scan_run(observer->scan, &run))
 		{
-			for (uint32_t i = 0; i < run.ncareful; i++)
-				add_delivered(observer, run.careful[i].values, run.careful[i].isnull,
-							  findings->nrecords + run.careful[i].row);
+			for (uint32_t i = 0; i < run.ninput_rows; i++)
+				add_delivered(observer, run.input_rows[i].values, run.input_rows[i].isnull,
+							  findings->nrecords + run.input_rows[i].row);
 			findings->nrecords += run.nrows;
 			observer->scan->row += run.nrows;
 		}

@@ -195,7 +195,7 @@ find_obstacle_in_statement(const CopyStmt *stmt)
 	const char *obstacle;
 	ListCell   *cell;
 
-	if (csv_messages_are_held())
+	if (csv_messages_are_delayed())
 		return "it is within another one";
 	if (stmt->relation == NULL)
 		return "it has no table";
@@ -531,7 +531,7 @@ is_done(void *arg)
 	TakenCopy  *copy = arg;
 	const char *obstacle;
 
-	csv_messages_hold();
+	csv_messages_delay();
 	obstacle = copy->try_it(copy);
 	if (obstacle != NULL)
 		copy->obstacle = MemoryContextStrdup(GetMemoryChunkContext(copy->pstate), obstacle);
@@ -670,12 +670,12 @@ begin_copy_silently(TakenCopy *copy)
 {
 	const char *volatile obstacle = NULL;
 
-	csv_messages_hold();
+	csv_messages_delay();
 	PG_TRY();
 	{
 		obstacle = begin_copy(copy);
 		if (obstacle == NULL && csv_messages_any())
-			obstacle = CSV_MESSAGE_HELD;
+			obstacle = CSV_MESSAGE_DELAYED;
 	}
 	PG_CATCH();
 	{

@@ -45,7 +45,6 @@
 #include "load/heap_pages.h"
 #include "load/indexes.h"
 #include "load/insert.h"
-#include "table/relation.h"
 
 /* COPY keeps fewer rows waiting before it inserts them */
 #define CSV_WAITING_ROWS	1024

@@ -33,7 +33,6 @@
 #include "table/interrupts.h"
 #include "table/listing.h"
 #include "table/memory.h"
-#include "table/relation.h"
 #include "table/release.h"
 #include "table/source.h"
 #include "table/text.h"

@@ -47,7 +47,6 @@
 #include "scan/scan.h"
 #include "table/listing.h"
 #include "table/messages.h"
-#include "table/relation.h"
 #include "table/release.h"
 #include "table/source.h"
 
@@ -584,7 +583,7 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 
 	/* receivers need the records' bytes, which resident columns do not have */
 	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
-									  load->skipped == NULL ? CSV_SCAN_MAY_KEEP : 0,
+									  load->skipped == NULL ? CSV_SCAN_RESIDENT : 0,
 									  load->skipped, load);
 	load->scan->shows_progress = true;
 	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(target));

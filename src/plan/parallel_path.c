@@ -135,8 +135,8 @@ are_shared_files(const CsvPlanState *state)
 }
 
 /*
- * Processes that share a scan neither use nor make kept columns.  So one process reads
- * files whose columns may be kept.
+ * Processes that share a scan neither use nor make resident columns.  So one process reads
+ * files whose columns may be resident.
  */
 bool
 csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)

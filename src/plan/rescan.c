@@ -32,7 +32,7 @@
 /*
  * How often the scans of a correlated subquery are repeated is not known when the subquery
  * is planned.  So it is assumed: for all rows of the outer table, and at least this often.
- * A lower number hides other costs.  Reading the file and keeping its rows costs all plans
+ * A lower number hides other costs.  Reading the file and storing its rows costs all plans
  * of the outer query the same, so the lookups alone tell these apart.  With 10,000 for
  * 800,000 rows, a scan of partsupp in TPC-H Q20 cost 17 million.  Reading and keeping
  * lineitem was more than 99 percent of this cost.  Joins that cannot hash have as many loops.
@@ -190,9 +190,9 @@ count_subquery_loops(const PlannerInfo *root)
 	return nloops;
 }
 
-/* rows that are kept, because they may come out for some parameters */
+/* rows that are stored, because they may come out for some parameters */
 static double
-kept_rows(PlannerInfo *root, RelOptInfo *baserel)
+stored_rows(PlannerInfo *root, RelOptInfo *baserel)
 {
 	const CsvPlanState *state = baserel->fdw_private;
 	List	   *lasting = NIL;
@@ -211,7 +211,7 @@ kept_rows(PlannerInfo *root, RelOptInfo *baserel)
 
 /* the memory that they need */
 static double
-kept_bytes(const RelOptInfo *baserel, double nrows)
+stored_bytes(const RelOptInfo *baserel, double nrows)
 {
 	return nrows *
 		(MAXALIGN(baserel->reltarget->width) +
@@ -234,7 +234,7 @@ join_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost)
 	if (state->resident ||
 		list_length(state->file_clauses) > list_length(base->file_clauses))
 		return read_cost;
-	return read_cost + kept_rows(root, baserel) * (cpu_tuple_cost + 2 * cpu_operator_cost);
+	return read_cost + stored_rows(root, baserel) * (cpu_tuple_cost + 2 * cpu_operator_cost);
 }
 
 Cost
@@ -259,8 +259,8 @@ csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost,
 	}
 	if (nreads >= nloops)
 		return read_cost;
-	nrows = kept_rows(root, baserel);
-	nbytes = kept_bytes(baserel, nrows);
+	nrows = stored_rows(root, baserel);
+	nbytes = stored_bytes(baserel, nrows);
 	/* as for the hash of a join, whose rows come out first */
 	fill_cost = read_cost + nrows * (2 * cpu_tuple_cost + cpu_operator_cost);
 	if (nbytes > get_hash_memory_limit())

@@ -378,7 +378,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (nworkers == 0)
 		return;
-	/* a shared scan does not use kept columns */
+	/* a shared scan does not use resident columns */
 	shared.resident = false;
 	csv_plan_engine(&shared, 0);
 	if (!shared.has_gpu)

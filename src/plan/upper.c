@@ -120,7 +120,7 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 	const CsvRegister *reg = NULL;
 	int			argument = -1;
 	int			filter = -1;
-	int			kept;
+	int			first_argument;
 	int			first;
 	int			second = -1;
 	int			shown = -1;
@@ -165,16 +165,16 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 		(filter = csv_program_add_value(state->program,
 										aggref->aggfilter)) < 0)
 		return false;
-	kept = argument;
+	first_argument = argument;
 	if (reg != NULL && reg->scaled && kind.result == CSV_RESULT_EXTREME)
-		kept = csv_program_add_packed(state->program, argument, expr,
-									  kind.first == CSV_AGGREGATE_MAX);
+		first_argument = csv_program_add_packed(state->program, argument, expr,
+												kind.first == CSV_AGGREGATE_MAX);
 	else if (reg != NULL && reg->scaled && kind.result != CSV_RESULT_COUNT &&
 			 (shown = add_shown(state, expr, filter)) < 0)
 		return false;
-	if (argument >= 0 && kept < 0)
+	if (argument >= 0 && first_argument < 0)
 		return false;
-	first = add_aggregate(state, kind.first, kept, filter);
+	first = add_aggregate(state, kind.first, first_argument, filter);
 	if (first < 0)
 		return false;
 	if (kind.second >= 0 &&

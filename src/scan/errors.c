@@ -12,7 +12,6 @@
 
 #include "scan/errors.h"
 #include "scan/scan.h"
-#include "table/relation.h"
 #include "table/release.h"
 #include "table/text.h"
 

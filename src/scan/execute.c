@@ -267,14 +267,14 @@ csv_open_scan(ForeignScanState *node)
 	MemoryContext outer =
 		MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
-	/* kept columns have no bytes for it */
+	/* resident columns have no bytes for it */
 	state->scan = csv_table_scan_begin(state->table,
 									   csv_plan_set(plan, CSV_PLAN_WANTED),
 									   state->pushdown.program != NULL ?
 									   &state->pushdown : NULL,
 									   plan->scan.plan.parallel_aware ?
 									   CSV_SCAN_MAY_SHARE :
-									   skipped != NULL ? 0 : CSV_SCAN_MAY_KEEP,
+									   skipped != NULL ? 0 : CSV_SCAN_RESIDENT,
 									   skipped,
 									   skipped != NULL ? csv_awaited_scan->arg : NULL);
 	state->scan->shows_progress = !IsParallelWorker();

@@ -89,33 +89,33 @@ typedef struct CsvRefusal
 	bool		set_null;		/* the value is NULL instead, and the row comes out */
 } CsvRefusal;
 
-/* values that the arrays do not hold as datums (careful.c) */
-typedef struct CsvCareful CsvCareful;
+/* values that the arrays do not hold as datums (inputs.c) */
+typedef struct CsvInputs CsvInputs;
 
 /*
  * For these columns, which the caller keeps in the order of the batch's layout.  Uses
  * the current memory context.
  */
-extern CsvCareful *csv_careful_create(CsvScanColumn *columns, int ncolumns);
+extern CsvInputs *csv_inputs_create(CsvScanColumn *columns, int ncolumns);
 
 /*
  * Take a new batch, with the columns as they are in it; NULL: there is none.  Returns
  * false if the arrays hold all values of all entries.
  */
-extern bool csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch);
+extern bool csv_inputs_take(CsvInputs *inputs, const CsvFileBatch *batch);
 
 /* otherwise: does this entry have such values? */
-extern bool csv_careful_has(const CsvCareful *careful, uint32_t entry);
+extern bool csv_inputs_has(const CsvInputs *inputs, uint32_t entry);
 
 /*
  * Returns the first entry in [from, until) that has such values, or until.  Numerics
  * that are scaled integers do not count here.
  */
-extern uint32_t csv_careful_find(const CsvCareful *careful, uint32_t from,
-								 uint32_t until);
+extern uint32_t csv_inputs_find(const CsvInputs *inputs, uint32_t from,
+								uint32_t until);
 
 /* do all entries have such values? */
-extern bool csv_careful_has_all(const CsvCareful *careful);
+extern bool csv_inputs_has_all(const CsvInputs *inputs);
 
 /*
  * Fill in an entry's values that the arrays do not hold.  undecided: the engine could
@@ -123,44 +123,44 @@ extern bool csv_careful_has_all(const CsvCareful *careful);
  * false, with *refusal filled in.  Values are in the current memory context, or live
  * until the next call.
  */
-extern bool csv_careful_fill(CsvCareful *careful, uint32_t entry,
-							 bool undecided, Datum *values, bool *isnull,
-							 CsvRefusal *refusal);
+extern bool csv_inputs_fill(CsvInputs *inputs, uint32_t entry,
+							bool undecided, Datum *values, bool *isnull,
+							CsvRefusal *refusal);
 
 /*
  * Make a refused value NULL, and note that, if on_error allows it and the type takes
  * NULL.  Otherwise returns false.
  */
-extern bool csv_careful_set_null(CsvCareful *careful, CsvScanColumn *column,
-								 const CsvValueError *error, Datum *value,
-								 bool *isnull);
+extern bool csv_inputs_set_null(CsvInputs *inputs, CsvScanColumn *column,
+								const CsvValueError *error, Datum *value,
+								bool *isnull);
 
 /*
  * Returns the refused values (CsvRefusal) that have become NULL since the last call,
  * in the order of the columns.  They live as long as the entry's values.
  */
-extern List *csv_careful_take_nulls(CsvCareful *careful);
+extern List *csv_inputs_take_nulls(CsvInputs *inputs);
 
 /*
  * The number of fields in the record of an entry, and the content of a field; false if
  * the record does not have it (ragged 'pad').
  */
-extern uint32_t csv_careful_nfields(CsvCareful *careful, uint32_t entry);
-extern bool csv_careful_field(CsvCareful *careful, uint32_t field,
-							  const uint8_t **content, uint64_t *length);
+extern uint32_t csv_inputs_nfields(CsvInputs *inputs, uint32_t entry);
+extern bool csv_inputs_field(CsvInputs *inputs, uint32_t field,
+							 const uint8_t **content, uint64_t *length);
 
 /* the dialect of that content, which differs for lines that are read leniently */
-extern const CsvDialect *csv_careful_dialect(const CsvCareful *careful);
+extern const CsvDialect *csv_inputs_dialect(const CsvInputs *inputs);
 
 /* bytes of the record of an entry */
-extern uint64_t csv_careful_record_length(CsvCareful *careful, uint32_t entry);
+extern uint64_t csv_inputs_record_length(CsvInputs *inputs, uint32_t entry);
 
 /*
  * Explain an error of a value that the engine found.  If the input function of an
  * earlier field refuses that field's value, explain that error instead, since it comes
  * first.
  */
-extern void csv_careful_explain(CsvCareful *careful, const CsvError *error,
-								CsvRefusal *refusal);
+extern void csv_inputs_explain(CsvInputs *inputs, const CsvError *error,
+							   CsvRefusal *refusal);
 
 #endif							/* CSV_FETCH_H */

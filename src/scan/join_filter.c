@@ -273,7 +273,7 @@ find_keys(const CsvScanFilter *scan_filter, const CsvScanColumn *columns,
 
 static uint32_t
 run_filter(CsvScanFilter *scan_filter, const CsvFileBatch *at,
-		   const CsvScanColumn *const *keys, const CsvCareful *careful,
+		   const CsvScanColumn *const *keys, const CsvInputs *inputs,
 		   uint32_t *rows, uint32_t n)
 {
 	const CsvSelection *selection = at->selection;
@@ -290,8 +290,8 @@ run_filter(CsvScanFilter *scan_filter, const CsvFileBatch *at,
 		/* branches on data that cannot be predicted would cost more */
 		rows[nleft] = row;
 		nleft += (any_undecided && selection->careful[row] != 0) ||
-			(careful != NULL &&
-			 csv_careful_find(careful, entry, entry + 1) == entry) ||
+			(inputs != NULL &&
+			 csv_inputs_find(inputs, entry, entry + 1) == entry) ||
 			may_match(scan_filter, keys, entry);
 	}
 	scan_filter->ntested += n;
@@ -304,7 +304,7 @@ run_filter(CsvScanFilter *scan_filter, const CsvFileBatch *at,
 uint32_t
 csv_join_filters_run(List *scan_filters, const CsvFileBatch *at,
 					 const CsvScanColumn *columns, int ncolumns,
-					 const CsvCareful *careful, uint32_t *rows, uint32_t n)
+					 const CsvInputs *inputs, uint32_t *rows, uint32_t n)
 {
 	const CsvScanColumn *keys[CSV_MAX_JOIN_KEYS];
 	ListCell   *cell;
@@ -315,7 +315,7 @@ csv_join_filters_run(List *scan_filters, const CsvFileBatch *at,
 
 		if (is_usable(scan_filter) &&
 			find_keys(scan_filter, columns, ncolumns, keys))
-			n = run_filter(scan_filter, at, keys, careful, rows, n);
+			n = run_filter(scan_filter, at, keys, inputs, rows, n);
 	}
 	return n;
 }

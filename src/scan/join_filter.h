@@ -74,12 +74,12 @@ extern bool csv_join_filters_work(const List *scan_filters);
 /*
  * Removes rows without partners from a list of n rows of a batch (positions in its
  * selection; without a selection, rows), and returns the number of rows that are left.
- * columns: as csv_careful_take() got them.  careful: NULL if the arrays hold all
+ * columns: as csv_inputs_take() got them.  inputs: NULL if the arrays hold all
  * values.  Rows whose values are not all made pass, so that their records are checked.
  */
 extern uint32_t csv_join_filters_run(List *scan_filters, const CsvFileBatch *at,
 									 const CsvScanColumn *columns, int ncolumns,
-									 const CsvCareful *careful, uint32_t *rows,
+									 const CsvInputs *inputs, uint32_t *rows,
 									 uint32_t n);
 
 /* ---- shared memory of a scan, for the filters (CsvScanFilter) that it owns ---- */

@@ -2,13 +2,13 @@
  * lookup.c
  *		Rows of a scan that is repeated for other values of its parameters.
  *
- *	1. Rows are kept as tuples, one after another in blocks, in file order.
+ *	1. Rows are stored as tuples, one after another in blocks, in file order.
  *	2. When all rows are there, the rows of each bucket are chained, in file order.
- *	3. If rows take too much memory, they are sorted by their hash, and written to a
- *	   temporary file, bucket after bucket.  A scan reads one bucket.
+ *	3. If rows take too much memory, they are sorted by their hash, and written to
+ *	   a temporary file, bucket after bucket.  A scan reads one bucket.
  *
- * Keeping all rows takes longer than a scan that returns few of them.  It should take
- * little time beside the earlier scans, so it waits until these have read as much as
+ * Storing all rows takes longer than a scan that returns few of them.  It should
+ * take little time beside the earlier scans, so it waits until these have read as much as
  * the whole file, and for some more scans if they are quick.
  * It does not report skipped records (csv_skipping_look_ahead): if there are any to
  * report, scans go on until one of them has reported them.
@@ -185,9 +185,9 @@ note_memory(CsvLookup *lookup)
 	lookup->most_bytes = Max(lookup->most_bytes, (int64) memory_bytes(lookup));
 }
 
-/* keep a row; false if it is beyond the limit */
+/* store a row; false if it is beyond the limit */
 static bool
-keep_in_memory(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
+store_in_memory(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
 {
 	size_t		nbytes = ROW_BYTES + MAXALIGN(tuple->t_len);
 	Row		   *row;
@@ -249,15 +249,15 @@ begin_sort(CsvLookup *lookup)
 	Oid			less = Int8LessOperator;
 	Oid			collation = InvalidOid;
 	bool		nulls_first = false;
+	int			kilobytes = (int) Min(get_hash_memory_limit() / 1024, MAX_KILOBYTES);
 
 	TupleDescInitEntry(desc, 1, NULL, INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 2, NULL, BYTEAOID, -1, 0);
 	TupleDescFinalize(desc);
 	lookup->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	lookup->sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation, &nulls_first,
-										(int) Min(get_hash_memory_limit() / 1024,
-												  MAX_KILOBYTES),
-										NULL, TUPLESORT_NONE);
+	lookup->sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation,
+										&nulls_first, kilobytes, NULL,
+										TUPLESORT_NONE);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -271,7 +271,7 @@ end_sort(CsvLookup *lookup)
 	lookup->sort = NULL;
 }
 
-/* have a row sorted, by its hash and then in file order, which the row's number tells */
+/* have a row sorted, by its hash, and then by its number */
 static void
 sort_row(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
 {
@@ -321,23 +321,25 @@ write_rows(CsvLookup *lookup)
 {
 	TupleTableSlot *slot = lookup->sort_slot;
 	/* the starts of buckets take at most a quarter of the memory */
-	int64		bucket_bytes = Max(BUCKET_BYTES, lookup->disk_bytes * 32 /
-								   (int64) get_hash_memory_limit());
+	int64		memory = (int64) get_hash_memory_limit();
+	int64		bucket_bytes = Max(BUCKET_BYTES, lookup->disk_bytes * 32 / memory);
 	int64		offset = 0;
 	uint32		nstarted = 0;
 	MemoryContext outer = MemoryContextSwitchTo(lookup->context);
 
 	tuplesort_performsort(lookup->sort);
-	lookup->nbuckets = (uint32) Min(lookup->disk_bytes / bucket_bytes + 1, PG_INT32_MAX);
-	lookup->starts = MemoryContextAllocHuge(lookup->rows_context,
-											sizeof(int64) * (lookup->nbuckets + 1));
+	lookup->nbuckets = (uint32)
+		Min(lookup->disk_bytes / bucket_bytes + 1, PG_INT32_MAX);
+	lookup->starts = MemoryContextAllocHuge(lookup->rows_context, sizeof(int64) *
+											((Size) lookup->nbuckets + 1));
 	lookup->file = BufFileCreateTemp(false);
 	MemoryContextSwitchTo(outer);
 	while (tuplesort_gettupleslot(lookup->sort, true, false, slot, NULL))
 	{
 		bool		isnull;
-		uint32		hash = (uint32) (DatumGetInt64(slot_getattr(slot, 1, &isnull)) >> 31);
-		bytea	   *packed = (bytea *) DatumGetPointer(slot_getattr(slot, 2, &isnull));
+		int64		key = DatumGetInt64(slot_getattr(slot, 1, &isnull));
+		bytea	   *packed = DatumGetByteaPP(slot_getattr(slot, 2, &isnull));
+		uint32		hash = (uint32) (key >> 31);
 		CsvLookupHead head = {hash, (uint32) VARSIZE_ANY_EXHDR(packed)};
 
 		CHECK_FOR_INTERRUPTS();
@@ -389,7 +391,8 @@ read_row(CsvLookup *lookup, uint32 *hash)
 		if (lookup->read != NULL)
 			pfree(lookup->read);
 		lookup->read_bytes = 0;
-		lookup->read = MemoryContextAllocHuge(lookup->rows_context, head.nbytes);
+		lookup->read = MemoryContextAllocHuge(lookup->rows_context,
+											  head.nbytes);
 		lookup->read_bytes = head.nbytes;
 	}
 	read_bytes(lookup->file, lookup->read, head.nbytes);
@@ -398,11 +401,11 @@ read_row(CsvLookup *lookup, uint32 *hash)
 	return lookup->read;
 }
 
-/* ---- keep all rows ---- */
+/* ---- store all rows ---- */
 
-/* keep a row; false if it does not fit */
+/* store a row; false if it does not fit */
 static bool
-keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
+store_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 {
 	MinimalTuple tuple;
 	uint32		hash;
@@ -415,7 +418,7 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 		lookup->isnull[i] = isnull[lookup->attnums[i] - 1];
 	}
 	tuple = csv_form_minimal_tuple(lookup->desc, lookup->values, lookup->isnull);
-	if (lookup->sort == NULL && !keep_in_memory(lookup, tuple, hash))
+	if (lookup->sort == NULL && !store_in_memory(lookup, tuple, hash))
 	{
 		/* a limit is for what a query cannot do without */
 		if (temp_file_limit >= 0)
@@ -429,10 +432,11 @@ keep_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 }
 
 /*
- * keep all rows; false if they do not fit, or if a skipped record is not reported yet
+ * store all rows; false if they do not fit, or if a skipped record is not
+ * reported yet
  */
 static bool
-keep_rows(CsvLookup *lookup, CsvTableScan *scan)
+store_rows(CsvLookup *lookup, CsvTableScan *scan)
 {
 	Datum	   *values = palloc0(sizeof(Datum) * lookup->row_natts);
 	bool	   *isnull = palloc(sizeof(bool) * lookup->row_natts);
@@ -447,7 +451,7 @@ keep_rows(CsvLookup *lookup, CsvTableScan *scan)
 	while (fits && csv_table_scan_next(scan, values, isnull))
 	{
 		CHECK_FOR_INTERRUPTS();
-		fits = keep_row(lookup, values, isnull);
+		fits = store_row(lookup, values, isnull);
 		MemoryContextReset(row_context);
 	}
 	MemoryContextSwitchTo(outer);
@@ -469,7 +473,7 @@ fill(CsvLookup *lookup, CsvTableScan *scan)
 	lookup->state = CSV_LOOKUP_FILLS;
 	csv_table_scan_rewind(scan);
 	csv_skipping_look_ahead(scan->skipping, true);
-	filled = keep_rows(lookup, scan);
+	filled = store_rows(lookup, scan);
 	if (filled)
 	{
 		if (lookup->sort == NULL)
@@ -493,7 +497,7 @@ fill(CsvLookup *lookup, CsvTableScan *scan)
 	csv_skipping_look_ahead(scan->skipping, false);
 }
 
-/* have scans read enough, so that it is worth keeping all rows? */
+/* have scans read enough, so that it is worth storing all rows? */
 static bool
 is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 {

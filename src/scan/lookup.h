@@ -1,16 +1,16 @@
 /*
  * lookup.h
- *		Rows of a scan that is repeated for other values of its parameters: kept
+ *		Rows of a scan that is repeated for other values of its parameters: stored
  *		once, by a hash of the columns that these values must be equal to.
  *
- * The first scan reads the file.  A later scan first keeps all rows that may come out
+ * The first scan reads the file.  A later scan first stores all rows that may come out
  * for any parameters.  From then on, rows come from there.  A scan returns the rows
  * with the hash of the values, in file order; the caller must compare the values
  * themselves.  All rows are from the same state of the file.
  *
- * Memory is limited as for a hash table of the executor.  If the rows take more, they go
- * to a temporary file, sorted by their hash, and a scan reads a few kB of it.  If
- * temp_file_limit is set, all scans read the file instead.
+ * Memory is limited as for a hash table of the executor.  If the rows take more, they
+ * go to a temporary file, sorted by their hash, and a scan reads a few kB of it.
+ * If temp_file_limit is set, all scans read the file instead.
  */
 #ifndef CSV_LOOKUP_H
 #define CSV_LOOKUP_H
@@ -29,9 +29,9 @@
 #define CSV_EQUALITY_SIDE(equality) ((equality) % 2)
 
 /*
- * For the planner, too: how many scans come first if the session keeps the columns.
- * Keeping the rows takes about as long as this many scans.  Otherwise it takes as long
- * as two scans, and one comes first.
+ * For the planner, too: how many scans come first if the columns are resident.
+ * Storing the rows takes about as long as this many scans.  Otherwise it takes as
+ * long as two scans, and one comes first.
  */
 #define CSV_SCANS_OF_RESIDENT	40
 
@@ -72,7 +72,7 @@ typedef struct CsvLookup
 	int64		nrows;
 	uint32		nbuckets;		/* in memory a power of 2 */
 	struct CsvLookupRow **buckets;	/* in memory */
-	struct Tuplesortstate *sort;	/* of rows that go to the file; NULL: none */
+	struct Tuplesortstate *sort;	/* of the file's rows; NULL: none */
 	TupleTableSlot *sort_slot;
 	BufFile    *file;			/* NULL: all rows are in memory */
 	int64	   *starts;			/* of the buckets in the file, and the end */
@@ -81,7 +81,7 @@ typedef struct CsvLookup
 	bool		has_hash;		/* their hash is known */
 	uint32		hash;
 	struct CsvLookupRow *next;	/* in memory; NULL: none */
-	int64		left;			/* bytes of their bucket in the file that are not read */
+	int64		left;			/* bytes of their bucket in the file, not read yet */
 	MinimalTuple read;			/* the last row from there */
 	uint32		read_bytes;		/* room for it */
 
@@ -102,7 +102,7 @@ extern CsvLookup *csv_lookup_create(PlanState *parent, TupleDesc row_desc,
 
 /*
  * Call when the scan starts again; parameters may have changed.  If it returns true,
- * the scan's rows come from here; it may have kept all rows first.  If it returns
+ * the scan's rows come from here; it may have stored all rows first.  If it returns
  * false, the caller must rewind the scan.  all_bytes: the size of all files, if scans
  * leave out files by their parameters; otherwise 0.
  */

@@ -8,27 +8,27 @@
 
 /* a row whose values were made ahead */
 static void
-fetch_careful(const CsvRowRun *run, uint32_t row, const int *places, Datum *values,
-			  bool *isnull)
+fetch_input_row(const CsvRowRun *run, uint32_t row, const int *places, Datum *values,
+				bool *isnull)
 {
-	const CsvCarefulRow *careful = run->careful;
-	uint32_t	n = run->ncareful;
+	const CsvInputRow *found = run->input_rows;
+	uint32_t	n = run->ninput_rows;
 
 	while (n > 1)
 	{
 		uint32_t	half = n / 2;
 
-		if (careful[half].row <= row)
-			careful += half;
+		if (found[half].row <= row)
+			found += half;
 		n -= half;
 	}
-	Assert(careful->row == row);
+	Assert(found->row == row);
 	for (int i = 0; i < run->ncolumns; i++)
 	{
 		int			att = run->columns[i].att;
 
-		values[places[att]] = careful->values[att];
-		isnull[places[att]] = careful->isnull[att];
+		values[places[att]] = found->values[att];
+		isnull[places[att]] = found->isnull[att];
 	}
 }
 
@@ -51,7 +51,7 @@ csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places,
 			continue;
 		if (unlikely(status != CSV_VALUE_OK))
 		{
-			fetch_careful(run, row, places, values, isnull);
+			fetch_input_row(run, row, places, values, isnull);
 			return true;
 		}
 		if (column->fetch != CSV_FETCH_DECIMAL)

@@ -13,12 +13,12 @@
 #include "scan/fetch.h"
 
 /* such a row; values are by attributes of the table */
-typedef struct CsvCarefulRow
+typedef struct CsvInputRow
 {
 	uint32_t	row;			/* of the run */
 	Datum	   *values;
 	bool	   *isnull;
-} CsvCarefulRow;
+} CsvInputRow;
 
 typedef struct CsvRowRun
 {
@@ -26,8 +26,8 @@ typedef struct CsvRowRun
 	int			ncolumns;
 	uint32_t	first;			/* entry in the arrays */
 	uint32_t	nrows;
-	const CsvCarefulRow *careful;	/* in order */
-	uint32_t	ncareful;
+	const CsvInputRow *input_rows;	/* in order */
+	uint32_t	ninput_rows;
 } CsvRowRun;
 
 /* room to make a value, for each place */

@@ -5,7 +5,7 @@
  *	1. Batches (batches.h) are arrays of datums for the wanted columns, and errors
  *	   between the rows.
  *	2. A row is returned by setting words and pointers into the arrays.  The type's
- *	   input function makes values that the arrays do not hold (careful.c).  If it
+ *	   input function makes values that the arrays do not hold (inputs.c).  If it
  *	   refuses a value, the record is skipped, or the value is NULL.
  *	3. Skipped records, and such values, are reported when the scan passes them, in
  *	   file order (skipping.c).
@@ -33,7 +33,7 @@
 #include "table/counts.h"
 
 /* rows of a run that are made ahead: they take no more than a few MB */
-#define CSV_MAX_CAREFUL_ROWS	1024
+#define CSV_MAX_INPUT_ROWS	1024
 
 /* ---- pg_stat_progress_copy ---- */
 
@@ -223,13 +223,13 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->table = table;
 	scan->context = context;
 	scan->batches = csv_batches_create(table, wanted, pushdown,
-									   flags & CSV_SCAN_MAY_KEEP,
+									   flags & CSV_SCAN_RESIDENT,
 									   flags & CSV_SCAN_MAY_SHARE);
 	choose_columns(scan);
 	scan->virtuals = csv_virtuals_create(table, wanted);
 	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(scan->ncolumns, 1));
 	scan->nullable = palloc0(sizeof(CsvScanColumn *) * Max(scan->ncolumns, 1));
-	scan->careful = csv_careful_create(scan->columns, scan->ncolumns);
+	scan->inputs = csv_inputs_create(scan->columns, scan->ncolumns);
 	scan->skipping = csv_skipping_create(table, skipped, arg);
 	scan->shows_bytes = skipped != NULL;
 	scan->batches->callbacks = (CsvBatchesCallbacks) {csv_skipping_changed,
@@ -380,7 +380,7 @@ match_rows(CsvTableScan *scan)
 
 	scan->is_filtered = csv_join_filters_work(scan->join_filters) && n > 0 &&
 		!scan->batches->layout->wants_surplus &&
-		!(scan->any_careful && csv_careful_has_all(scan->careful));
+		!(scan->any_inputs && csv_inputs_has_all(scan->inputs));
 	if (!scan->is_filtered)
 		return;
 	if (n > scan->matching_capacity)
@@ -395,7 +395,7 @@ match_rows(CsvTableScan *scan)
 		scan->matching[i] = i;
 	scan->nmatching = csv_join_filters_run(scan->join_filters, at, scan->columns,
 										   scan->ncolumns,
-										   scan->any_careful ? scan->careful : NULL,
+										   scan->any_inputs ? scan->inputs : NULL,
 										   scan->matching, n);
 }
 
@@ -427,7 +427,7 @@ advance_batch(CsvTableScan *scan)
 	{
 		scan->finished = true;
 		release_progress(scan);
-		(void) csv_careful_take(scan->careful, NULL);
+		(void) csv_inputs_take(scan->inputs, NULL);
 		if (scan->shared != NULL)
 		{
 			CsvSharing *sharing = csv_shared_files(scan->shared);
@@ -456,7 +456,7 @@ advance_batch(CsvTableScan *scan)
 		column->stride = array->stride;
 	}
 	sort_columns(scan);
-	scan->any_careful = csv_careful_take(scan->careful, scan->at);
+	scan->any_inputs = csv_inputs_take(scan->inputs, scan->at);
 	match_rows(scan);
 	if (scan->shared != NULL || scan->shows_progress)
 		show_progress(scan);
@@ -585,7 +585,7 @@ skip_error(CsvTableScan *scan, const CsvError *error)
 		return;
 	}
 	outer = enter_row(scan);
-	csv_careful_explain(scan->careful, error, &refusal);
+	csv_inputs_explain(scan->inputs, error, &refusal);
 	MemoryContextSwitchTo(outer);
 	skip_record(scan, record, error, &refusal);
 }
@@ -600,9 +600,9 @@ report_row(CsvTableScan *scan, const CsvRefusal *refusal)
 		.line = scan->at->batch.row_lines[entry]
 	};
 
-	/* the bytes of a kept batch are not there, and nothing needs them */
+	/* the bytes of a resident batch are not there, and nothing needs them */
 	if (scan->shows_bytes)
-		error.length = csv_careful_record_length(scan->careful, entry);
+		error.length = csv_inputs_record_length(scan->inputs, entry);
 	skip_record(scan, last_record(scan) + 1, &error, refusal);
 }
 
@@ -612,7 +612,7 @@ report_nulls(CsvTableScan *scan)
 {
 	ListCell   *cell;
 
-	foreach(cell, csv_careful_take_nulls(scan->careful))
+	foreach(cell, csv_inputs_take_nulls(scan->inputs))
 	{
 		if (scan->stopped)
 			break;
@@ -660,7 +660,7 @@ fill_virtuals(CsvTableScan *scan, Datum *values, bool *isnull,
 	bool		any_surplus;
 	bool		good;
 
-	good = csv_virtuals_fill(scan->virtuals, scan->careful, scan->at, scan->entry,
+	good = csv_virtuals_fill(scan->virtuals, scan->inputs, scan->at, scan->entry,
 							 record, &any_surplus, values, isnull, refusal);
 	if (good && any_surplus)
 		scan->nsurplus += csv_skipping_is_new(scan->skipping,
@@ -727,19 +727,19 @@ fill_others(CsvTableScan *scan, Datum *values, bool *isnull)
 	CsvRefusal	refusal;
 	bool		good = true;
 
-	if (scan->any_careful && csv_careful_has(scan->careful, scan->entry))
+	if (scan->any_inputs && csv_inputs_has(scan->inputs, scan->entry))
 	{
 		MemoryContext outer = enter_row(scan);
 
-		good = csv_careful_fill(scan->careful, scan->entry, scan->undecided,
-								values, isnull, &refusal);
+		good = csv_inputs_fill(scan->inputs, scan->entry, scan->undecided,
+							   values, isnull, &refusal);
 		MemoryContextSwitchTo(outer);
 	}
 	if (scan->virtuals != NULL)
 		good = good && fill_virtuals(scan, values, isnull, &refusal);
 	if (!good)
 	{
-		(void) csv_careful_take_nulls(scan->careful);
+		(void) csv_inputs_take_nulls(scan->inputs);
 		report_row(scan, &refusal);
 		return false;
 	}
@@ -794,7 +794,7 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
 		scan->position++;
 
 		fill_fast(scan, scan->entry, values, isnull);
-		if ((scan->any_careful || scan->virtuals != NULL) &&
+		if ((scan->any_inputs || scan->virtuals != NULL) &&
 			!fill_others(scan, values, isnull))
 		{
 			scan->row++;
@@ -814,18 +814,18 @@ csv_table_scan_next(CsvTableScan *scan, Datum *values, bool *isnull)
  * value is refused; that is reported when the row comes out.
  */
 static bool
-make_careful_row(CsvTableScan *scan, uint32_t entry, CsvCarefulRow *careful)
+make_input_row(CsvTableScan *scan, uint32_t entry, CsvInputRow *row)
 {
 	CsvRefusal	refusal;
 	bool		good;
 
-	careful->values = palloc0(sizeof(Datum) * scan->table->natts);
-	careful->isnull = palloc0(sizeof(bool) * scan->table->natts);
-	set_fixed_nulls(scan, careful->isnull);
-	fill_fast(scan, entry, careful->values, careful->isnull);
-	good = csv_careful_fill(scan->careful, entry, false, careful->values,
-							careful->isnull, &refusal);
-	good &= csv_careful_take_nulls(scan->careful) == NIL;
+	row->values = palloc0(sizeof(Datum) * scan->table->natts);
+	row->isnull = palloc0(sizeof(bool) * scan->table->natts);
+	set_fixed_nulls(scan, row->isnull);
+	fill_fast(scan, entry, row->values, row->isnull);
+	good = csv_inputs_fill(scan->inputs, entry, false, row->values,
+						   row->isnull, &refusal);
+	good &= csv_inputs_take_nulls(scan->inputs) == NIL;
 	/* a later array may have the same address */
 	scan->null_set = NULL;
 	return good;
@@ -833,34 +833,34 @@ make_careful_row(CsvTableScan *scan, uint32_t entry, CsvCarefulRow *careful)
 
 /* make the rows of a run that need more than arrays; too many rows end the run */
 static void
-make_careful_rows(CsvTableScan *scan, CsvRowRun *run)
+make_input_rows(CsvTableScan *scan, CsvRowRun *run)
 {
 	uint32_t	end = run->first + run->nrows;
-	uint32_t	entry = csv_careful_find(scan->careful, run->first, end);
-	CsvCarefulRow *careful;
+	uint32_t	entry = csv_inputs_find(scan->inputs, run->first, end);
+	CsvInputRow *rows;
 	MemoryContext outer;
 
-	run->ncareful = 0;
-	run->careful = NULL;
+	run->ninput_rows = 0;
+	run->input_rows = NULL;
 	if (entry == end)
 		return;
-	if (csv_careful_has_all(scan->careful))
+	if (csv_inputs_has_all(scan->inputs))
 	{
 		run->nrows = 0;
 		return;
 	}
 	outer = enter_row(scan);
-	careful = palloc(sizeof(CsvCarefulRow) * CSV_MAX_CAREFUL_ROWS);
-	run->careful = careful;
-	for (; entry < end; entry = csv_careful_find(scan->careful, entry + 1, end))
+	rows = palloc(sizeof(CsvInputRow) * CSV_MAX_INPUT_ROWS);
+	run->input_rows = rows;
+	for (; entry < end; entry = csv_inputs_find(scan->inputs, entry + 1, end))
 	{
-		if (run->ncareful == CSV_MAX_CAREFUL_ROWS ||
-			!make_careful_row(scan, entry, &careful[run->ncareful]))
+		if (run->ninput_rows == CSV_MAX_INPUT_ROWS ||
+			!make_input_row(scan, entry, &rows[run->ninput_rows]))
 		{
 			run->nrows = entry - run->first;
 			break;
 		}
-		careful[run->ncareful++].row = entry - run->first;
+		rows[run->ninput_rows++].row = entry - run->first;
 	}
 	MemoryContextSwitchTo(outer);
 }
@@ -883,7 +883,7 @@ csv_table_scan_run(CsvTableScan *scan, CsvRowRun *run)
 	run->first = scan->row;
 	run->nrows = end > run->first ? end - run->first : 0;
 	if (run->nrows > 0)
-		make_careful_rows(scan, run);
+		make_input_rows(scan, run);
 	return run->nrows > 0;
 }
 

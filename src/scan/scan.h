@@ -89,7 +89,7 @@ typedef struct CsvTableScan
 	int			ncolumns;
 	CsvVirtuals *virtuals;		/* NULL: none are wanted */
 	int64		nsurplus;		/* rows that had surplus fields */
-	CsvCareful *careful;
+	CsvInputs  *inputs;
 	CsvSkipping *skipping;
 	bool		shows_bytes;	/* of skipped records, to their receiver */
 
@@ -108,7 +108,7 @@ typedef struct CsvTableScan
 	uint32_t	matching_capacity;
 	bool		is_filtered;	/* `matching` counts */
 	int64		nunmatched;		/* rows that they removed, in batches before */
-	bool		any_careful;	/* some entry has values that arrays do not hold */
+	bool		any_inputs;		/* some entry has values that arrays do not hold */
 
 	/*
 	 * The batch's columns that the arrays hold.  The plain columns are sorted by their
@@ -136,12 +136,11 @@ typedef struct CsvTableScan
  * others come out NULL).  Everything it holds belongs to a child of the current memory
  * context, and is released with that context at the latest.
  *
- * CSV_SCAN_MAY_KEEP: the session may keep the scan's columns, and the scan may take
- * columns that the session has kept.  Not allowed if `skipped` needs the records'
- * bytes.
+ * CSV_SCAN_RESIDENT: the scan may take resident columns, and its own columns may become
+ * resident.  Not allowed if `skipped` needs the records' bytes.
  * CSV_SCAN_MAY_SHARE: other processes may share the scan later, see below.
  */
-#define CSV_SCAN_MAY_KEEP	1
+#define CSV_SCAN_RESIDENT	1
 #define CSV_SCAN_MAY_SHARE	2
 
 extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,

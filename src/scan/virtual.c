@@ -188,10 +188,10 @@ csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename)
 
 /* make an array of n fields from `first` on; false if a field is refused */
 static bool
-make_array(CsvScanColumn *element, CsvCareful *careful, uint32_t first, uint32_t n,
+make_array(CsvScanColumn *element, CsvInputs *inputs, uint32_t first, uint32_t n,
 		   Datum *value, CsvValueError *error)
 {
-	const CsvDialect *dialect = csv_careful_dialect(careful);
+	const CsvDialect *dialect = csv_inputs_dialect(inputs);
 	Datum	   *elements = palloc(sizeof(Datum) * n);
 	bool	   *nulls = palloc(sizeof(bool) * n);
 	int			dimensions[1] = {(int) n};
@@ -205,7 +205,7 @@ make_array(CsvScanColumn *element, CsvCareful *careful, uint32_t first, uint32_t
 
 		CHECK_FOR_INTERRUPTS();
 		element->input.spec.field = first + i;
-		csv_careful_field(careful, first + i, &content, &length);
+		csv_inputs_field(inputs, first + i, &content, &length);
 		if (!csv_value_from_field(&element->input, dialect, content, length,
 								  &elements[i], &nulls[i], error))
 			return false;
@@ -222,11 +222,11 @@ make_array(CsvScanColumn *element, CsvCareful *careful, uint32_t first, uint32_t
 
 /* make an array of the fields beyond nfields */
 static bool
-fill_surplus(VirtualColumn *column, CsvCareful *careful, uint32_t entry,
+fill_surplus(VirtualColumn *column, CsvInputs *inputs, uint32_t entry,
 			 uint32_t nfields, bool *any_surplus, Datum *value, bool *isnull,
 			 CsvRefusal *refusal)
 {
-	uint32_t	nfound = csv_careful_nfields(careful, entry);
+	uint32_t	nfound = csv_inputs_nfields(inputs, entry);
 	uint32_t	nsurplus = nfound > nfields ? nfound - nfields : 0;
 	bool		good = true;
 
@@ -243,14 +243,14 @@ fill_surplus(VirtualColumn *column, CsvCareful *careful, uint32_t entry,
 										 nsurplus, CSV_MAX_FIELDS));
 	}
 	else
-		good = make_array(&column->made, careful, nfields, nsurplus, value,
+		good = make_array(&column->made, inputs, nfields, nsurplus, value,
 						  &refusal->error);
-	return good || csv_careful_set_null(careful, &column->made, &refusal->error,
-										value, isnull);
+	return good || csv_inputs_set_null(inputs, &column->made, &refusal->error,
+									   value, isnull);
 }
 
 bool
-csv_virtuals_fill(CsvVirtuals *virtuals, CsvCareful *careful,
+csv_virtuals_fill(CsvVirtuals *virtuals, CsvInputs *inputs,
 				  const CsvFileBatch *at, uint32_t entry, int64 record,
 				  bool *any_surplus, Datum *values, bool *isnull,
 				  CsvRefusal *refusal)
@@ -265,7 +265,7 @@ csv_virtuals_fill(CsvVirtuals *virtuals, CsvCareful *careful,
 		switch (column->column->virtual_kind)
 		{
 			case CSV_VIRTUAL_SURPLUS:
-				if (!fill_surplus(column, careful, entry, at->layout->nfields,
+				if (!fill_surplus(column, inputs, entry, at->layout->nfields,
 								  any_surplus, &values[att], &isnull[att],
 								  refusal))
 					return false;

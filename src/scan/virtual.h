@@ -41,7 +41,7 @@ extern void csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename);
  * surplus fields, if these are wanted.  If a value is refused, its record is refused,
  * too: returns false, with *refusal filled in.
  */
-extern bool csv_virtuals_fill(CsvVirtuals *virtuals, CsvCareful *careful,
+extern bool csv_virtuals_fill(CsvVirtuals *virtuals, CsvInputs *inputs,
 							  const CsvFileBatch *at, uint32_t entry,
 							  int64 record, bool *any_surplus, Datum *values,
 							  bool *isnull, CsvRefusal *refusal);

@@ -3,7 +3,7 @@
  *		Messages of functions that are called on trial.
  *
  * If a trial fails, the work may be done again in another way, and its messages would
- * be sent twice.  So messages are held where they leave the server.  This changes no
+ * be sent twice.  So messages are delayed where they leave the server.  This changes no
  * setting that a function, or the end of a transaction, might change, too.
  */
 #include "postgres.h"
@@ -18,12 +18,12 @@
 #include "table/messages.h"
 
 /* messages beyond this are dropped: the caller soon checks for messages, and stops */
-#define MOST_HELD_BYTES	(1024 * 1024)
+#define MOST_DELAYED_BYTES	(1024 * 1024)
 
-static const PQcommMethods *methods;	/* to the frontend; NULL: not holding */
-static PQcommMethods holding;
-static StringInfoData held;		/* the length and the bytes of each message */
-static bool any_held = false;
+static const PQcommMethods *methods;	/* to the frontend; NULL: no delay */
+static PQcommMethods delaying;
+static StringInfoData delayed;	/* the length and the bytes of each message */
+static bool any_delayed = false;
 static bool is_passing = false;
 
 /*
@@ -48,18 +48,18 @@ is_of_function(const char *s, size_t length)
 }
 
 static void
-send_held(void)
+send_delayed(void)
 {
-	for (int i = 0; i < held.len;)
+	for (int i = 0; i < delayed.len;)
 	{
 		size_t		length;
 
-		memcpy(&length, held.data + i, sizeof(length));
+		memcpy(&length, delayed.data + i, sizeof(length));
 		i += (int) sizeof(length);
-		methods->putmessage('N', held.data + i, length);
+		methods->putmessage('N', delayed.data + i, length);
 		i += (int) length;
 	}
-	resetStringInfo(&held);
+	resetStringInfo(&delayed);
 }
 
 static int
@@ -67,32 +67,32 @@ put_message(char type, const char *s, size_t length)
 {
 	if (type == 'N' && !is_passing && is_of_function(s, length))
 	{
-		any_held = true;
-		if (length <= (size_t) (MOST_HELD_BYTES - held.len))
+		any_delayed = true;
+		if (length <= (size_t) (MOST_DELAYED_BYTES - delayed.len))
 		{
-			appendBinaryStringInfo(&held, (char *) &length, sizeof(length));
-			appendBinaryStringInfo(&held, s, (int) length);
+			appendBinaryStringInfo(&delayed, (char *) &length, sizeof(length));
+			appendBinaryStringInfo(&delayed, s, (int) length);
 		}
 		return 0;
 	}
 	if (type == 'E')
-		send_held();
+		send_delayed();
 	return methods->putmessage(type, s, length);
 }
 
 void
-csv_messages_hold(void)
+csv_messages_delay(void)
 {
 	MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
 
-	initStringInfo(&held);
+	initStringInfo(&delayed);
 	MemoryContextSwitchTo(outer);
-	any_held = false;
+	any_delayed = false;
 	is_passing = false;
 	methods = PqCommMethods;
-	holding = *methods;
-	holding.putmessage = put_message;
-	PqCommMethods = &holding;
+	delaying = *methods;
+	delaying.putmessage = put_message;
+	PqCommMethods = &delaying;
 }
 
 void
@@ -101,15 +101,15 @@ csv_messages_release(bool send)
 	if (methods == NULL)
 		return;
 	if (send)
-		send_held();
+		send_delayed();
 	PqCommMethods = methods;
 	methods = NULL;
-	any_held = false;
-	pfree(held.data);
+	any_delayed = false;
+	pfree(delayed.data);
 }
 
 bool
-csv_messages_are_held(void)
+csv_messages_are_delayed(void)
 {
 	return methods != NULL;
 }
@@ -117,16 +117,16 @@ csv_messages_are_held(void)
 bool
 csv_messages_any(void)
 {
-	return any_held;
+	return any_delayed;
 }
 
 void
 csv_messages_check(void)
 {
-	if (any_held)
+	if (any_delayed)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg(CSV_MESSAGE_HELD)));
+				 errmsg(CSV_MESSAGE_DELAYED)));
 }
 
 void

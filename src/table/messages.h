@@ -6,22 +6,22 @@
 #define CSV_MESSAGES_H
 
 /*
- * Between hold and release, the frontend gets no INFO, NOTICE or WARNING except by
- * csv_warn().  Release then sends the held messages, or drops them; it does nothing if
- * messages are not held.  If an ERROR or FATAL is sent, the held messages are sent
+ * Between delay and release, the frontend gets no INFO, NOTICE or WARNING except by
+ * csv_warn().  Release then sends the delayed messages, or drops them; it does nothing if
+ * messages are not delayed.  If an ERROR or FATAL is sent, the delayed messages are sent
  * first.
  */
-extern void csv_messages_hold(void);
+extern void csv_messages_delay(void);
 extern void csv_messages_release(bool send);
 
-/* are messages being held?  Has one been held? */
-extern bool csv_messages_are_held(void);
+/* are messages being delayed?  Has one been delayed? */
+extern bool csv_messages_are_delayed(void);
 extern bool csv_messages_any(void);
 
 /* the text of the ERROR below */
-#define CSV_MESSAGE_HELD	"a function had a message"
+#define CSV_MESSAGE_DELAYED	"a function had a message"
 
-/* ERROR if a message has been held */
+/* ERROR if a message has been delayed */
 extern void csv_messages_check(void);
 
 /* a WARNING that is always sent; the arguments are as for ereport() */

@@ -15,13 +15,15 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "access/reloptions.h"
 #include "access/parallel.h"
+#include "access/relation.h"
+#include "access/reloptions.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_namespace.h"
@@ -667,10 +669,11 @@ set_encodings(CsvTable *table)
 		table->default_string = encode(table, table->default_string);
 }
 
-static CsvTable *
-get_table(ForeignTable *foreign_table, List *server_options)
+CsvTable *
+csv_table_get_as(Oid foreigntableid, List *server_options)
 {
-	CsvTableOptions *options = resolve_table_options(server_options, foreign_table->options);
+	CsvTableOptions *options =
+		resolve_table_options(server_options, GetForeignTable(foreigntableid)->options);
 	CsvTable   *table = &options->table;
 	Relation	relation;
 	int			nread;
@@ -682,8 +685,8 @@ get_table(ForeignTable *foreign_table, List *server_options)
 	if ((table->filename == NULL) == (table->program == NULL))
 		elog(ERROR, "either filename or program is required for csv_gpu_fdw foreign tables");
 
-	relation = table_open(foreign_table->relid, AccessShareLock);
-	table->relid = foreign_table->relid;
+	relation = table_open(foreigntableid, AccessShareLock);
+	table->relid = foreigntableid;
 	table->name = pstrdup(RelationGetRelationName(relation));
 	nread = get_columns(table, RelationGetDescr(relation), &by_option);
 	table_close(relation, AccessShareLock);
@@ -709,19 +712,49 @@ csv_is_csv_table(Oid foreigntableid)
 		strcmp(get_func_name(wrapper->fdwhandler), "csv_gpu_fdw_handler") == 0;
 }
 
-CsvTable *
-csv_table_get(Oid foreigntableid)
+Relation
+csv_open_relation(Oid relid, LOCKMODE lockmode)
 {
-	ForeignTable *foreign_table = GetForeignTable(foreigntableid);
+	Relation	relation = try_relation_open(relid, lockmode);
 
-	return get_table(foreign_table,
-					 GetForeignServer(foreign_table->serverid)->options);
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return relation;
+}
+
+Relation
+csv_open_source(Oid relid)
+{
+	Relation	relation = csv_open_relation(relid, AccessShareLock);
+
+	if (RelationGetForm(relation)->relkind != RELKIND_FOREIGN_TABLE ||
+		!csv_is_csv_table(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a foreign table of csv_gpu_fdw",
+						RelationGetRelationName(relation))));
+	return relation;
+}
+
+void
+csv_check_whole_select(Relation source)
+{
+	AclResult	allowed = pg_class_aclcheck(RelationGetRelid(source),
+											GetUserId(), ACL_SELECT);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_FOREIGN_TABLE,
+					   RelationGetRelationName(source));
 }
 
 CsvTable *
-csv_table_get_as(Oid foreigntableid, List *server_options)
+csv_table_get(Oid foreigntableid)
 {
-	return get_table(GetForeignTable(foreigntableid), server_options);
+	Oid			server = GetForeignServerIdByRelId(foreigntableid);
+
+	return csv_table_get_as(foreigntableid, GetForeignServer(server)->options);
 }
 
 CsvTable *

@@ -14,11 +14,23 @@
 #ifndef CSV_OPTION_H
 #define CSV_OPTION_H
 
+#include "storage/lockdefs.h"
+#include "utils/relcache.h"
+
 #include "table/encoding.h"
 #include "table/table.h"
 
 /* is this foreign table of csv_gpu_fdw? */
 extern bool csv_is_csv_table(Oid foreigntableid);
+
+/* open any relation; ERROR if it does not exist */
+extern Relation csv_open_relation(Oid relid, LOCKMODE lockmode);
+
+/* open a foreign table for reading; ERROR if it is not ours */
+extern Relation csv_open_source(Oid relid);
+
+/* ERROR unless the user has SELECT on all of the table, as whole records need */
+extern void csv_check_whole_select(Relation source);
 
 /*
  * Resolves all options of a foreign table.  The result consists of many pieces,

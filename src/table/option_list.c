@@ -306,10 +306,10 @@ parse_column_pattern(void *target, DefElem *def)
 #define IMPORT(member)	MEMBER(CsvImportOptions, member)
 
 static const CsvOption valid_options[] = {
-	{"filename", CSV_OF_TABLE | CSV_OF_ONE_TABLE | CSV_WITHOUT_MEANING,
+	{"filename", CSV_OF_TABLE | CSV_OF_ONE_TABLE | CSV_SAME_BATCHES,
 	CSV_OPTION_STRING, TABLE(filename)},
 	{"program", CSV_OF_TABLE | CSV_OF_ONE_TABLE, CSV_OPTION_STRING, TABLE(program)},
-	{"writable", CSV_OF_TABLE | CSV_OF_ONE_TABLE | CSV_WITHOUT_MEANING, CSV_OPTION_BOOL,
+	{"writable", CSV_OF_TABLE | CSV_OF_ONE_TABLE | CSV_SAME_BATCHES, CSV_OPTION_BOOL,
 	TABLE(writable)},
 	{"compression", CSV_OF_TABLE, CSV_OPTION_WORD, TABLE(compression),
 	.words = csv_compression_words},
@@ -362,20 +362,20 @@ static const CsvOption valid_options[] = {
 
 	{"engine", CSV_OF_TABLE | CSV_OF_SERVER, .parse = parse_engine},
 	{"on_error", CSV_OF_TABLE | CSV_OF_SERVER, .parse = parse_on_error},
-	{"reject_limit", CSV_OF_TABLE | CSV_OF_SERVER | CSV_WITHOUT_MEANING,
+	{"reject_limit", CSV_OF_TABLE | CSV_OF_SERVER | CSV_SAME_BATCHES,
 	.parse = parse_reject_limit,
 	GIVEN(CsvTableOptions, reject_limit)},
-	{"log_verbosity", CSV_OF_TABLE | CSV_OF_SERVER | CSV_WITHOUT_MEANING,
+	{"log_verbosity", CSV_OF_TABLE | CSV_OF_SERVER | CSV_SAME_BATCHES,
 	CSV_OPTION_WORD, TABLE(verbosity), .words = verbosity_words},
-	{"notice_limit", CSV_OF_TABLE | CSV_OF_SERVER | CSV_WITHOUT_MEANING,
+	{"notice_limit", CSV_OF_TABLE | CSV_OF_SERVER | CSV_SAME_BATCHES,
 	CSV_OPTION_COUNT, TABLE(notice_limit), .most = INT_MAX},
 	{"chunk_size", CSV_OF_TABLE | CSV_OF_SERVER, CSV_OPTION_SIZE,
 	TABLE(reader.chunk_bytes), .most = MAX_CHUNK_BYTES},
-	{"parallel_workers", CSV_OF_TABLE | CSV_WITHOUT_MEANING, CSV_OPTION_COUNT,
+	{"parallel_workers", CSV_OF_TABLE | CSV_SAME_BATCHES, CSV_OPTION_COUNT,
 	TABLE(parallel_workers), .most = MOST_PARALLEL_WORKERS},
-	{"share", CSV_OF_TABLE | CSV_OF_SERVER | CSV_WITHOUT_MEANING,
+	{"share", CSV_OF_TABLE | CSV_OF_SERVER | CSV_SAME_BATCHES,
 	CSV_OPTION_COUNT, TABLE(share), .most = INT_MAX - 1},
-	{"shares", CSV_OF_TABLE | CSV_OF_SERVER | CSV_WITHOUT_MEANING,
+	{"shares", CSV_OF_TABLE | CSV_OF_SERVER | CSV_SAME_BATCHES,
 	CSV_OPTION_COUNT, TABLE(shares), .least = 1, .most = MOST_SHARES},
 
 	{"directory", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(directory)},
@@ -571,10 +571,10 @@ csv_option_get(const char *name, Oid catalog)
 }
 
 bool
-csv_option_has_meaning(const char *name, bool of_column)
+csv_option_changes_batches(const char *name, bool of_column)
 {
 	const CsvOption *option =
 		look_up(name, of_column ? AttributeRelationId : ForeignTableRelationId);
 
-	return option == NULL || (option->traits & CSV_WITHOUT_MEANING) == 0;
+	return option == NULL || (option->traits & CSV_SAME_BATCHES) == 0;
 }

@@ -27,7 +27,7 @@ typedef struct CsvTableOptions
 #define CSV_OF_IMPORT		8		/* IMPORT FOREIGN SCHEMA; takes a table's, too ... */
 #define CSV_OF_ONE_TABLE	16		/* ... except options that differ from table to table */
 #define CSV_OF_CSV			32		/* has no meaning in the format "text" */
-#define CSV_WITHOUT_MEANING	64		/* batches of the table are the same with any value */
+#define CSV_SAME_BATCHES	64		/* batches of the table are the same with any value */
 
 /* how a value is read */
 typedef enum CsvOptionForm
@@ -77,7 +77,7 @@ extern void csv_option_parse(const CsvOption *option, void *target, DefElem *def
  * May the value of an option shape the batches of a table?  True also for a name that is
  * not an option's.
  */
-extern bool csv_option_has_meaning(const char *name, bool of_column);
+extern bool csv_option_changes_batches(const char *name, bool of_column);
 
 /* the value of the option "record_boundary" */
 extern const char *csv_boundary_name(CsvBoundary boundary);

@@ -26,7 +26,7 @@ extern CsvSourceSize csv_source_size(const CsvTable *table);
 
 /*
  * Sets table->settings.resident to false if there are many small files: looking up the
- * kept columns of a small file takes longer than reading it.
+ * resident columns of a small file takes longer than reading it.
  */
 extern void csv_source_decide_resident(CsvTable *table);
 

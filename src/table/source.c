@@ -73,7 +73,6 @@ struct CsvSource
 								 * A file that is not of a pattern is known when it
 								 * is opened, or its size is wanted */
 	bool		appends;		/* sessions append to the only file */
-	bool		is_special;		/* the only file is not a regular file */
 	int64		newest;			/* of a pattern's files, when they were modified */
 	int			next;			/* index in names of the file to open next */
 	const char *name;			/* the file opened last, as shown */
@@ -242,12 +241,12 @@ needs_all(const CsvTable *table)
 	return table->stop || table->all_files;
 }
 
-/* the only file was examined */
+/* the only file was examined; of other than regular files nothing is known */
 static void
 list_only_file(CsvSource *source, const struct stat *st)
 {
-	source->listed[0] = csv_file_identity(st);
-	source->is_special = !S_ISREG(st->st_mode);
+	if (S_ISREG(st->st_mode))
+		source->listed[0] = csv_file_identity(st);
 }
 
 /*
@@ -364,8 +363,6 @@ csv_source_listed_size(CsvSource *source)
 	if (!source->of_pattern && source->listed[0].inode == 0 &&
 		stat(source->names[0], &st) == 0)
 		list_only_file(source, &st);
-	if (source->is_special)
-		return csv_unknown_size;
 	for (int i = 0; i < source->nnames; i++)
 	{
 		if (csv_is_left_out(source->table, i))
@@ -945,8 +942,8 @@ read_decompressed(CsvSource *source, uint8_t *buffer, size_t nbytes)
 }
 
 /*
- * Reads and examines the first bytes.  If they go to the caller as they are in the file,
- * the next read begins with them.
+ * Reads and examines the first bytes.  If they go to the caller as they are in the
+ * file, the next read begins with them.
  */
 static void
 begin_reading(CsvSource *source)
@@ -964,7 +961,8 @@ begin_reading(CsvSource *source)
 		csv_check_not_compressed(source->table, source->name, source->head, source->nhead);
 	source->conversion = begin_conversion(source);
 	source->at_start = false;
-	if (source->is_regular && !source->is_compressed && source->conversion == NULL)
+	if (source->is_regular && !source->is_compressed &&
+		source->conversion == NULL)
 		seek(source, 0);
 }
 

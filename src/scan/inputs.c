@@ -1,5 +1,5 @@
 /*
- * careful.c
+ * inputs.c
  *		Values that a batch's arrays do not hold as datums.
  *
  * If the engine was not sure of a value, if the value is too long for its arrays, or
@@ -25,7 +25,7 @@
 /* rows whose values are made in one subtransaction */
 #define CSV_RUN_ROWS	256
 
-struct CsvCareful
+struct CsvInputs
 {
 	MemoryContext context;
 	MemoryContext run_context;	/* NULL: no run was made yet */
@@ -48,7 +48,7 @@ struct CsvCareful
 	bool		run_failed;		/* make value by value */
 	bool		has_runs;
 
-	List	   *nulls;			/* see csv_careful_take_nulls() */
+	List	   *nulls;			/* see csv_inputs_take_nulls() */
 
 	/* for the CONTEXT of an ERROR: the value that is being made */
 	const CsvScanColumn *at_column;
@@ -62,18 +62,18 @@ struct CsvCareful
 								 * NULL: no batch has such values */
 };
 
-CsvCareful *
-csv_careful_create(CsvScanColumn *columns, int ncolumns)
+CsvInputs *
+csv_inputs_create(CsvScanColumn *columns, int ncolumns)
 {
-	CsvCareful *careful = palloc0(sizeof(CsvCareful));
+	CsvInputs  *inputs = palloc0(sizeof(CsvInputs));
 
-	careful->context = CurrentMemoryContext;
-	careful->memory = csv_context_memory(CurrentMemoryContext);
-	careful->fields.interrupted = csv_process_interrupts;
-	careful->fields.most = 2 * CSV_MAX_FIELDS;	/* a table's, and surplus fields */
-	careful->columns = columns;
-	careful->ncolumns = ncolumns;
-	return careful;
+	inputs->context = CurrentMemoryContext;
+	inputs->memory = csv_context_memory(CurrentMemoryContext);
+	inputs->fields.interrupted = csv_process_interrupts;
+	inputs->fields.most = 2 * CSV_MAX_FIELDS;	/* a table's, and surplus fields */
+	inputs->columns = columns;
+	inputs->ncolumns = ncolumns;
+	return inputs;
 }
 
 /* ---- the CONTEXT of an ERROR ---- */
@@ -82,16 +82,16 @@ csv_careful_create(CsvScanColumn *columns, int ncolumns)
 static void
 tell_place(void *arg)
 {
-	const CsvCareful *careful = arg;
-	const CsvBatch *batch = &careful->batch->batch;
-	uint32_t	entry = careful->at_entry;
+	const CsvInputs *inputs = arg;
+	const CsvBatch *batch = &inputs->batch->batch;
+	uint32_t	entry = inputs->at_entry;
 	uint64_t	record = batch->file_records + 1;
 	uint64_t	line = batch->file_lines + 1;
 
-	if (careful->at_error != NULL)
+	if (inputs->at_error != NULL)
 	{
-		record += careful->at_error->record;
-		line += careful->at_error->line;
+		record += inputs->at_error->record;
+		line += inputs->at_error->line;
 	}
 	else
 	{
@@ -103,24 +103,24 @@ tell_place(void *arg)
 		for (uint32_t i = 0; i < batch->nerrors; i++)
 			record += batch->errors[i].before_row <= row;
 	}
-	if (careful->at_column == NULL)
+	if (inputs->at_column == NULL)
 		errcontext("record %lld of \"%s\", line %lld", (long long) record,
-				   careful->batch->filename, (long long) line);
+				   inputs->batch->filename, (long long) line);
 	else
 		errcontext("record %lld of \"%s\", line %lld, column \"%s\"",
-				   (long long) record, careful->batch->filename,
-				   (long long) line, careful->at_column->input.column->name);
+				   (long long) record, inputs->batch->filename,
+				   (long long) line, inputs->at_column->input.column->name);
 }
 
 static void
-enter(CsvCareful *careful, uint32_t entry, const CsvError *error,
+enter(CsvInputs *inputs, uint32_t entry, const CsvError *error,
 	  ErrorContextCallback *callback)
 {
-	careful->at_column = NULL;
-	careful->at_error = error;
-	careful->at_entry = entry;
+	inputs->at_column = NULL;
+	inputs->at_error = error;
+	inputs->at_entry = entry;
 	callback->callback = tell_place;
-	callback->arg = careful;
+	callback->arg = inputs;
 	callback->previous = error_context_stack;
 	error_context_stack = callback;
 }
@@ -134,116 +134,116 @@ leave(const ErrorContextCallback *callback)
 /* ---- a new batch ---- */
 
 static void
-free_flags(CsvCareful *careful)
+free_flags(CsvInputs *inputs)
 {
-	if (careful->flags != NULL)
-		pfree(careful->flags);
-	careful->flags = NULL;
-	careful->capacity = 0;
+	if (inputs->flags != NULL)
+		pfree(inputs->flags);
+	inputs->flags = NULL;
+	inputs->capacity = 0;
 }
 
 static void
-clear_flags(CsvCareful *careful)
+clear_flags(CsvInputs *inputs)
 {
-	if (careful->nentries > careful->capacity)
+	if (inputs->nentries > inputs->capacity)
 	{
-		free_flags(careful);
-		careful->flags = MemoryContextAllocHuge(careful->context,
-												careful->nentries);
-		careful->capacity = careful->nentries;
+		free_flags(inputs);
+		inputs->flags = MemoryContextAllocHuge(inputs->context,
+											   inputs->nentries);
+		inputs->capacity = inputs->nentries;
 	}
-	memset(careful->flags, 0, careful->nentries);
+	memset(inputs->flags, 0, inputs->nentries);
 }
 
 static void
-find_entries(CsvCareful *careful)
+find_entries(CsvInputs *inputs)
 {
-	const CsvArray *arrays = careful->batch->batch.arrays;
+	const CsvArray *arrays = inputs->batch->batch.arrays;
 
-	for (int i = 0; i < careful->ncolumns; i++)
+	for (int i = 0; i < inputs->ncolumns; i++)
 	{
-		const CsvScanColumn *column = &careful->columns[i];
+		const CsvScanColumn *column = &inputs->columns[i];
 
 		if (column->values == NULL)
 			continue;
-		careful->all |= column->fetch == CSV_FETCH_CSTRING ||
+		inputs->all |= column->fetch == CSV_FETCH_CSTRING ||
 			column->fetch == CSV_FETCH_RUN;
-		careful->any_decimal |= column->fetch == CSV_FETCH_DECIMAL;
-		careful->any_flag |= arrays[i].any_slow;
+		inputs->any_decimal |= column->fetch == CSV_FETCH_DECIMAL;
+		inputs->any_flag |= arrays[i].any_slow;
 	}
-	if (careful->all || !careful->any_flag)
+	if (inputs->all || !inputs->any_flag)
 		return;
-	clear_flags(careful);
-	for (int i = 0; i < careful->ncolumns; i++)
+	clear_flags(inputs);
+	for (int i = 0; i < inputs->ncolumns; i++)
 	{
-		const CsvScanColumn *column = &careful->columns[i];
+		const CsvScanColumn *column = &inputs->columns[i];
 
 		if (column->values != NULL && arrays[i].any_slow)
-			for (uint32_t entry = 0; entry < careful->nentries; entry++)
-				careful->flags[entry] |= column->status[entry] > CSV_VALUE_NULL;
+			for (uint32_t entry = 0; entry < inputs->nentries; entry++)
+				inputs->flags[entry] |= column->status[entry] > CSV_VALUE_NULL;
 	}
 }
 
 bool
-csv_careful_take(CsvCareful *careful, const CsvFileBatch *batch)
+csv_inputs_take(CsvInputs *inputs, const CsvFileBatch *batch)
 {
-	careful->batch = batch;
-	careful->fields_of = 0;
-	careful->run_from = 0;
-	careful->run_until = 0;
-	careful->all = false;
-	careful->any_decimal = false;
-	careful->any_flag = false;
-	careful->nentries = 0;
+	inputs->batch = batch;
+	inputs->fields_of = 0;
+	inputs->run_from = 0;
+	inputs->run_until = 0;
+	inputs->all = false;
+	inputs->any_decimal = false;
+	inputs->any_flag = false;
+	inputs->nentries = 0;
 	if (batch == NULL)
 	{
-		free_flags(careful);
+		free_flags(inputs);
 		return false;
 	}
 	if (batch->dialect->opt.lenient)
 	{
-		if (careful->lenient == NULL)
-			careful->lenient = MemoryContextAlloc(careful->context,
-												  sizeof(CsvDialect));
-		*careful->lenient = csv_lenient_dialect(batch->dialect);
+		if (inputs->lenient == NULL)
+			inputs->lenient = MemoryContextAlloc(inputs->context,
+												 sizeof(CsvDialect));
+		*inputs->lenient = csv_lenient_dialect(batch->dialect);
 	}
 	/* if no row of a batch comes out, its arrays must not be looked at */
 	if (batch->selection != NULL && batch->selection->nrows == 0)
 		return false;
-	careful->nentries = csv_has_selected_rows(&batch->batch) ?
+	inputs->nentries = csv_has_selected_rows(&batch->batch) ?
 		batch->batch.answer->selection.nrows : batch->batch.nrows;
-	careful->has_runs = false;
-	for (int i = 0; i < careful->ncolumns; i++)
+	inputs->has_runs = false;
+	for (int i = 0; i < inputs->ncolumns; i++)
 	{
-		CsvScanColumn *column = &careful->columns[i];
+		CsvScanColumn *column = &inputs->columns[i];
 
 		if (column->fetch != CSV_FETCH_RUN)
 			continue;
-		careful->has_runs = true;
+		inputs->has_runs = true;
 		if (column->run_values != NULL)
 			continue;
 		column->run_values =
-			MemoryContextAlloc(careful->context, sizeof(Datum) * CSV_RUN_ROWS);
+			MemoryContextAlloc(inputs->context, sizeof(Datum) * CSV_RUN_ROWS);
 		column->run_isnull =
-			MemoryContextAlloc(careful->context, sizeof(bool) * CSV_RUN_ROWS);
+			MemoryContextAlloc(inputs->context, sizeof(bool) * CSV_RUN_ROWS);
 	}
-	find_entries(careful);
-	return careful->all || careful->any_decimal || careful->any_flag;
+	find_entries(inputs);
+	return inputs->all || inputs->any_decimal || inputs->any_flag;
 }
 
 bool
-csv_careful_has(const CsvCareful *careful, uint32_t entry)
+csv_inputs_has(const CsvInputs *inputs, uint32_t entry)
 {
-	return careful->all || careful->any_decimal || careful->flags[entry];
+	return inputs->all || inputs->any_decimal || inputs->flags[entry];
 }
 
 uint32_t
-csv_careful_find(const CsvCareful *careful, uint32_t from, uint32_t until)
+csv_inputs_find(const CsvInputs *inputs, uint32_t from, uint32_t until)
 {
-	if (careful->all)
+	if (inputs->all)
 		return from;
-	if (careful->any_flag)
-		while (from < until && !careful->flags[from])
+	if (inputs->any_flag)
+		while (from < until && !inputs->flags[from])
 			from++;
 	else
 		from = until;
@@ -251,47 +251,47 @@ csv_careful_find(const CsvCareful *careful, uint32_t from, uint32_t until)
 }
 
 bool
-csv_careful_has_all(const CsvCareful *careful)
+csv_inputs_has_all(const CsvInputs *inputs)
 {
-	return careful->all;
+	return inputs->all;
 }
 
 /* ---- the record's own bytes ---- */
 
 /*
  * Find the fields of a record of the batch, by its entry in row_offsets.  The record's
- * structure is sound, so that both modes read it the same, or it is read leniently.
+ * structure is good, so that both modes read it the same, or it is read leniently.
  */
 static void
-find_fields(CsvCareful *careful, uint32_t entry)
+find_fields(CsvInputs *inputs, uint32_t entry)
 {
-	const CsvFileBatch *batch = careful->batch;
+	const CsvFileBatch *batch = inputs->batch;
 
-	if (careful->fields_of == (uint64_t) entry + 1)
+	if (inputs->fields_of == (uint64_t) entry + 1)
 		return;
-	if (csv_scan_row(&careful->fields, &careful->memory, batch->dialect,
+	if (csv_scan_row(&inputs->fields, &inputs->memory, batch->dialect,
 					 &batch->batch, entry) != CSV_OK)
 		elog(ERROR, "a record of a batch is not where it should be");
-	careful->fields_of = (uint64_t) entry + 1;
+	inputs->fields_of = (uint64_t) entry + 1;
 }
 
 /* the dialect of the fields' values */
 const CsvDialect *
-csv_careful_dialect(const CsvCareful *careful)
+csv_inputs_dialect(const CsvInputs *inputs)
 {
-	return careful->fields.lenient ? careful->lenient : careful->batch->dialect;
+	return inputs->fields.lenient ? inputs->lenient : inputs->batch->dialect;
 }
 
 bool
-csv_careful_field(CsvCareful *careful, uint32_t field, const uint8_t **content,
-				  uint64_t *length)
+csv_inputs_field(CsvInputs *inputs, uint32_t field, const uint8_t **content,
+				 uint64_t *length)
 {
-	const CsvFileBatch *batch = careful->batch;
+	const CsvFileBatch *batch = inputs->batch;
 	CsvSpan		span;
 
-	if (field >= careful->fields.nfields)
+	if (field >= inputs->fields.nfields)
 		return false;
-	span = csv_scan_field(&careful->fields, batch->dialect, batch->batch.bytes,
+	span = csv_scan_field(&inputs->fields, batch->dialect, batch->batch.bytes,
 						  batch->batch.consumed, field);
 	*content = batch->batch.bytes + span.offset;
 	*length = span.length;
@@ -299,35 +299,35 @@ csv_careful_field(CsvCareful *careful, uint32_t field, const uint8_t **content,
 }
 
 uint32_t
-csv_careful_nfields(CsvCareful *careful, uint32_t entry)
+csv_inputs_nfields(CsvInputs *inputs, uint32_t entry)
 {
-	find_fields(careful, careful->batch->batch.row_offsets[entry]);
-	return careful->fields.nfields;
+	find_fields(inputs, inputs->batch->batch.row_offsets[entry]);
+	return inputs->fields.nfields;
 }
 
 uint64_t
-csv_careful_record_length(CsvCareful *careful, uint32_t entry)
+csv_inputs_record_length(CsvInputs *inputs, uint32_t entry)
 {
-	find_fields(careful, careful->batch->batch.row_offsets[entry]);
-	return careful->fields.end - careful->fields.start;
+	find_fields(inputs, inputs->batch->batch.row_offsets[entry]);
+	return inputs->fields.end - inputs->fields.start;
 }
 
 void
-csv_careful_explain(CsvCareful *careful, const CsvError *error,
-					CsvRefusal *refusal)
+csv_inputs_explain(CsvInputs *inputs, const CsvError *error,
+				   CsvRefusal *refusal)
 {
-	const CsvDialect *dialect = careful->batch->dialect;
-	CsvScanColumn *refused = &careful->columns[error->where];
+	const CsvDialect *dialect = inputs->batch->dialect;
+	CsvScanColumn *refused = &inputs->columns[error->where];
 	const uint8_t *content = NULL;
 	uint64_t	length = 0;
 	ErrorContextCallback callback;
 
-	find_fields(careful, (uint32_t) error->offset);
+	find_fields(inputs, (uint32_t) error->offset);
 	memset(refusal, 0, sizeof(*refusal));
-	enter(careful, 0, error, &callback);
+	enter(inputs, 0, error, &callback);
 	for (uint32_t i = 0; i <= error->where; i++)
 	{
-		CsvScanColumn *column = &careful->columns[i];
+		CsvScanColumn *column = &inputs->columns[i];
 		Datum		value;
 		bool		isnull;
 
@@ -335,9 +335,9 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 		if (column != refused &&
 			column->input.spec.field == refused->input.spec.field)
 			continue;
-		careful->at_column = column;
+		inputs->at_column = column;
 		refusal->column = column;
-		if (csv_careful_field(careful, column->input.spec.field, &content, &length) &&
+		if (csv_inputs_field(inputs, column->input.spec.field, &content, &length) &&
 			!csv_value_from_field(&column->input, dialect, content, length,
 								  &value, &isnull, &refusal->error))
 			break;
@@ -354,8 +354,8 @@ csv_careful_explain(CsvCareful *careful, const CsvError *error,
 /* ---- values that are NULL instead ---- */
 
 bool
-csv_careful_set_null(CsvCareful *careful, CsvScanColumn *column,
-					 const CsvValueError *error, Datum *value, bool *isnull)
+csv_inputs_set_null(CsvInputs *inputs, CsvScanColumn *column,
+					const CsvValueError *error, Datum *value, bool *isnull)
 {
 	CsvRefusal *refusal;
 	CsvValueError of_null;
@@ -368,16 +368,16 @@ csv_careful_set_null(CsvCareful *careful, CsvScanColumn *column,
 	refusal->column = column;
 	refusal->error = *error;
 	refusal->set_null = true;
-	careful->nulls = lappend(careful->nulls, refusal);
+	inputs->nulls = lappend(inputs->nulls, refusal);
 	return true;
 }
 
 List *
-csv_careful_take_nulls(CsvCareful *careful)
+csv_inputs_take_nulls(CsvInputs *inputs)
 {
-	List	   *nulls = careful->nulls;
+	List	   *nulls = inputs->nulls;
 
-	careful->nulls = NIL;
+	inputs->nulls = NIL;
 	return nulls;
 }
 
@@ -387,15 +387,15 @@ csv_careful_take_nulls(CsvCareful *careful)
  * Make one value of an entry.  Returns false, with *error filled in, if it is refused.
  */
 static bool
-make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
+make_value(CsvInputs *inputs, CsvScanColumn *column, uint32_t entry,
 		   Datum *value, bool *isnull, CsvValueError *error)
 {
-	const CsvFileBatch *batch = careful->batch;
+	const CsvFileBatch *batch = inputs->batch;
 	int			status = column->status == NULL ? CSV_VALUE_OK :
 		column->status[entry];
 
-	careful->at_column = column;
-	careful->at_entry = entry;
+	inputs->at_column = column;
+	inputs->at_entry = entry;
 	*isnull = false;
 	if (status == CSV_VALUE_NULL)
 	{
@@ -407,7 +407,7 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 		char	   *string = (char *) column->values +
 			(size_t) entry * column->stride + VARHDRSZ;
 
-		/* the function may change its argument, but a kept batch must not change */
+		/* the function may change its argument, but a resident batch must not change */
 		if (batch->batch.is_kept)
 			string = pstrdup(string);
 		return csv_value_from_cstring(&column->input, string, value, error);
@@ -417,9 +417,9 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 		const uint8_t *content = NULL;
 		uint64_t	length = 0;
 
-		find_fields(careful, batch->batch.row_offsets[entry]);
-		csv_careful_field(careful, column->input.spec.field, &content, &length);
-		return csv_value_from_field(&column->input, csv_careful_dialect(careful),
+		find_fields(inputs, batch->batch.row_offsets[entry]);
+		csv_inputs_field(inputs, column->input.spec.field, &content, &length);
+		return csv_value_from_field(&column->input, csv_inputs_dialect(inputs),
 									content, length, value, isnull, error);
 	}
 }
@@ -428,11 +428,11 @@ make_value(CsvCareful *careful, CsvScanColumn *column, uint32_t entry,
 static bool
 make_run_values(void *arg)
 {
-	CsvCareful *careful = arg;
+	CsvInputs  *inputs = arg;
 
-	for (int i = 0; i < careful->ncolumns; i++)
+	for (int i = 0; i < inputs->ncolumns; i++)
 	{
-		CsvScanColumn *column = &careful->columns[i];
+		CsvScanColumn *column = &inputs->columns[i];
 		CsvScanColumn inside;
 		bool		good = true;
 
@@ -440,13 +440,13 @@ make_run_values(void *arg)
 			continue;
 		inside = *column;
 		inside.input.pure = true;	/* needs no further subtransaction */
-		for (uint32_t entry = careful->run_from;
-			 entry < careful->run_until && good; entry++)
+		for (uint32_t entry = inputs->run_from;
+			 entry < inputs->run_until && good; entry++)
 		{
-			uint32_t	k = entry - careful->run_from;
+			uint32_t	k = entry - inputs->run_from;
 			CsvValueError error;
 
-			good = make_value(careful, &inside, entry, &column->run_values[k],
+			good = make_value(inputs, &inside, entry, &column->run_values[k],
 							  &column->run_isnull[k], &error);
 		}
 
@@ -456,7 +456,7 @@ make_run_values(void *arg)
 		if (!good)
 			return false;
 	}
-	careful->run_failed = false;
+	inputs->run_failed = false;
 	return true;
 }
 
@@ -466,19 +466,19 @@ make_run_values(void *arg)
  * refused, the values are made one by one later, each in its own subtransaction.
  */
 static void
-make_run(CsvCareful *careful, uint32_t entry)
+make_run(CsvInputs *inputs, uint32_t entry)
 {
 	ErrorData  *edata;
 
-	if (careful->run_context == NULL)
-		careful->run_context = AllocSetContextCreate(careful->context,
-													 "csv_gpu_fdw run",
-													 ALLOCSET_DEFAULT_SIZES);
-	MemoryContextReset(careful->run_context);
-	careful->run_from = entry;
-	careful->run_until = Min(entry + CSV_RUN_ROWS, careful->nentries);
-	careful->run_failed = true;
-	edata = csv_attempt(make_run_values, careful, careful->run_context, true);
+	if (inputs->run_context == NULL)
+		inputs->run_context = AllocSetContextCreate(inputs->context,
+													"csv_gpu_fdw run",
+													ALLOCSET_DEFAULT_SIZES);
+	MemoryContextReset(inputs->run_context);
+	inputs->run_from = entry;
+	inputs->run_until = Min(entry + CSV_RUN_ROWS, inputs->nentries);
+	inputs->run_failed = true;
+	edata = csv_attempt(make_run_values, inputs, inputs->run_context, true);
 	if (edata == NULL)
 		return;
 	if (!csv_is_about_value(edata->sqlerrcode, false))
@@ -487,36 +487,36 @@ make_run(CsvCareful *careful, uint32_t entry)
 }
 
 bool
-csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
-				 Datum *values, bool *isnull, CsvRefusal *refusal)
+csv_inputs_fill(CsvInputs *inputs, uint32_t entry, bool undecided,
+				Datum *values, bool *isnull, CsvRefusal *refusal)
 {
 	ErrorContextCallback callback;
 	bool		good = true;
 
-	enter(careful, entry, NULL, &callback);
-	if (careful->has_runs && entry >= careful->run_until)
+	enter(inputs, entry, NULL, &callback);
+	if (inputs->has_runs && entry >= inputs->run_until)
 	{
 		if (csv_may_open_subtransaction())
-			make_run(careful, entry);
+			make_run(inputs, entry);
 		else
 		{
 			/* make value by value, each as is possible then */
-			careful->run_until = entry + 1;
-			careful->run_failed = true;
+			inputs->run_until = entry + 1;
+			inputs->run_failed = true;
 		}
 	}
 
-	for (int i = 0; i < careful->ncolumns && good; i++)
+	for (int i = 0; i < inputs->ncolumns && good; i++)
 	{
-		CsvScanColumn *column = &careful->columns[i];
+		CsvScanColumn *column = &inputs->columns[i];
 		bool		is_plain = column->status == NULL ||
 			column->status[entry] <= CSV_VALUE_NULL;
 
 		if (column->values == NULL)
 			continue;
-		if (column->fetch == CSV_FETCH_RUN && !careful->run_failed)
+		if (column->fetch == CSV_FETCH_RUN && !inputs->run_failed)
 		{
-			uint32_t	k = entry - careful->run_from;
+			uint32_t	k = entry - inputs->run_from;
 
 			values[column->att] = column->run_values[k];
 			isnull[column->att] = column->run_isnull[k];
@@ -538,10 +538,10 @@ csv_careful_fill(CsvCareful *careful, uint32_t entry, bool undecided,
 			}
 			continue;
 		}
-		good = make_value(careful, column, entry, &values[column->att],
+		good = make_value(inputs, column, entry, &values[column->att],
 						  &isnull[column->att], &refusal->error) ||
-			csv_careful_set_null(careful, column, &refusal->error,
-								 &values[column->att], &isnull[column->att]);
+			csv_inputs_set_null(inputs, column, &refusal->error,
+								&values[column->att], &isnull[column->att]);
 		refusal->column = column;
 		refusal->set_null = false;
 	}
