@@ -8,7 +8,7 @@
  * If an ERROR is due, the process that handed in the last missing notes raises it, and
  * reports the due notes before it.
  *
- * Notes of pieces that are not due yet are kept as intervals of pieces.  Between two
+ * Notes of pieces that are not due yet are in intervals of pieces.  Between two
  * intervals is a piece that some process is reading, so there are no more intervals
  * than processes.  An interval notes no more records in full than NOTICEs or the
  * reject limit may need.  So memory is bounded, and no process ever waits for a
@@ -17,12 +17,10 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "storage/condition_variable.h"
+#include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
-#include "utils/wait_event.h"
 
-#include "compat.h"
 #include "scan/skipping.h"
 
 /* how far a scan has come, in the order of the files */
@@ -72,8 +70,6 @@ struct CsvSharedReport
 	bool		ended;			/* the number of pieces is known: */
 	uint64		npieces;
 	bool		raised;			/* a process raises the scan's ERROR */
-	bool		saying;			/* a process reports older due notes */
-	ConditionVariable has_said; /* it has reported them */
 	int			npending;		/* intervals, in order */
 	PieceInterval pending[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -542,7 +538,9 @@ say_due(CsvSkipping *skipping)
 	shared->due = (PieceInterval) {
 		.end = due.end, .point = due.point, .failed = due.failed
 	};
-	shared->saying = DsaPointerIsValid(due.head);
+	/* the leader passes on other processes' messages, and their ERROR, after these */
+	if (!IsParallelWorker())
+		HOLD_INTERRUPTS();
 	LWLockRelease(&shared->lock);
 
 	while (DsaPointerIsValid(pointer))
@@ -554,14 +552,9 @@ say_due(CsvSkipping *skipping)
 		dsa_free(skipping->dsa, pointer);
 		pointer = next;
 	}
+	if (!IsParallelWorker())
+		RESUME_INTERRUPTS();
 	csv_report_add_counts(&skipping->report.counts, &rest);
-	if (DsaPointerIsValid(due.head))
-	{
-		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-		shared->saying = false;
-		LWLockRelease(&shared->lock);
-		ConditionVariableBroadcast(&shared->has_said);
-	}
 	if (is_last)
 		csv_report_end(&skipping->report, skipping->npassed, true);
 }
@@ -579,35 +572,12 @@ is_error_due(const CsvSharedReport *shared, const CsvTable *table)
 		 csv_report_exceeds(table, nskipped, shared->npassed));
 }
 
-/*
- * Wait until the leader has reported older notes.  Otherwise messages of other
- * processes, and their ERROR, would reach it in the middle of that.  The caller holds
- * the lock, which is released meanwhile.
- */
-static void
-wait_for_leader(CsvSharedReport *shared)
-{
-	static uint32 wait_event = 0;
-
-	while (shared->saying)
-	{
-		ConditionVariablePrepareToSleep(&shared->has_said);
-		LWLockRelease(&shared->lock);
-		ConditionVariableSleep(&shared->has_said,
-							   csv_wait_event(&wait_event, "CsvGpuReport"));
-		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	}
-	ConditionVariableCancelSleep();
-}
-
 /* raise the scan's ERROR if it is due; the caller holds the lock, which is released */
 static void
 raise_if_due(CsvSkipping *skipping)
 {
 	CsvSharedReport *shared = skipping->shared;
 
-	if (!shared->raised && is_error_due(shared, skipping->table))
-		wait_for_leader(shared);
 	if (shared->raised || !is_error_due(shared, skipping->table))
 	{
 		LWLockRelease(&shared->lock);
@@ -633,7 +603,6 @@ csv_shared_report_init(CsvSharedReport *shared, int nprocesses)
 
 	/* held for moments; a tranche of our own would be one more in each session */
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_APPEND);
-	ConditionVariableInit(&shared->has_said);
 }
 
 void
@@ -645,7 +614,6 @@ csv_skipping_begin_shared(const CsvSkipping *skipping, CsvSharedReport *shared)
 	shared->npassed = skipping->npassed;
 	shared->ended = false;
 	shared->raised = false;
-	shared->saying = false;
 	shared->npending = 0;
 }
 
