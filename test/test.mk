@@ -16,7 +16,7 @@
 #	make install-inject	the extension as "make check" installs it: tests can make
 #						things fail in it; build/tpch, which makes tables; and
 #						the script of 0.1
-#	make setup-test		setup.sh on machines that lack this and that
+#	make setup-test		what setup.sh installs, what make says, make check and signals
 #	make check-versions	the SQL tests and some of COPY with PostgreSQL 17, 18 and 19,
 #						in roots of Debian 13, sid and experimental; for root
 #	make check-packages	packages, the archive for PGXN and the image, in roots of
