@@ -37,6 +37,7 @@
 
 /* bytes of a shape (make_shape()), with a zero byte */
 #define SHAPE_BYTES	32
+#define MOST_READ	4096		/* of a cell, which may have many megabytes */
 
 /* the kinds of characters that are letters */
 #define LETTERS	3
@@ -80,7 +81,7 @@ make_shape(const char *text, uint32 nbytes, char *shape)
 {
 	uint32		n = 0;
 
-	for (uint32 i = 0; i < nbytes && n + 1 < SHAPE_BYTES; i++)
+	for (uint32 i = 0; i < Min(nbytes, MOST_READ) && n + 1 < SHAPE_BYTES; i++)
 	{
 		unsigned char c = (unsigned char) text[i];
 		char		kind = isdigit(c) ? '0' : isupper(c) ? 'A' :
@@ -99,7 +100,7 @@ kinds_in(const char *text, uint32 nbytes)
 	static const char punctuation[] = "@/.-:;|";
 	uint32		kinds = 0;
 
-	for (uint32 i = 0; i < nbytes; i++)
+	for (uint32 i = 0; i < Min(nbytes, MOST_READ); i++)
 	{
 		const unsigned char c = (unsigned char) text[i];
 		const char *found = c == 0 ? NULL : strchr(punctuation, c);
