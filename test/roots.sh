@@ -43,12 +43,14 @@ in_root()
 		bash -c "mount -t tmpfs tmpfs /dev/shm && $init" bash "$@"
 }
 
-# new_root SUITE: with this directory in it
+# new_root SUITE: with this directory in it; a root that lives for minutes need not be
+# written to the disk
 new_root()
 {
 	apart bash -c "$init" bash timeout 600 debootstrap --variant=minbase \
 		--force-check-gpg --include=ca-certificates "$1" "$root" "$mirror" &&
 		apt-config dump Acquire | grep -v ::IndexTargets >"$root/etc/apt/apt.conf.d/machine" &&
+		echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" &&
 		mkdir -p "$root/src" "$root/etc/postgresql-common/createcluster.d" &&
 		echo 'create_main_cluster = false' >"$root/etc/postgresql-common/createcluster.d/none.conf" &&
 		tar -c --exclude=./.git --exclude=./build --exclude=./csv_gpu_fdw.so . | tar -x -C "$root/src"
