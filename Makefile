@@ -158,7 +158,9 @@ override with_llvm = no
 # ---- what needs no PostgreSQL, or gets one itself ----
 
 OWN_GOALS = demo check test setup dist format lint help
-LIBRARY_GOALS = setup-test check-versions check-packages check-arm64 stress unit% differential% fuzz% bench%
+LIBRARY_GOALS = setup-test check-versions check-packages check-arm64 stress $(UNIT_GOALS) fuzz% bench%
+# these take the extension's objects where there is a PostgreSQL to make them for
+UNIT_GOALS = unit% differential%
 own_goals := $(filter $(OWN_GOALS),$(MAKECMDGOALS))
 in_tree_goals := $(filter-out help setup,$(filter $(OWN_GOALS) $(LIBRARY_GOALS) \
 	install-inject,$(MAKECMDGOALS)))
@@ -168,8 +170,9 @@ $(error make $(in_tree_goals) works in the source tree only: run it in $(srcdir)
 endif
 endif
 pgxs_goals := $(filter-out $(OWN_GOALS) $(LIBRARY_GOALS),$(or $(MAKECMDGOALS),all))
+unit_goals := $(if $(EMULATOR),,$(filter $(UNIT_GOALS),$(MAKECMDGOALS)))
 
-ifneq ($(pgxs_goals),)
+ifneq ($(pgxs_goals)$(unit_goals),)
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 # the client brings pgxs.mk already, but not what is compiled with
 LACKING := $(strip $(foreach file,$(PGXS) $(INCLUDEDIR_SERVER)/postgres.h,$(if $(wildcard $(file)),,$(file))))
@@ -179,6 +182,7 @@ include $(PGXS)
 # objects of the source tree would be taken for those of another directory
 srcdir := $(patsubst %/,%,$(srcdir))
 override VPATH =
+WITH_PGXS = yes
 all: say-engines
 else
 all install uninstall installcheck:
@@ -314,7 +318,7 @@ help:
 demo:
 	+@exec env MAKE='$(MAKE)' $(srcdir)/test/demo.sh
 
-# PARTS="build regress" runs these parts only
+# PARTS="build regress" runs these parts only; EFFORT and SEED: test/test.mk
 check:
 	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' $(srcdir)/test/check.sh
 

@@ -2,9 +2,11 @@
 # check.sh: every test there is.  Run by "make check".
 #
 # All parts run, also after one has failed; PARTS names a choice of them, or
-# "all check-versions", and TAP a pattern of files of test/t/.  What needs a
+# "all check-versions", and TAP a pattern of files of test/t/.  EFFORT=N gives tests with
+# random inputs N times as many; SEED=N repeats a run.  What needs a
 # server spends much of its time waiting, so the other parts run beside it, and
-# their output follows its.  A table of the parts with their seconds comes last;
+# their output follows its.  As each part ends, a line says how many have, and about
+# how many minutes are left.  A table of the parts with their seconds comes last;
 # the last line of all is the sum, and decides the exit status.  The parts'
 # outputs are kept under build/check/.
 set -uo pipefail
@@ -14,7 +16,11 @@ cd "$(dirname "$0")/.." || exit 1
 ALL_PARTS='build regress regress-gpu tap setup-test unit unit-sanitize differential fuzz'
 PARTS=${PARTS:-all}
 PARTS=${PARTS/#all/$ALL_PARTS}
+nparts=$(wc -w <<<"$PARTS")
 logs=build/check
+# what the same took the last time
+last=build/check-seconds
+same="$PARTS ${TAP-} ${EFFORT-1}"
 began=$EPOCHSECONDS
 server_ready=no
 
@@ -32,6 +38,7 @@ finish()
 		failed=$((failed + bad))
 	done
 	echo "all of it: $((EPOCHSECONDS - began))s"
+	echo "$((EPOCHSECONDS - began)) $same" >$last
 	private_cleanup
 	echo "$passed passed, $failed failed"
 	[ "$failed" = 0 ]
@@ -42,6 +49,31 @@ finish()
 result()
 {
 	echo "$2 $3 $SECONDS" >"$logs/$1.result"
+	say_progress >&3
+}
+
+# Processor seconds of the parts, where there is no last time: rough, and enough for that.
+declare -A usual=(
+	[build]=290 [regress]=40 [regress-gpu]=60 [tap]=560 [setup-test]=10 [unit]=60
+	[unit-sanitize]=120 [differential]=30 [fuzz]=110 [check-versions]=500
+)
+
+# say_progress: how many parts have ended, and about how long the others take
+say_progress()
+{
+	local part ndone=0 left=0 seconds rest
+
+	for part in $PARTS; do
+		if [ -f "$logs/$part.result" ]; then
+			ndone=$((ndone + 1))
+		else
+			left=$((left + usual[$part] / $(nproc)))
+		fi
+	done
+	if read -r seconds rest 2>/dev/null <$last && [ "$rest" = "$same" ]; then
+		left=$((seconds - (EPOCHSECONDS - began)))
+	fi
+	echo "check: $ndone of $nparts parts done, about $((left > 0 ? (left + 59) / 60 : 0)) minutes left"
 }
 
 # logged PART COMMAND...: with its output shown and kept
@@ -72,7 +104,7 @@ build()
 start_server()
 {
 	[ -d /proc/driver/nvidia/gpus ] || local -x CSV_GPU_FDW_STAND_IN=1
-	private_start
+	private_start 3>&-
 }
 
 # The private server, for the parts that need one; made once.
@@ -143,7 +175,7 @@ regress-gpu()
 	regress_with regress-gpu -c csv_gpu_fdw.engine=cuda
 }
 
-# prove's lines of single tests are for the log, the rest is shown.  What takes
+# prove's lines of single tests are for the log, the rest is shown, each file with its number.  What takes
 # longest begins: jobs, which wait for whole minutes, and then the later files.
 # More run at once than there are processors, since they all wait at times.
 prove_verbose()
@@ -157,7 +189,10 @@ prove_verbose()
 	as_server env PATH="$run_bindir:$PATH" TESTDIR="$work/out" TMPDIR="$work/out" \
 		prove --verbose --timer --jobs $(($(nproc) + 1)) "${tests[@]}" 2>&1 |
 		tee $logs/tap.log |
-		grep --line-buffered -vE '^ *(ok [0-9]|# |1\.\.)'
+		awk -v of=${#tests[@]} '
+			/^ *(ok [0-9]|# |1\.\.)/ { next }
+			/^\[[0-9:]*\] test/ { $0 = $0 "(" ++n " of " of ")" }
+			{ print; fflush() }'
 	return "${PIPESTATUS[0]}"
 }
 
@@ -223,6 +258,7 @@ run_parts()
 	done
 }
 
+exec 3>&1
 mkdir -p $logs
 rm -rf ${logs:?}/*
 needs=build

@@ -5,9 +5,9 @@
 #	make unit-sanitize	the same with ASan and UBSan
 #	make unit-threads	those of threads with TSan
 #	make differential	random files, engines against the reference reader;
-#						DIFFERENTIAL_FILES=20000 DIFFERENTIAL_SEED=1
+#						DIFFERENTIAL_FILES=5000
 #	make fuzz			libFuzzer, every program test/fuzz/fuzz_*.c for
-#						FUZZ_SECONDS=10; needs clang
+#						FUZZ_SECONDS=6; needs clang
 #	make check-arm64	unit, differential and the fuzzers' corpora on 64-bit ARM,
 #						by a cross compiler and qemu; PARTS="... sql" also the
 #						SQL tests in a root of Debian, for root
@@ -22,14 +22,18 @@
 #	make check-packages	packages, the archive for PGXN and the image, in roots of
 #						Debian 12 and 13; for root
 #
+# EFFORT=N gives all that is random N times as many inputs, or as much time; SEED=N is
+# another beginning.  Both hold for "make check", too.
+#
 # Where the CUDA engine is built, unit and differential have it, too; without a
 # GPU its tests are skipped.
 
-DIFFERENTIAL_FILES ?= 20000
-DIFFERENTIAL_SEED ?= 1
-FUZZ_SECONDS ?= 10
+EFFORT ?= 1
+SEED ?= 1
+amount = $(shell awk 'BEGIN { print int($(1) * $(EFFORT) + 0.5) }')
+DIFFERENTIAL_FILES ?= $(call amount,5000)
+FUZZ_SECONDS ?= $(call amount,6)
 FUZZ_CC ?= clang
-FUZZ_CFLAGS ?= $(SANITIZE_CFLAGS) -fsanitize=fuzzer-no-link
 FUZZ_MAIN ?= -fsanitize=fuzzer
 
 # PGXS sets CFLAGS and CPPFLAGS of its own, which are not meant for these
@@ -37,6 +41,8 @@ TEST_CFLAGS ?= -std=gnu11 -O2 -g -Wall -Wextra $(WERROR)
 SANITIZE_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) \
 	-fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
+# fuzzers and sanitized tests are linked with the same objects
+FUZZ_CFLAGS ?= $(SANITIZE_CFLAGS) -fsanitize=fuzzer-no-link
 THREADS_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra $(WERROR) -fsanitize=thread
 TEST_CPPFLAGS = -Isrc/reader -Isrc -Itest
 
@@ -109,11 +115,10 @@ install-inject: install build/test/csv_gpu_fdw.so build/test/csv_gpu_service \
 
 PLAIN = build/test/objects$(if $(WITH_CUDA),-cuda)
 SANITIZED = build/test/sanitized
-FUZZED = build/test/fuzzed
 # with what serves a GPU
-FUZZED_GPU = build/test/fuzzed-gpu
+SANITIZED_GPU = build/test/sanitized-gpu
 
-COMPILE_FUZZED = $(FUZZ_CC) $(FUZZ_CFLAGS) $(TEST_CPPFLAGS) -MMD -MP
+COMPILE_SANITIZED = $(FUZZ_CC) $(FUZZ_CFLAGS) $(TEST_CPPFLAGS) -MMD -MP
 
 $(PLAIN)/%.o: %.c
 	@mkdir -p $(@D)
@@ -121,24 +126,21 @@ $(PLAIN)/%.o: %.c
 
 $(SANITIZED)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE_CFLAGS) $(TEST_CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE_SANITIZED) -c -o $@ $<
 
-$(FUZZED)/%.o: %.c
+$(SANITIZED_GPU)/%.o: %.c
 	@mkdir -p $(@D)
-	$(COMPILE_FUZZED) -c -o $@ $<
+	$(COMPILE_SANITIZED) -DCSV_WITH_CUDA -c -o $@ $<
 
-$(FUZZED_GPU)/%.o: %.c
-	@mkdir -p $(@D)
-	$(COMPILE_FUZZED) -DCSV_WITH_CUDA -c -o $@ $<
-
-OBJECT_FOLDERS = $(PLAIN) $(SANITIZED) $(FUZZED) $(FUZZED_GPU)
+OBJECT_FOLDERS = $(PLAIN) $(SANITIZED) $(SANITIZED_GPU)
 .PRECIOUS: $(addsuffix /%.o,$(OBJECT_FOLDERS))
 -include $(wildcard $(addsuffix /*/*/*.d,$(OBJECT_FOLDERS)))
 
-plain_objects = $(patsubst %.c,$(PLAIN)/%.o,$(1))
+# sources of src/ are the extension's objects, where those can be made
+plain_objects = $(patsubst %.c,$(PLAIN)/%.o,$(if $(WITH_PGXS),$(filter-out src/%,$(1)),$(1))) \
+	$(if $(WITH_PGXS),$(patsubst %.c,build/obj/%.o,$(filter src/%,$(1))))
 sanitized = $(patsubst %.c,$(SANITIZED)/%.o,$(1))
-fuzzed = $(patsubst %.c,$(FUZZED)/%.o,$(1))
-fuzzed_gpu = $(patsubst %.c,$(FUZZED_GPU)/%.o,$(1))
+sanitized_gpu = $(patsubst %.c,$(SANITIZED_GPU)/%.o,$(1))
 
 # ---- unit ----
 
@@ -156,7 +158,7 @@ build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 
 $(SANITIZED)/test_%: $(SANITIZED)/test/unit/test_%.o \
 		$(call sanitized,$(filter-out $(GPU_SOURCES),$(UNIT_SUPPORT)))
-	$(CC) $(SANITIZE_CFLAGS) -o $@ $^ -lcmocka -lm
+	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $^ -lcmocka -lm
 
 unit: $(patsubst %,build/test/%,$(UNIT_NAMES))
 	@test/unit/run.sh $@ $^
@@ -182,42 +184,42 @@ build/test/differential: $(call plain_objects,$(LIBRARY_SOURCES) \
 
 $(SANITIZED)/differential: $(call sanitized,$(LIBRARY_SOURCES) \
 		$(COMPARE_SOURCES) test/differential/differential.c)
-	$(CC) $(SANITIZE_CFLAGS) -o $@ $^
+	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $^
 
 differential: build/test/differential
-	@$(EMULATOR) $< --seed $(DIFFERENTIAL_SEED) --files $(DIFFERENTIAL_FILES)
+	@$(EMULATOR) $< --seed $(SEED) --files $(DIFFERENTIAL_FILES)
 
 differential-sanitize: $(SANITIZED)/differential
-	@$< --seed $(DIFFERENTIAL_SEED) --files $(DIFFERENTIAL_FILES)
+	@$< --seed $(SEED) --files $(DIFFERENTIAL_FILES)
 
 # ---- fuzz ----
 
 FUZZ_NAMES = $(notdir $(basename $(wildcard test/fuzz/fuzz_*.c)))
 FUZZ_LINK = $(FUZZ_CC) $(FUZZ_CFLAGS) $(FUZZ_MAIN) -o $@ $^ -lm -lpthread
 
-build/test/fuzz_%: $(FUZZED)/test/fuzz/fuzz_%.o $(call fuzzed,$(LIBRARY_SOURCES))
+build/test/fuzz_%: $(SANITIZED)/test/fuzz/fuzz_%.o $(call sanitized,$(LIBRARY_SOURCES))
 	$(FUZZ_LINK)
 
-build/test/fuzz_reader: $(call fuzzed,$(COMPARE_SOURCES))
-build/test/fuzz_wire: $(call fuzzed,$(addprefix test/unit/,carry_out.c host_answer.c))
-build/test/fuzz_batch: $(call fuzzed,$(addprefix test/unit/,host_answer.c walk.c))
-build/test/fuzz_service: $(call fuzzed,test/differential/case.c \
+build/test/fuzz_reader: $(call sanitized,$(COMPARE_SOURCES))
+build/test/fuzz_wire: $(call sanitized,$(addprefix test/unit/,carry_out.c host_answer.c))
+build/test/fuzz_batch: $(call sanitized,$(addprefix test/unit/,host_answer.c walk.c))
+build/test/fuzz_service: $(call sanitized,test/differential/case.c \
 		$(filter-out $(GPU_SOURCES),$(ALL_PROGRAM_SOURCES)))
 
 # with the stand-in for a GPU
-build/test/fuzz_scan: $(call fuzzed_gpu,test/fuzz/fuzz_scan.c \
+build/test/fuzz_scan: $(call sanitized_gpu,test/fuzz/fuzz_scan.c \
 		$(wildcard test/inject/stand_in*.c) test/inject/faults.c $(ALL_PROGRAM_SOURCES)) \
-		$(call fuzzed,test/differential/case.c $(LIBRARY_SOURCES))
+		$(call sanitized,test/differential/case.c $(LIBRARY_SOURCES))
 	$(FUZZ_LINK)
 
 # files of the PostgreSQL side, on what stands in for a server
-SNIFF_OBJS = $(call fuzzed,test/fuzz/fuzz_sniff.c test/fuzz/server.c \
+SNIFF_OBJS = $(call sanitized,test/fuzz/fuzz_sniff.c test/fuzz/server.c \
 		$(addprefix src/import/,show.c sniff.c observe.c tell.c types.c separators.c evidence.c recognize.c when.c guess.c dialects.c wide.c header.c header_rows.c grid.c ending.c file_heads.c sample.c names.c keys.c create.c) \
 		$(addprefix src/table/,text.c encoding.c memory.c))
 $(SNIFF_OBJS): TEST_CPPFLAGS += -Wno-unused-parameter -Wno-sign-compare \
 		-isystem '$(INCLUDEDIR_SERVER)' -DUSE_PRIVATE_ENCODING_FUNCS -D_GNU_SOURCE
 
-build/test/fuzz_sniff: $(SNIFF_OBJS) $(call fuzzed,$(addprefix src/reader/,dialect.c record.c crew.c thread.c))
+build/test/fuzz_sniff: $(SNIFF_OBJS) $(call sanitized,$(addprefix src/reader/,dialect.c record.c crew.c thread.c))
 	$(FUZZ_LINK) -L'$(shell $(PG_CONFIG) --pkglibdir)' -L'$(shell $(PG_CONFIG) --libdir)' \
 		-lpgcommon -lpgport -lm
 

@@ -271,7 +271,7 @@ sub comparison
 
 my %count = (same => 0, start => 0, refused => 0, DIFFERENT => 0);
 my $nrows = 0;
-my $end = time() + seconds_to_run(15);
+my $end = time() + amount(5);
 
 # on a busy machine longer, until there are enough
 while ((time() < $end || (time() < $end + 120 && ($count{same} <= 100 || $count{start} <= 10))) && $count{DIFFERENT} < 3)

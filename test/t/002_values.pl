@@ -460,7 +460,7 @@ SQL
 	return @differences;
 }
 
-my $end = time() + seconds_to_run(0);
+my $end = time() + amount(1) - 1;
 
 do
 {

@@ -129,7 +129,7 @@ END $$;
 SQL
 
 my %count = (same => 0, DIFFERENT => 0, refused => 0);
-my $end = time() + seconds_to_run(8);
+my $end = time() + amount(3);
 
 while ((time() < $end || $count{same} + $count{refused} <= 50) && $count{DIFFERENT} < 3)
 {

@@ -12,7 +12,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();
-my $seconds = seconds_to_run(4);
+my $seconds = amount(3);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('load', wal_level => 'replica', datestyle => 'ISO, MDY', timezone => 'UTC');
 my $session = new_session($node);

@@ -13,7 +13,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();
-my $seconds = seconds_to_run(20);
+my $seconds = amount(8);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $nload = 60000;
 my $file = write_file("$directory/load.csv", map { "$_,load," . ('z' x ($_ % 150)) . "\n" } 1 .. $nload);

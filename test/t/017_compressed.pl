@@ -291,16 +291,16 @@ for my $kind (@kinds)
 		is(join(' ', map { seen('f', $_) } 1, 2, 3, 8),
 			join(' ', ($whole) x 4), "$tool, $name: by threads");
 
-		for my $n (0 .. 7)
+		for my $n (0 .. 4)
 		{
 			my $copy = $bytes;
 			my $at = int(rand length $bytes);
 
 			# another byte, less or more of them
-			substr($copy, $at, 1) ^= chr(1 + int(rand 255)) if $n % 4 < 2;
-			substr($copy, $at, 1 + int(rand 1000)) = '' if $n % 4 == 2;
-			substr($copy, $at) = '' if $n % 8 == 3;
-			substr($copy, $at, 0) = "\x1f\x8b\x08\x00garbage" if $n % 8 == 7;
+			substr($copy, $at, 1) ^= chr(1 + int(rand 255)) if $n < 2;
+			substr($copy, $at, 1 + int(rand 1000)) = '' if $n == 2;
+			substr($copy, $at) = '' if $n == 3;
+			substr($copy, $at, 0) = "\x1f\x8b\x08\x00garbage" if $n == 4;
 			write_file($file, $copy);
 			declare($file, $suffix);
 			my $expected = seen('p', 1);
@@ -314,7 +314,7 @@ for my $kind (@kinds)
 			  if grep { $_ ne $expected } @seen;
 			$damaged++ if $expected =~ /could not decompress/;
 		}
-		is($same, 16, "$tool, $name: the same is said of a damaged file");
+		is($same, 10, "$tool, $name: the same is said of a damaged file");
 		cmp_ok($damaged, '>', 0, "$tool, $name: which is an error, most of the time");
 		unlink $file;
 	}

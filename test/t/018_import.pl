@@ -248,7 +248,7 @@ BEGIN
 END $$});
 
 my $hostile = "$dir/hostile";
-my $until = time + seconds_to_run(3);
+my $until = time + amount(2);
 my ($nfiles, $ntables, $wrong) = (0, 0, '');
 
 mkdir $hostile or die;

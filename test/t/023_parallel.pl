@@ -2,7 +2,7 @@
 #
 # 1. Hostile files are read by one process and by several, 1 to 8 workers, in
 #    pieces of every size: the rows are the same, and so is all that is said of
-#    skipped records, to the letter.  CSV_GPU_FDW_FILES=N reads N files.  A third of
+#    skipped records, to the letter.  A third of
 #    them are read by a GPU.
 # 2. Plans: what is shared, and what is not.
 # 3. Queries of every kind give what they give with one process.
@@ -20,7 +20,7 @@ use PostgreSQL::Test::Utils;
 
 use_gpu();
 
-my $files = $ENV{CSV_GPU_FDW_FILES} // 150;
+my $files = amount(90);
 my $seed = random_seed();
 my $node = csv_server(
 	'parallel',
@@ -68,13 +68,13 @@ sub run_psql
 my $hostile = abs_path(dirname(__FILE__) . '/../../build/test/hostile');
 my ($compared, $shared, $with_reports, $different) = (0, 0, 0, 0);
 
-for (my $done = 0; $done < $files; $done += 50, $seed++)
+for (my $done = 0; $done < $files; $done += 30, $seed++)
 {
 	my $folder = "$dir/$seed";
-	my $sql = `'$hostile' '$folder' $seed 50 parallel`;
+	my $sql = `'$hostile' '$folder' $seed 30 parallel`;
 
 	die "hostile: $?" if $? != 0;
-	$sql = "SET csv_gpu_fdw.engine = cuda;\n$sql" if $done % 150 == 100;
+	$sql = "SET csv_gpu_fdw.engine = cuda;\n$sql" if $done % 90 == 60;
 	my ($rows, $messages) = run_psql($sql);
 	foreach my $name (map { /^(\S+) serial$/ ? $1 : () } sort keys %$messages)
 	{
@@ -558,7 +558,7 @@ SKIP:
 }
 
 # cancels, and workers that die
-write_file("$dir/large.csv", map { join(',', $_, $_ % 7, 'x' x 200, '') . "\n" } 1 .. 400000);
+write_file("$dir/large.csv", map { join(',', $_, $_ % 7, 'x' x 200, '') . "\n" } 1 .. 150000);
 $node->safe_psql('postgres', <<"SQL");
 CREATE FOREIGN TABLE large (a int, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/large.csv');
 SQL
@@ -608,7 +608,7 @@ foreach my $signal ('pg_terminate_backend', 'kill -9')
 	$running->finish;
 	like($err, qr/terminating (background worker|connection)|lost connection|server closed/, "$signal: the query ends: $err");
 	await_server($node);
-	is($node->safe_psql('postgres', "$forced SELECT count(md5(c)) FROM large"), 400000, "$signal: and the next one is right");
+	is($node->safe_psql('postgres', "$forced SELECT count(md5(c)) FROM large"), 150000, "$signal: and the next one is right");
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), 0, 'no worker is left');
 

@@ -16,7 +16,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();
-my $seconds = seconds_to_run(8);
+my $seconds = amount(4);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $nrows = 20000;
 my $sum = $nrows * ($nrows + 1) / 2;

@@ -12,7 +12,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();
-my $seconds = seconds_to_run(12);
+my $seconds = amount(4);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('threads', datestyle => 'ISO, MDY', timezone => 'UTC');
 my $session = new_session($node);

@@ -5,7 +5,6 @@
 #
 # Text is random, with characters beyond the first plane, surrogates without their
 # other half, and zeros.  Where there is a python3, that encodes it.
-# CSV_GPU_FDW_FILES=N reads N files.
 use strict;
 use warnings;
 
@@ -20,7 +19,7 @@ use PostgreSQL::Test::Utils;
 
 use_gpu();
 
-my $files = $ENV{CSV_GPU_FDW_FILES} // 60;
+my $files = amount(30);
 my $node = csv_server(
 	'utf16',
 	'csv_gpu_fdw.engine' => 'auto',

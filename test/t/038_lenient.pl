@@ -13,7 +13,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();
-my $seconds = seconds_to_run(10);
+my $seconds = amount(4);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my @engines = engines();
 my $node = csv_server('lenient', QUICK_FILES,

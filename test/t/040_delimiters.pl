@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 random_seed();
-my $seconds = seconds_to_run(8);
+my $seconds = amount(3);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('delimiters', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '100MB');
 my $session = new_session($node);

@@ -12,7 +12,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();
-my $seconds = seconds_to_run(15);
+my $seconds = amount(5);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my @engines = engines();
 my $node = csv_server('footer', QUICK_FILES,

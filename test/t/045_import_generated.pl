@@ -3,7 +3,7 @@
 # without a NOTICE; delimiter, header and names must be right in 99.5% of the files; and
 # types are counted.
 #
-# CSV_GPU_FDW_TABLES=N makes N tables instead of 1,000, CSV_GPU_FDW_SEED=N other tables.
+# EFFORT=100 makes 100,000 tables, SEED=N others.
 # CSV_GPU_FDW_EXAMPLES=N shows N tables of each kind of failure.  test/sniff/generate writes
 # the file of a number.
 use strict;
@@ -21,14 +21,14 @@ use Test::More;
 
 my $batch = 500;
 my $examples = $ENV{CSV_GPU_FDW_EXAMPLES} || 1;
-my $ntables = $ENV{CSV_GPU_FDW_TABLES} || 1000;
-my $seed = $ENV{CSV_GPU_FDW_SEED} || 1;
+my $ntables = amount(1000);
+my $seed = $ENV{SEED} || 1;
 my $node = csv_server('generated', max_locks_per_transaction => 256);
 my $dir = PostgreSQL::Test::Utils::tempdir;
 my (%count, %types, %failures, %doubts);
 
 chmod 0755, $dir;
-note("CSV_GPU_FDW_SEED=$seed");
+note("SEED=$seed");
 
 # Count a failure by its first reason, less the names and values of the case.
 sub failed

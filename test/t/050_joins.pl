@@ -1,8 +1,6 @@
 # Joins of foreign tables find the rows of plain tables, with filters of the joins'
 # keys: hash joins of every kind, in memory and beyond it, in one process and in
 # several, once and repeated; with resident columns and without.
-#
-# CSV_GPU_FDW_SECONDS=N takes N seconds for random queries.
 use strict;
 use warnings;
 
@@ -16,7 +14,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();
-my $seconds = seconds_to_run(15);
+my $seconds = amount(5);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my @engines = engines();
 my $node = csv_server(

@@ -1,8 +1,6 @@
 # COPY TO with csv_gpu_fdw.copy writes the bytes that it writes without, and raises the
 # same ERRORs: for values of many types, with every option, in several encodings of the
 # database and of the output, to files, programs and the frontend.
-#
-# CSV_GPU_FDW_SECONDS=N takes N seconds for random statements.
 use strict;
 use warnings;
 
@@ -15,7 +13,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();
-my $seconds = seconds_to_run(12);
+my $seconds = amount(4);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('copy_to', session_preload_libraries => 'csv_gpu_fdw', CHEAP_WORKERS);
 my %databases = (

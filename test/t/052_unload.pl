@@ -1,7 +1,5 @@
 # csv_gpu_unload(): the bytes of COPY TO for the same options, rows that are read back,
 # and, after errors, cancels and crashes, no file but whole ones.
-#
-# CSV_GPU_FDW_SECONDS=N takes N seconds for random tables, and N for crashes.
 use strict;
 use warnings;
 
@@ -15,7 +13,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();
-my $seconds = seconds_to_run(6);
+my $seconds = amount(3);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('unload', CHEAP_WORKERS, init => { allows_streaming => 1 }, max_parallel_workers_per_gather => 2, restart_after_crash => 'on');
 my $session = new_session($node);

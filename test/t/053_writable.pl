@@ -4,8 +4,6 @@
 #
 # COPY FROM, and Python's and DuckDB's readers where there are any, read the same values
 # from files of a dialect that they know.  CSV_GPU_FDW_DUCKDB is the path of build/duckdb.
-#
-# CSV_GPU_FDW_SECONDS=N takes N seconds for random tables; CSV_GPU_FDW_CRASHES=N crashes N times.
 use strict;
 use warnings;
 
@@ -18,7 +16,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();
-my $seconds = seconds_to_run(12);
+my $seconds = amount(4);
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('writable', max_prepared_transactions => 2, max_wal_senders => 1, wal_level => 'replica', QUICK_FILES);
 my %databases = (
@@ -859,7 +857,7 @@ SKIP:
 
 $one->value("CREATE TABLE log (i int); TRUNCATE files");
 my ($nkilled, $nfound) = (0, 0);
-for my $round (1 .. ($ENV{CSV_GPU_FDW_CRASHES} || 4))
+for my $round (1 .. amount(4))
 {
 	my $writer = new_session($node);
 

@@ -4,7 +4,7 @@
 #    and jobs of new records, and queries, run beside them.  Loads are cancelled, and
 #    backends, the server and csv_gpu_service are killed.  Each answer has the first
 #    records of each file, and at the end each target has each record once, in the order
-#    of its file.  CSV_GPU_FDW_SECONDS=N lets the programs write N seconds.
+#    of its file.  EFFORT=N lets the programs write longer.
 # 2. A standby that is promoted goes on where its rows end, with the same files, and with
 #    copies of them.
 use strict;
@@ -27,7 +27,7 @@ use Time::HiRes qw(sleep time);
 my $seed = random_seed();
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my @engines = engines();
-my $seconds = seconds_to_run(10);
+my $seconds = amount(5);
 # a long run needs no more than a part of the machine
 my $pace = $seconds > 60 ? 0.1 : 0.01;
 

@@ -5,8 +5,7 @@
 # records alike, IMPORT FOREIGN SCHEMA must take it; no other file may be read wrongly
 # without a NOTICE.
 #
-# CSV_GPU_FDW_TABLES=N makes N files of each maker instead of 80, CSV_GPU_FDW_SEED=N other
-# files, CSV_GPU_FDW_KIND=WORD only those of makers whose name has the word.
+# EFFORT=N makes more files of each maker, SEED=N others, CSV_GPU_FDW_KIND=WORD only those of makers whose name has the word.
 use strict;
 use warnings;
 
@@ -19,15 +18,15 @@ use ImportTruth;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $nfiles = $ENV{CSV_GPU_FDW_TABLES} || 80;
-my $seed = $ENV{CSV_GPU_FDW_SEED} || 1;
+my $nfiles = amount(80);
+my $seed = $ENV{SEED} || 1;
 my $node = csv_server('delimiters', max_locks_per_transaction => 256);
 my $dir = PostgreSQL::Test::Utils::tempdir;
 my %nulls = map { ($_ => 1) } '', '-', '.', 'NA', 'NULL', '(empty)';
 my @words = qw(alpha beta gamma delta kinase receptor binding channel unknown protein factor domain repeat zinc ring);
 
 chmod 0755, $dir;
-note("CSV_GPU_FDW_SEED=$seed");
+note("SEED=$seed");
 
 sub some
 {

@@ -6,7 +6,7 @@
 # csv_gpu_sniff() must find these, or tell what it assumed and the option that settles it;
 # and ordinary files must not have such a NOTICE.
 #
-# CSV_GPU_FDW_TABLES=N makes N files of each kind instead of 200, CSV_GPU_FDW_SEED=N others.
+# EFFORT=N makes more files of each kind, SEED=N others.
 # CSV_GPU_FDW_EXAMPLES=N shows N files of each kind that are not right.
 use strict;
 use warnings;
@@ -18,14 +18,14 @@ use CsvServer;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $nfiles = $ENV{CSV_GPU_FDW_TABLES} || 200;
-my $seed = $ENV{CSV_GPU_FDW_SEED} || 1;
+my $nfiles = amount(200);
+my $seed = $ENV{SEED} || 1;
 my $examples = $ENV{CSV_GPU_FDW_EXAMPLES} || 2;
 my $node = csv_server('headers');
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
 chmod 0755, $dir;
-note("CSV_GPU_FDW_SEED=$seed");
+note("SEED=$seed");
 
 # ---- parts of files ----
 

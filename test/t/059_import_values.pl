@@ -2,7 +2,7 @@
 # truth: words that are NULL in some columns only, files with the byte-order mark of UTF-8
 # beside files without it, and dates with the names of months.
 #
-# CSV_GPU_FDW_CASES=N makes N cases of each instead of 250, CSV_GPU_FDW_SEED=N others.
+# EFFORT=N makes more cases of each, SEED=N others.
 use strict;
 use warnings;
 
@@ -15,8 +15,8 @@ use File::Path qw(remove_tree);
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-$ENV{CSV_GPU_FDW_SEED} ||= 1;
-my $ncases = $ENV{CSV_GPU_FDW_CASES} || 250;
+$ENV{SEED} ||= 1;
+my $ncases = amount(250);
 my $node = csv_server('values', QUICK_FILES, CHEAP_WORKERS, 'csv_gpu_test.small_pieces' => 'on', 'csv_gpu_fdw.resident_memory' => '64MB', datestyle => 'ISO, YMD');
 my $dir = PostgreSQL::Test::Utils::tempdir . '/values';
 my $session = new_session($node);

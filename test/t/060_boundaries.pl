@@ -124,7 +124,7 @@ for my $i (1 .. $nfiles)
 		  if !$same && $boundary eq 'cr' && $kind =~ /none|end/;
 	}
 }
-is(join("\n", @wrong), '', "no row of $nfiles files is lost in silence") or diag("CSV_GPU_FDW_SEED=$seed");
+is(join("\n", @wrong), '', "no row of $nfiles files is lost in silence") or diag("SEED=$seed");
 note("$_ $count{$_}") for sort keys %count;
 
 $session->quit;

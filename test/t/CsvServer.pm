@@ -7,8 +7,8 @@
 #					output and error apart
 #
 # The tests read with the engine of CSV_GPU_FDW_ENGINE, cpu unless it is set.
-# CSV_GPU_FDW_SECONDS=N lets the random ones run N seconds each, and
-# CSV_GPU_FDW_SEED=N repeats a run.
+# EFFORT=N gives the random ones N times as much time or as many inputs, and SEED=N repeats
+# a run.
 package CsvServer;
 
 use strict;
@@ -41,7 +41,7 @@ use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(csv_server engine engines use_gpu has_stand_in new_session literal write_file resident_memory
   gpu_memory_limit has_program
-  random_seed seconds_to_run pick chance rss_kb cpu_seconds descriptors settle start_again kill_server await_server
+  random_seed amount pick chance rss_kb cpu_seconds descriptors settle start_again kill_server await_server
   proc processes postmaster service
   QUICK_FILES CHEAP_WORKERS);
 
@@ -164,9 +164,9 @@ sub has_program
 # the seed of this run, said so that it can be repeated
 sub random_seed
 {
-	my $seed = $ENV{CSV_GPU_FDW_SEED} || int(rand(2**31));
+	my $seed = $ENV{SEED} || int(rand(2**31));
 
-	note("CSV_GPU_FDW_SEED=$seed");
+	note("SEED=$seed");
 	srand($seed);
 	return $seed;
 }
@@ -183,11 +183,12 @@ sub chance
 	return rand() < $_[0];
 }
 
-sub seconds_to_run
+# so many random inputs, or seconds for them, by EFFORT
+sub amount
 {
-	my ($default) = @_;
+	my ($usual) = @_;
 
-	return $ENV{CSV_GPU_FDW_SECONDS} || $default;
+	return int($usual * ($ENV{EFFORT} || 1) + 0.5);
 }
 
 # Files that were written so far may be kept now: a second after they were, less

@@ -19,7 +19,7 @@ extern uint32_t random_below(uint32_t n);
 extern bool one_in(uint32_t n);
 
 /*
- * CSV_TEST_ROUNDS says how many rounds, CSV_TEST_SEED which is the first's seed.
+ * EFFORT says how many times the usual number of rounds, SEED which is the first's seed.
  * Where a round fails, the test's teardown say_failing_seed() says its seed.
  */
 extern uint64_t first_seed(void);

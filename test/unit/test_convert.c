@@ -200,7 +200,7 @@ static void
 random_integers_equal_strtoll(void **state)
 {
 	(void) state;
-	for (uint32_t n = rounds(500000); n > 0; n--)
+	for (uint32_t n = rounds(100000); n > 0; n--)
 	{
 		char		text[64];
 		Entry		entry;
@@ -379,7 +379,7 @@ random_spellings_equal_strtod(void **state)
 	long		ntaken = 0;
 
 	(void) state;
-	for (uint32_t n = rounds(2000000); n > 0; n--)
+	for (uint32_t n = rounds(400000); n > 0; n--)
 	{
 		char		text[128];
 		char	   *end = random_sign(text);
@@ -407,7 +407,7 @@ printed_numbers_are_read_back(void **state)
 	long		ntaken = 0;
 
 	(void) state;
-	for (uint32_t n = rounds(1000000); n > 0; n--)
+	for (uint32_t n = rounds(200000); n > 0; n--)
 	{
 		char		text[512];
 		uint64_t	bits = next_random();
@@ -458,7 +458,7 @@ static void
 ties_of_integers_round_to_even(void **state)
 {
 	(void) state;
-	for (uint32_t n = rounds(500000); n > 0; n--)
+	for (uint32_t n = rounds(100000); n > 0; n--)
 	{
 		char		text[64];
 		uint64_t	odd = next_random() >> (10 + random_below(2)) | 1;

@@ -57,7 +57,7 @@ work(void *arg, uint32_t part)
 	volatile uint32_t sum = 0;
 
 	for (uint32_t i = 0; i < part * 7919 % 4096; i++)
-		sum += i;
+		sum = sum + i;
 	atomic_fetch_add(&test->ndone[part], 1);
 }
 

@@ -5,7 +5,7 @@
  *		and the differential tests.
  *
  * Skipped where there is no GPU.  CSV_TEST_NO_TRAP leaves out the last test, and
- * CSV_TEST_ROUNDS below 100 asks for less (both for compute-sanitizer).
+ * EFFORT below 1 asks for less (both for compute-sanitizer).
  */
 #include <setjmp.h>
 #include <stdarg.h>

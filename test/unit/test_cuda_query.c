@@ -8,8 +8,8 @@
  * must be the same.  Groups that stay with the engine are those of several inputs,
  * put together with what came out of some.
  *
- * Skipped where there is no GPU.  CSV_TEST_ROUNDS sets how many random queries
- * are tried (compute-sanitizer wants few), CSV_TEST_SEED the first of them.
+ * Skipped where there is no GPU.  EFFORT and SEED as rounds.h has them
+ * (compute-sanitizer wants few random queries).
  */
 #include <setjmp.h>
 #include <stdarg.h>

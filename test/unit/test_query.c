@@ -437,7 +437,7 @@ compare_random_programs(bool plans)
 {
 	static const uint32_t sizes[] = {0, 1, 2, 5, 100, 700, 1023, 1024, 1025,
 	2048, 2500};
-	const uint32_t nrounds = rounds(400);
+	const uint32_t nrounds = rounds(150);
 	uint64_t	seed = first_seed();
 	static Program program;
 	static uint8_t wanted[MAX_ROWS];

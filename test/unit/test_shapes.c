@@ -3,8 +3,8 @@
  *		Every engine against the reference reader, for files of shapes and sizes
  *		that the files of the differential tests do not have.
  *
- * CSV_TEST_ROUNDS sets how many random inputs are tried (compute-sanitizer wants
- * few), CSV_TEST_SEED the first of them.
+ * EFFORT and SEED as rounds.h has them (compute-sanitizer wants few random
+ * inputs).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,7 +136,7 @@ keeps_to_limits_and_types(void **state)
 static void
 agrees_on_random_longer_inputs(void **state)
 {
-	const uint32_t nrounds = rounds(300);
+	const uint32_t nrounds = rounds(100);
 
 	(void) state;
 	for (uint32_t i = 0; i < nrounds; i++)
@@ -225,7 +225,7 @@ agrees_on_long_fields(void **state)
 {
 	static const CsvKind kinds[] = {CSV_KIND_TEXT, CSV_KIND_TEXT,
 	CSV_KIND_TEXT};
-	const uint32_t nrounds = rounds(60);
+	const uint32_t nrounds = rounds(20);
 
 	(void) state;
 	for (uint32_t i = 0; i < nrounds; i++)
@@ -347,7 +347,7 @@ static void
 reads_well_formed_input_over_several_tiles(void **state)
 {
 	static const CsvKind kinds[] = {CSV_KIND_TEXT, CSV_KIND_INT4};
-	const uint32_t nrounds = rounds(400);
+	const uint32_t nrounds = rounds(150);
 
 	(void) state;
 	for (uint32_t i = 0; i < nrounds; i++)

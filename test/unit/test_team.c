@@ -168,7 +168,7 @@ many_threads_find_what_one_finds(void **state)
 {
 	static Fixture fixtures[MOST_BATCHES];
 	static Program program;
-	const uint32_t nrounds = rounds(400);
+	const uint32_t nrounds = rounds(150);
 	uint64_t	seed = first_seed();
 	uint32_t	nqueries = 0;
 	uint32_t	nspilled = 0;
