@@ -1,17 +1,10 @@
 # Random files, read by file_fdw and by csv_gpu_fdw with the same options: the
 # rows must be the same, in the same order.  Where file_fdw raises an error, the
 # rows it gave before must be the first of ours, and nothing may crash.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use Data::Dumper;
 use Encode ();
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 my $files_a_round = 50;

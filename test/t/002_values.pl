@@ -2,18 +2,11 @@
 # What the foreign table reads must be what the type's input function makes of
 # the same text, to the bit; and where that function raises an error, the
 # record must be skipped with its message.
-use strict;
-use warnings;
+use lib 'test/t';
+use CsvServer;
 no warnings "qw";
 use utf8;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use CsvServer;
 use Encode qw(encode_utf8);
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 my $spellings_a_table = 3000;

@@ -1,14 +1,7 @@
 # A scan can be cancelled whatever it waits for or works on.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use POSIX qw(mkfifo);
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 # Seconds of work after it was to end, and seconds until it ends, of which a

@@ -1,15 +1,8 @@
 # Files and programs that go wrong while they are read: an ERROR where that is
 # the truth, never a crash, and the session goes on.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use POSIX qw(mkfifo);
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 
 my $node = csv_server('sources');

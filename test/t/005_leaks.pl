@@ -1,14 +1,7 @@
 # Many scans in one session, ended in every way there is, leave nothing behind:
 # no memory, no descriptor, no child process.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $nscans = 150;
 

@@ -1,14 +1,7 @@
 # Scans among the rest of a session's work: cursors, subtransactions, several
 # scans at once, scans inside of scans, changes of options, other sessions.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $node = csv_server('sessions');
 my $session = new_session($node);

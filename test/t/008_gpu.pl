@@ -1,15 +1,8 @@
 # The GPU, and what becomes of queries when it fails.  With CSV_GPU_FDW_ENGINE=cuda on
 # a host that has one; else with a stand-in.
-use strict;
-use warnings;
-
-use File::Copy qw(copy);
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use File::Copy qw(copy);
 use Time::HiRes qw(time);
 
 use_gpu();

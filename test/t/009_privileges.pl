@@ -1,13 +1,6 @@
 # Who may do what, and names that try to be more than names.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $node = csv_server('privileges');
 my $super = new_session($node);

@@ -2,16 +2,9 @@
 # bytes and random options, read in chunks of several sizes, must give the same
 # rows, the same skipped records and the same ERRORs as the CPU engine gives
 # that reads all at once.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use Data::Dumper;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 my $files_a_round = 50;

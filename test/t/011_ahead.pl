@@ -1,14 +1,7 @@
 # A file is read and parsed ahead of the scan, where the engine can: whatever
 # ends the scan in the middle, no thread, memory or answer is lost.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 
 my $node = csv_server('ahead');

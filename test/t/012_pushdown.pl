@@ -1,15 +1,8 @@
 # What the engine filters and aggregates is what the executor would: random
 # queries over random files give the same with pushdown and without, and over a
 # plain table of the same rows.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

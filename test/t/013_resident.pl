@@ -1,16 +1,9 @@
 # Columns that are kept are those of the file: as long as nothing has changed,
 # they give what reading it gives, NOTICEs included, to every session; and whatever
 # changes, it is read again.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use List::Util qw(min);
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

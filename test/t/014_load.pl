@@ -1,14 +1,7 @@
 # csv_gpu_load(): what it puts into a table is what COPY would have put there,
 # whatever the table, and on both ways in.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();

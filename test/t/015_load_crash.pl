@@ -1,15 +1,7 @@
 # Pages that csv_gpu_load() appends survive what others survive: crashes at any
 # moment, a full disk, a standby, and they are not for logical decoding.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();

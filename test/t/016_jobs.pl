@@ -1,15 +1,6 @@
 # Importer jobs with pg_cron itself: from a schedule to loaded rows.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes ();
 
 my $libdir = `pg_config --pkglibdir`;
 chomp $libdir;

@@ -1,16 +1,9 @@
 # Compressed files of some size, as the tools write them: the same rows as of
 # the plain file, bounded memory, cancelled in time.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
+use CsvServer;
 use Compress::Raw::Zlib ();
 use Compress::Zlib ();
-use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $node = csv_server('compressed');

@@ -1,15 +1,8 @@
 # IMPORT FOREIGN SCHEMA over folders of varied files: every table then reads
 # without a skipped record, and holds what file_fdw reads as text.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use Encode qw(encode);
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $node = csv_server('import');
 my $dir = PostgreSQL::Test::Utils::tempdir;

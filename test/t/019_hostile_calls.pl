@@ -1,18 +1,11 @@
 # Every function of the extension, with arguments and files that were made to do
 # harm, and by a user who may do nothing.  What is to be tested is found in the
 # catalogs: what has no entry here fails.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use IO::Socket::UNIX;
 use IO::Compress::Gzip qw(gzip);
 use POSIX qw(mkfifo);
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $node = csv_server('hostile');
 my $super = new_session($node);

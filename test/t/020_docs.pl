@@ -5,18 +5,9 @@
 # right after it is its output; without one there must be no ERROR.  Other
 # blocks, such as ```sql not-run, are not run.  README.md comes first; each
 # other page begins in a copy of the database that it leaves.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use Examples;
-use IPC::Run;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes ();
 
 my $cron = `pg_config --pkglibdir` =~ s/\n//r . '/pg_cron.so';
 my @cron = (shared_preload_libraries => 'pg_cron', 'cron.database_name' => 'jobs');

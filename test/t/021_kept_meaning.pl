@@ -6,15 +6,8 @@
 #
 # Options are those that the extension itself names, settings those that the
 # server lists: one for which there is no change below fails the test.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my ($other_engine) = grep { $_ ne engine() } 'cuda', 'cpu';

@@ -1,15 +1,8 @@
 # Scans that are repeated for other values of their parameters find the rows of a
 # plain table, whether these come from memory, from temporary files or from the
 # file itself; and say what a scan of the file says of skipped records.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

@@ -7,16 +7,10 @@
 # 2. Plans: what is shared, and what is not.
 # 3. Queries of every kind give what they give with one process.
 # 4. What goes wrong: files that cannot be read, cancels, workers that die.
-use strict;
-use warnings;
-
+use lib 'test/t';
+use CsvServer;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
-use Test::More;
-
-use lib dirname(__FILE__);
-use CsvServer;
-use PostgreSQL::Test::Utils;
 
 use_gpu();
 

@@ -1,17 +1,10 @@
 # TPC-H's 22 queries over CSV files: answers are those over tables that COPY has
 # loaded, whatever the plan: without statistics, with them, and with parallel
 # workers wherever there can be some.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
-my $queries = "$FindBin::RealBin/../bench/tpch";
+my $queries = 'test/bench/tpch';
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $definitions = slurp_file("$queries/tables.sql");
 my @tables = $definitions =~ /^CREATE TABLE (\w+)/mg;

@@ -1,18 +1,10 @@
 # The program that serves all sessions (csv_gpu_service): there is one for each
 # server, whoever has it started, it goes with the server, and whatever is killed,
 # answers are right and nothing is left.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use IO::Socket::UNIX;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Socket qw(SOCK_SEQPACKET);
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();

@@ -1,17 +1,9 @@
 # Scans by the program that owns the GPUs, for many sessions: answers are those of the
 # CPU engine, whatever is cancelled or killed, and nothing is left.  Where there is no
 # GPU, with a stand-in.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use POSIX qw(mkfifo);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time usleep);
 
 use_gpu();
@@ -294,7 +286,7 @@ is(held_by_program(), $held, 'nothing of what was cancelled is left');
 
 {
 	# a line that is much longer than a record may be, passed over chunk by chunk
-	write_file("$directory/long.csv", 'x' x 3_000_000 . "\n", map { "$_,x,1\n" } 1 .. 400_000);
+	write_file("$directory/long.csv", 'x' x 3_000_000 . "\n", map { "$_," . 'x' x 40 . ",1\n" } 1 .. 400_000);
 	$node->safe_psql('postgres', "CREATE FOREIGN TABLE long ($columns) SERVER csv OPTIONS (filename '$directory/long.csv', max_record_size '1kB', chunk_size '256kB')");
 	my $query = 'SELECT count(md5(b)), sum(a) FROM long';
 	my ($out, $err) = $session->query("SET client_min_messages = notice; SET csv_gpu_fdw.engine = cpu; $query");

@@ -1,15 +1,8 @@
 # Several GPUs: scans, files and resident columns are spread over all of them, answers
 # are those of the CPU engine, and a setting narrows that to one.  Where there is no GPU,
 # with stand-ins for two.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 
 use_gpu();

@@ -1,14 +1,7 @@
 # COPY FROM with csv_gpu_fdw.copy: what PostgreSQL's own COPY does, to the letter,
 # whatever the file, the options and the table.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

@@ -1,14 +1,7 @@
 # Rows that threads make pages of: whatever stands between them, the table is what
 # insertions make of it, in the same order and without a hole.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

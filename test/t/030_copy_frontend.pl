@@ -1,16 +1,10 @@
 # COPY FROM STDIN with csv_gpu_fdw.copy, message by message: what the frontend may send,
 # and how it may end, comes to the same as with PostgreSQL's own COPY.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use IO::Socket::UNIX;
 use List::Util qw(uniq);
 use Socket qw(SOL_SOCKET SO_RCVTIMEO);
-use Test::More;
 use Time::HiRes qw(time sleep);
 
 random_seed();

@@ -1,14 +1,7 @@
 # A database that is dumped and restored with csv_gpu_fdw.copy: the dump of the copy is
 # that of the original, byte for byte.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('dump', session_preload_libraries => 'csv_gpu_fdw');

@@ -1,15 +1,8 @@
 # Values in other forms against PostgreSQL's own functions over the same text: dates and
 # timestamps by patterns (to_date, to_timestamp), numbers with thousands separators,
 # null_values.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

@@ -5,17 +5,11 @@
 #
 # Text is random, with characters beyond the first plane, surrogates without their
 # other half, and zeros.  Where there is a python3, that encodes it.
-use strict;
-use warnings;
-
+use lib 'test/t';
+use CsvServer;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use POSIX qw(mkfifo);
-use Test::More;
-
-use lib dirname(__FILE__);
-use CsvServer;
-use PostgreSQL::Test::Utils;
 
 use_gpu();
 

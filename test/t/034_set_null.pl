@@ -1,15 +1,8 @@
 # on_error 'set_null': random files whose values are known to be good or bad, one by
 # one.  Rows and messages are those that this makes, for any columns that a query
 # wants, with each engine, in chunks, in parallel, from kept columns, and in loads.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

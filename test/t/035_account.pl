@@ -6,15 +6,8 @@
 # engine had.  Rows that the engine leaves open get the executor's clauses as well, in
 # their order, and count as removed by the engine if any of all drops them: where there
 # are such clauses, the executor's own counts tell.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

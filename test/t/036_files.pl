@@ -1,16 +1,9 @@
 # Files of directories as Hive has them, with columns that move and are missing
 # from file to file: whatever the query, it finds the rows of a plain table, and reads
 # just the files for which its conditions on their paths hold.
-use strict;
-use warnings;
-
-use File::Path qw(make_path remove_tree);
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use File::Path qw(make_path remove_tree);
 use Time::HiRes qw(time);
 
 random_seed();

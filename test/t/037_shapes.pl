@@ -3,15 +3,8 @@
 # the world, separators of thousands, delimiters of all kinds, 8-bit encodings.  Of each, csv_gpu_sniff() must
 # find the delimiter, where the data begins and, where that is said, names, types
 # and options; and a table made of it by IMPORT holds as many records.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $node = csv_server('shapes');
 my $dir = PostgreSQL::Test::Utils::tempdir;

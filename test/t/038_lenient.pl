@@ -1,15 +1,8 @@
 # quoting 'lenient': random files of careless writers, and what regular expressions find
 # in them.  Rows and errors are those, for any columns that a query wants, with each
 # engine, in chunks, in parallel, from kept columns, with filters and groups, and in loads.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

@@ -1,17 +1,10 @@
 # Files as people have them.  Each is read in one statement after IMPORT FOREIGN SCHEMA,
 # and whatever else a user has to say of it: all values come out, and nothing is skipped
 # but what is broken.
-use strict;
-use warnings;
-
+use lib 'test/t';
+use CsvServer;
 use Encode qw(encode);
 use File::Path qw(make_path);
-use FindBin;
-use lib $FindBin::RealBin;
-
-use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $nrecords = 500;
 my $node = csv_server('real');

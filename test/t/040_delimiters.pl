@@ -1,14 +1,7 @@
 # Delimiters of several bytes against Perl's split, and trim against its own patterns: the
 # same fields of the same lines, whatever overlaps with what, by rows and by groups.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 random_seed();
 my $seconds = amount(3);

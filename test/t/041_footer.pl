@@ -1,14 +1,7 @@
 # Records at the end of a file that are no data: whoever reads the file, and whether
 # anybody knows beforehand where it ends, all is as of the file without them.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

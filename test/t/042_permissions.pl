@@ -1,16 +1,8 @@
 # Libraries that look at privileges, such as pgaudit and sepgsql: COPY with
 # csv_gpu_fdw.copy asks them as often as PostgreSQL's COPY, and once more if that takes
 # over after rows were read; csv_gpu_load() asks them once for each relation.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use IPC::Run;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('permissions', session_preload_libraries => 'csv_gpu_fdw');

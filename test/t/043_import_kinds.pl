@@ -6,17 +6,10 @@
 # wrong, too.
 #
 # CSV_GPU_FDW_KIND=WORD: only kinds whose name has the word.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use ImportTruth;
 use File::Path qw(make_path);
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $node = csv_server('kinds');
 my $dir = PostgreSQL::Test::Utils::tempdir;

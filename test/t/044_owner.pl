@@ -1,14 +1,7 @@
 # Tables whose rows another library or access method keeps, and libraries that see COPY:
 # csv_gpu_owner (test/inject/owner.c) is a stand-in for both.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $node = csv_server('owner');

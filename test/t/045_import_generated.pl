@@ -6,18 +6,11 @@
 # EFFORT=100 makes 100,000 tables, SEED=N others.
 # CSV_GPU_FDW_EXAMPLES=N shows N tables of each kind of failure.  test/sniff/generate writes
 # the file of a number.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use File::Path qw(remove_tree);
 use ImportTruth;
-use PostgreSQL::Test::Utils;
 use TableMaker;
-use Test::More;
 
 my $batch = 500;
 my $examples = $ENV{CSV_GPU_FDW_EXAMPLES} || 1;

@@ -1,15 +1,8 @@
 # Files that change while they are read, or between the listing of a directory and their
 # opening: what is said of them, by scans of every kind.  Nothing depends on time: a
 # cursor stands still, or a function in the query waits, while the file changes.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 
 my $directory = PostgreSQL::Test::Utils::tempdir;

@@ -1,17 +1,10 @@
 # Files that can be read in several ways.  IMPORT FOREIGN SCHEMA must read each as it is
 # meant, or tell in a NOTICE what it assumes; and what the HINT of the NOTICE advises must
 # work.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use File::Path qw(make_path);
 use ImportTruth;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $node = csv_server('doubts');
 my $dir = PostgreSQL::Test::Utils::tempdir;

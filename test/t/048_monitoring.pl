@@ -1,14 +1,6 @@
 # What an administrator sees of scans: counts, lines in the log, progress.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $node = csv_server('monitoring', 'csv_gpu_fdw.engine' => 'cpu', max_worker_processes => 20);
 my $directory = PostgreSQL::Test::Utils::tempdir;

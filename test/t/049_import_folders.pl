@@ -1,15 +1,8 @@
 # IMPORT FOREIGN SCHEMA of files that are one table: their columns, names, keys, and the
 # options "pattern", "table" and "suffixes".
-use strict;
-use warnings;
-
-use File::Path qw(make_path);
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use File::Path qw(make_path);
 
 my $node = csv_server('folders');
 my $directory = PostgreSQL::Test::Utils::tempdir;

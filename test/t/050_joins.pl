@@ -1,16 +1,9 @@
 # Joins of foreign tables find the rows of plain tables, with filters of the joins'
 # keys: hash joins of every kind, in memory and beyond it, in one process and in
 # several, once and repeated; with resident columns and without.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use JSON::PP;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

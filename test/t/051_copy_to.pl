@@ -1,15 +1,8 @@
 # COPY TO with csv_gpu_fdw.copy writes the bytes that it writes without, and raises the
 # same ERRORs: for values of many types, with every option, in several encodings of the
 # database and of the output, to files, programs and the frontend.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 
 random_seed();

@@ -1,15 +1,8 @@
 # csv_gpu_unload(): the bytes of COPY TO for the same options, rows that are read back,
 # and, after errors, cancels and crashes, no file but whole ones.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use File::Find;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();

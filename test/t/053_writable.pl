@@ -4,15 +4,8 @@
 #
 # COPY FROM, and Python's and DuckDB's readers where there are any, read the same values
 # from files of a dialect that they know.  CSV_GPU_FDW_DUCKDB is the path of build/duckdb.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 random_seed();

@@ -1,16 +1,8 @@
 # Many servers: three servers share the files of a directory, and a fourth queries them
 # all through postgres_fdw.  Answers are those of the fourth server's own table over all
 # files; a server that is down or slow, and a cancel.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes ();
 
 my $directory = PostgreSQL::Test::Utils::tempdir;
 my $main = csv_server('main');

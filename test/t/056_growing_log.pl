@@ -7,21 +7,12 @@
 #    of its file.  EFFORT=N lets the programs write longer.
 # 2. A standby that is promoted goes on where its rows end, with the same files, and with
 #    copies of them.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use Compress::Zlib ();
+use lib 'test/t';
 use CsvServer;
+use Compress::Zlib ();
 use Digest::MD5 qw(md5_hex);
 use Fcntl qw(:flock);
 use List::Util qw(shuffle);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use POSIX ();
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $seed = random_seed();

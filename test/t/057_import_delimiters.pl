@@ -6,17 +6,10 @@
 # without a NOTICE.
 #
 # EFFORT=N makes more files of each maker, SEED=N others, CSV_GPU_FDW_KIND=WORD only those of makers whose name has the word.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use File::Path qw(remove_tree);
 use ImportTruth;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $nfiles = amount(80);
 my $seed = $ENV{SEED} || 1;

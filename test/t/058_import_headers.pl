@@ -8,15 +8,8 @@
 #
 # EFFORT=N makes more files of each kind, SEED=N others.
 # CSV_GPU_FDW_EXAMPLES=N shows N files of each kind that are not right.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $nfiles = amount(200);
 my $seed = $ENV{SEED} || 1;

@@ -3,17 +3,10 @@
 # beside files without it, and dates with the names of months.
 #
 # EFFORT=N makes more cases of each, SEED=N others.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use Encode qw(encode decode);
 use File::Path qw(remove_tree);
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 $ENV{SEED} ||= 1;
 my $ncases = amount(250);

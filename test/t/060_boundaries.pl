@@ -1,16 +1,9 @@
 # Files whose lines end in CR, with a LF or CR LF somewhere: at the end, behind the header, in
 # the middle, in several places.  A second reading, for which any break outside quotes ends a
 # record, says how many good records a file has.  A scan must return as many, or tell.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
 use JSON::PP qw(decode_json);
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $seed = random_seed();
 my $dir = PostgreSQL::Test::Utils::tempdir;

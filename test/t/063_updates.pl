@@ -3,16 +3,9 @@
 #
 # The other build is a copy whose identity was edited.  The library lies in a directory of
 # this test, because other tests use the installed one at the same time.
-use strict;
-use warnings;
-
-use File::Copy qw(copy);
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use File::Copy qw(copy);
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $installed = `pg_config --pkglibdir`;

@@ -1,14 +1,7 @@
 # 064_versions.pl: a database of version 0.1, made by the script in test/data, is updated, and
 # its dump is restored, and both are what the script of this version makes.
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
+use lib 'test/t';
 use CsvServer;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $node = csv_server('versions', QUICK_FILES);
 my $dir = PostgreSQL::Test::Utils::tempdir();

@@ -14,7 +14,7 @@ package CsvServer;
 use strict;
 use warnings;
 
-use Exporter 'import';
+use base 'Exporter';
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use POSIX ();
@@ -46,6 +46,17 @@ our @EXPORT = qw(csv_server engine engines use_gpu has_stand_in new_session lite
   QUICK_FILES CHEAP_WORKERS);
 
 my $file_age = 0;
+
+# a test has strict, warnings and what PostgreSQL's and Perl's modules for tests export, too
+sub import
+{
+	strict->import;
+	warnings->import;
+	$_->export_to_level(1) for qw(CsvServer Test::More);
+	local $Exporter::ExportLevel = 1;
+	PostgreSQL::Test::Utils->import;
+	return;
+}
 
 sub engine
 {
