@@ -2,15 +2,9 @@
  * compare_query.c
  *		Comparisons of values, aggregates and groups: see compare_query.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "compare_query.h"
 #include "one_group.h"
 #include "reading.h"

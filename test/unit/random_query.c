@@ -2,18 +2,10 @@
  * random_query.c
  *		Batches of random values, and random queries: see random_query.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/plan.h"
 #include "../../src/reader/convert.h"

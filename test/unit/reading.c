@@ -2,16 +2,7 @@
  * reading.c
  *		Reads a file and writes down what came, as text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "reading.h"
 
 void

@@ -2,14 +2,7 @@
  * rounds.c
  *		Random numbers, and rounds of them: see rounds.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "rounds.h"
 
 /* gcc's way to say it, and clang's */

@@ -6,22 +6,13 @@
  * engine that can be told to fail, to be slow, or to leave some of its input.  A digest
  * of all rows and errors, with their places and bytes, must come out the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "pieces.h"
 
 #define FILE_BYTES	(3 * 1024 * 1024)

@@ -3,15 +3,7 @@
  *		Bit-strings against loops over single bits, and the structural index of
  *		each instruction set against a loop over single bytes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../src/cpu/index.h"
 #include "reading.h"
 #include "rounds.h"

@@ -5,19 +5,9 @@
  *
  * What PostgreSQL itself makes of a value is compared through print_values.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../src/query/operate.h"
 #include "../../src/reader/convert.h"
-
 #include "rounds.h"
 
 /* ---- helpers ---- */

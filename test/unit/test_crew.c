@@ -3,13 +3,7 @@
  *		Parts of a crew's work: each is done, they join and are taken in order, and no
  *		thread is too far ahead.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "crew.h"
 
 #define NPARTS	3000

@@ -7,20 +7,11 @@
  * Skipped where there is no GPU.  CSV_TEST_NO_TRAP leaves out the last test, and
  * EFFORT below 1 asks for less (both for compute-sanitizer).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "../inject/inject.h"
 #include "cuda_device.h"
 #include "rounds.h"

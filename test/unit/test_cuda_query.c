@@ -11,17 +11,9 @@
  * Skipped where there is no GPU.  EFFORT and SEED as rounds.h has them
  * (compute-sanitizer wants few random queries).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../cuda/policy.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/row.h"

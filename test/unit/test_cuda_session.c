@@ -3,19 +3,10 @@
  *		Files that engines of a session read, and the session's start in a thread.
  *		Skipped where there is no GPU.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "cuda_device.h"
 #include "rounds.h"
 

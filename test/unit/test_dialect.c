@@ -7,15 +7,7 @@
  * after it: Record start, Field start, Unquoted, Quoted, quote seen (C, as in
  * closed), Escape seen, sKip line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "dialect.h"
 
 static const CsvDialectOptions rfc4180 = {

@@ -5,17 +5,9 @@
  *
  * All examples are read with every engine there is and several chunk sizes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "reading.h"
 
 #define MEGABYTE	((size_t) 1024 * 1024)

@@ -7,16 +7,7 @@
  * with; the differential test and test_convert.c compare that one with
  * references.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "reading.h"
 #include "rounds.h"
 

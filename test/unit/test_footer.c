@@ -7,16 +7,7 @@
  * stream find out when a thread is far ahead.  So the files here are longer than a
  * footer can be, and pieces and chunks of many sizes end near it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "footer.h"
 #include "reading.h"
 #include "rounds.h"

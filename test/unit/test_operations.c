@@ -3,18 +3,10 @@
  *		What queries are made of: single operations, exact sums of floats, and
  *		the hash table.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../src/query/groups.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/row.h"

@@ -6,15 +6,7 @@
  * Each part of a batch is in a block of its own, as long as the part: so
  * AddressSanitizer sees what goes beyond.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "host_answer.h"
 #include "random_query.h"
 #include "reading.h"

@@ -6,15 +6,7 @@
  * second one starts where the first has stopped.  A digest of all rows and errors,
  * with their places, must come out the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "place.h"
 #include "reading.h"
 #include "rounds.h"

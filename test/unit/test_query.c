@@ -3,18 +3,10 @@
  *		Queries over batches: groups, failures, and random programs over random
  *		batches against naive_query.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../src/query/evaluator.h"
 #include "../../src/query/groups.h"
 #include "../../src/query/operate.h"

@@ -3,15 +3,7 @@
  *		Records and values that record.c reads in long steps, against the
  *		dialect's table and field.h, which go byte by byte.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "field.h"
 #include "random_query.h"
 #include "reading.h"

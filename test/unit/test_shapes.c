@@ -6,16 +6,7 @@
  * EFFORT and SEED as rounds.h has them (compute-sanitizer wants few random
  * inputs).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "reading.h"
 #include "rounds.h"
 

@@ -6,21 +6,13 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE				/* memfd_create, F_ADD_SEALS */
 #endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../src/wire/store.h"
 #include "reading.h"
 #include "rounds.h"

@@ -2,16 +2,7 @@
  * test_stream.c
  *		The reader of a file: byte-order mark, boundary, header, chunks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "piece.h"
 #include "reading.h"
 

@@ -4,18 +4,11 @@
  *		against one evaluator.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../src/query/evaluator.h"
 #include "../../src/query/groups.h"
 #include "../../src/query/operate.h"

@@ -3,15 +3,7 @@
  *		UTF-16 as UTF-8, compared with a converter that takes one character at a
  *		time, whole and in pieces.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "rounds.h"
 #include "utf16.h"
 

@@ -3,16 +3,8 @@
  *		Requests as bytes: there and back, and bytes that nobody has made so.
  */
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/plan.h"
 #include "../differential/case.h"
