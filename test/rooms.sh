@@ -41,7 +41,7 @@ declare -A may_include=(
 declare -A most_lines=(
 	[reader]=9500 [cpu]=5360 [query]=11550 [wire]=2620 [cuda]=10890 [service]=5075
 	[table]=8845 [client]=1635 [program]=1070 [batches]=5720 [groups]=1930 [scan]=7885
-	[plan]=4730 [output]=7505 [load]=7100 [import]=10540 [src]=830
+	[plan]=4730 [output]=7505 [load]=7100 [import]=10457 [src]=830
 )
 
 status=0

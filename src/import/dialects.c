@@ -289,15 +289,13 @@ find_rival(const Search *search, CsvGrid *grid)
 	for (uint32 i = 0; grid->is_table && !csv_is_told(grid) && i < search->ntrials; i++)
 	{
 		const Trial *trial = &search->trials[i];
-		const CsvGridRecord *first = first_of(grid);
 		bool		is_part = strstr(delimiter, trial->delimiter) != NULL ||
 			strstr(trial->delimiter, delimiter) != NULL;
 
 		if (strcmp(trial->delimiter, delimiter) == 0 ||
 			(trial->quality < least && trial->delimiter[0] != '\t') ||
 			trial->nrows + trial->nrows * MOST_OTHERS < grid->nrows ||
-			trial->from > (first->nfields == grid->nfields ? first->start :
-						   grid->records[grid->from].start) ||
+			trial->from > grid->records[grid->from].start ||
 			(is_part && Min(trial->nfields, grid->nfields) > 2))
 			continue;
 		least = Max(least, trial->quality);
@@ -329,7 +327,7 @@ begins_above(const CsvGrid *grid, const CsvGrid *other, bool from_there)
  * to more records in any case.
  */
 static bool
-outdoes(const CsvGrid *grid, const CsvGrid *other)
+outdoes(CsvGrid *grid, const CsvGrid *other)
 {
 	const bool	is_comma = grid->options.delimiter == ',';
 	const CsvGridRecord *first = first_of(grid);
@@ -347,14 +345,14 @@ outdoes(const CsvGrid *grid, const CsvGrid *other)
 
 	/* tabs are hardly in values, and commas in titles */
 	if ((is_comma && other->options.delimiter == '\t') || nothers > other->nothers)
-		return (first->signs & CSV_SIGN_PADDED) == 0 && csv_find_header(grid).names != NULL &&
+		return (first->signs & CSV_SIGN_PADDED) == 0 && csv_find_header(grid)->names != NULL &&
 			first->start < other->records[other->from].start;
 	return nrows > other->nrows;
 }
 
 /* is the grid better than the best so far, whose delimiter comes first in preference? */
 static bool
-is_better(const CsvGrid *grid, const CsvGrid *best)
+is_better(CsvGrid *grid, CsvGrid *best)
 {
 	if (!grid->is_table || !best->is_table)
 		return grid->is_table;
@@ -493,20 +491,10 @@ static bool
 are_blanks_delimiters(const CsvGrid *grid)
 {
 	uint32		nothers;
-	uint32		nrows = csv_count_rows(grid, 0, grid->nrecords, &nothers);
+	uint32		nrows = csv_count_rows(grid, grid->nfields, 0, grid->nrecords, &nothers);
 
 	return grid->is_table && nothers <= 1 + nrows * MOST_OTHERS &&
 		grid->typed >= LEAST_TYPED_BY_BLANKS && !is_one_column(grid);
-}
-
-static uint32
-count_quoted(const CsvGrid *grid)
-{
-	uint32		n = 0;
-
-	for (uint32 i = 0; i < grid->nrecords; i++)
-		n += grid->records[i].nquoted;
-	return n;
 }
 
 /* the better of the best and single blanks */
@@ -518,7 +506,7 @@ try_blank(const Search *search, CsvDialectOptions with, CsvGrid *best)
 	bool		wins;
 
 	if (is_covered && search->options.comment_length == 0 &&
-		(count_quoted(best) > 0 || with.quote == 0 ||
+		(csv_find_sign(best, CSV_SIGN_QUOTED) != NULL || with.quote == 0 ||
 		 memchr(search->sample->bytes, with.quote, search->sample->nbytes) == NULL))
 		return best;
 	with.delimiter = ' ';
@@ -526,12 +514,9 @@ try_blank(const Search *search, CsvDialectOptions with, CsvGrid *best)
 
 	/* a table of another delimiter may stand in quotes that begin behind blanks */
 	wins = csv_is_told(grid) ||
-		((!is_covered || count_quoted(grid) >= grid->to - grid->from) &&
-		 are_blanks_delimiters(grid) && (best == NULL || is_better(grid, best)));
-	if (best != NULL)
+		(are_blanks_delimiters(grid) && (best == NULL || is_better(grid, best)));
+	if (wins || best != NULL)
 		return keep(best, grid, wins);
-	if (wins)
-		return grid;
 	csv_grid_free(grid);
 	return NULL;
 }
@@ -584,7 +569,7 @@ try_delimiters(Search *search)
 			csv_grid_free(grid);
 		else if (is_one_column(grid) ||
 				 (with.delimiter == '$' && grid->nfields == 2 &&
-				  csv_find_header(grid).names == NULL))
+				  csv_find_header(grid)->names == NULL))
 		{
 			search->rejected = with.delimiter;
 			csv_grid_free(grid);
@@ -651,9 +636,8 @@ find_escapes(const CsvGrid *grid)
 	{
 		const CsvGridRecord *record = &grid->records[i];
 
-		if (record->nfields > 1 || (record->ncells > 0 && record->cells[0].nbytes > 0))
-			for (uint32 j = 0; j < record->ncells; j++)
-				escapes.njoins += goes_on = count_escapes(&escapes, &record->cells[j]);
+		for (uint32 j = 0; j < record->ncells && record->nfields > 1; j++)
+			escapes.njoins += goes_on = count_escapes(&escapes, &record->cells[j]);
 	}
 	escapes.nodd += goes_on && grid->sample->at_end;
 	return escapes;
@@ -680,14 +664,15 @@ try_text_format(const Search *search, const CsvGrid *grid)
 	other = csv_grid_read(&with, search->sample, search->marker);
 	escapes = find_escapes(other);
 	csv_grid_free(other);
-	if (escapes.nodd > 0 || (count_quoted(grid) > 0 && (escapes.njoins == 0 || !is_tab)) ||
+	if (escapes.nodd > 0 || (csv_find_sign(grid, CSV_SIGN_QUOTED) != NULL &&
+							 (escapes.njoins == 0 || !is_tab)) ||
 		(escapes.njoins == 0 &&
 		 (!is_tab || !(escapes.at_end || (escapes.nnulls > 0 &&
 										  (escapes.nempty == 0 || escapes.nothers > 0))))))
 		return NULL;
 	with.quoting = CSV_QUOTING_TEXT;
 	other = read_grid(search, &with);
-	nrows = csv_count_rows(other, 0, other->nrecords, &nothers);
+	nrows = csv_count_rows(other, other->nfields, 0, other->nrecords, &nothers);
 	if (escapes.njoins == 0 ||
 		(nothers <= nrows * MOST_OTHERS && (escapes.nempty == 0 || is_tab) &&
 		 (other->nfields == grid->nfields || !csv_grid_is_regular(grid))))
@@ -720,7 +705,7 @@ may_contain(const char *wide, const CsvGrid *grid, const CsvGrid *best)
 
 /* is a delimiter of several characters better than the best, whose delimiter is `of_best`? */
 static bool
-is_better_wide(const char *wide, const CsvGrid *grid, const CsvGrid *best, const char *of_best)
+is_better_wide(const char *wide, CsvGrid *grid, CsvGrid *best, const char *of_best)
 {
 	if (!csv_grid_is_regular(grid) || is_one_column(grid))
 		return false;
@@ -736,7 +721,7 @@ is_better_wide(const char *wide, const CsvGrid *grid, const CsvGrid *best, const
 		return !is_repetition(of_best) && grid->nfields > best->nfields;
 	if (strstr(wide, of_best) != NULL)
 		return may_contain(wide, grid, best) &&
-			(!is_repetition(wide) || best->nfields != 3 || csv_find_header(grid).found);
+			(!is_repetition(wide) || best->nfields != 3 || csv_find_header(grid)->found);
 	return grid->quality > best->quality;
 }
 
@@ -827,7 +812,7 @@ find_marker(const CsvSample *sample, uint8_t break_byte)
  * table and fit its columns.  The grid has all other lines.
  */
 static bool
-are_comments(const CsvGrid *grid)
+are_comments(CsvGrid *grid)
 {
 	const uint64 table = grid->records[grid->from].start;
 	CsvGridRows *rows = csv_rows_make(grid, grid->nfields, grid->from, grid->to);
@@ -859,7 +844,7 @@ are_comments(const CsvGrid *grid)
 	}
 
 	/* a single comment may be the header, if there is no other */
-	return grid->ncomments > 1 || nabove == 0 || csv_find_header(grid).found;
+	return grid->ncomments > 1 || nabove == 0 || csv_find_header(grid)->found;
 }
 
 /* the same without lines that begin with the marker, if they may be comments; else NULL */
@@ -868,8 +853,6 @@ leave_out_comments(const Search *search, const CsvGrid *grid, const char *marker
 {
 	Search		with = *search;
 	CsvGrid    *without;
-	bool		is_better_without;
-
 	with.marker = marker;
 	with.options.comment_length = (uint8_t) strlen(marker);
 	memcpy(with.options.comment, marker, with.options.comment_length);
@@ -878,12 +861,12 @@ leave_out_comments(const Search *search, const CsvGrid *grid, const char *marker
 		with.options.escape == with.options.comment[0])
 		return NULL;
 	without = try_all(&with);
-	is_better_without = without->from < without->to && without->is_table >= grid->is_table &&
-		without->nfields <= MaxHeapAttributeNumber &&
-		(without->quality >= grid->quality ||
-		 (without->nfields == grid->nfields &&
-		  without->options.delimiter == grid->options.delimiter));
-	if (csv_is_told(without) || (is_better_without && are_comments(without)))
+	if (csv_is_told(without) ||
+		(without->from < without->to && without->is_table >= grid->is_table &&
+		 without->nfields <= MaxHeapAttributeNumber &&
+		 (without->quality >= grid->quality ||
+		  (without->nfields == grid->nfields &&
+		   without->options.delimiter == grid->options.delimiter)) && are_comments(without)))
 		return without;
 	csv_grid_free(without);
 	return NULL;
@@ -902,6 +885,8 @@ csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
 
 	if (options->comment_length > 0 || !(given->further || given->comment))
 		search.marker = find_marker(sample, csv_break_byte(options->boundary));
+	if (given->further)
+		return read_grid(&search, options);
 	grid = try_all(&search);
 	for (uint32 i = 0; i < grid->nrecords; i++)
 		any |= grid->records[i].comment;
@@ -912,9 +897,8 @@ csv_find_dialect(const CsvDialectOptions *options, const char *null_string,
 	without = leave_out_comments(&search, grid, search.marker);
 	if (without != NULL)
 		return keep(grid, without, true);
-	if (*search.marker == '#')
-		return grid;
 	grid->marker = NULL;
+	grid->header = NULL;
 	for (uint32 i = 0; i < grid->nrecords; i++)
 		grid->records[i].comment = false;
 	return grid;

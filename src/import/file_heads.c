@@ -76,20 +76,6 @@ name_of(const CsvFiles *files, int i)
 
 /* ---- one file ---- */
 
-/* how often "\x" stands in a text, as csv_valid_text() writes bytes that are not valid */
-static uint32
-count_hex(const char *text)
-{
-	uint32		n = 0;
-
-	while ((text = strstr(text, "\\x")) != NULL)
-	{
-		text += 2;
-		n++;
-	}
-	return n;
-}
-
 /* as much of the names as counts, in the server's encoding */
 static List *
 server_names(const CsvTable *table, const CsvGridRecord *record, bool *invalid)
@@ -104,7 +90,9 @@ server_names(const CsvTable *table, const CsvGridRecord *record, bool *invalid)
 										  MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN);
 
 		CHECK_FOR_INTERRUPTS();
-		*invalid |= count_hex(name) > count_hex(cell->text);
+
+		/* csv_valid_text() writes bytes so that are not valid */
+		*invalid |= strstr(name, "\\x") != NULL && strstr(cell->text, "\\x") == NULL;
 		names = lappend(names, makeString(name));
 	}
 	return names;
@@ -143,8 +131,7 @@ look_at_file(CsvTable one, CsvGiven known, bool any_tail,
 		one.reader.dialect.boundary =
 			csv_find_boundary(&sample, one.reader.dialect.quote) == CSV_BOUNDARY_CR ?
 			CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
-	known.format = known.delimiter = known.trim = known.quote = known.escape =
-		known.comment = known.further = true;
+	known.further = true;
 	csv_guess(&one, &known, &sample, &guess);
 	*head = file_head(&one, &guess, &sample);
 	return guess.nfields > 0;

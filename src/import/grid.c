@@ -65,7 +65,6 @@ note_signs(CsvGridRecord *record, const CsvCell *cell, const CsvDialectOptions *
 	uint32		before = (uint32) strspn(text, " \t");
 
 	record->nfilled += cell->kind != CSV_CELL_EMPTY;
-	record->nquoted += cell->quoted;
 	if (cell->quoted)
 	{
 		record->signs |= CSV_SIGN_QUOTED |
@@ -448,12 +447,6 @@ csv_rows_make(const CsvGrid *grid, uint32 nfields, uint32 from, uint32 to)
 /* numbers of fields whose tables are compared */
 #define CANDIDATES	4
 
-/* the least share of all records that have the same number of fields */
-#define LEAST_AGREEMENT	0.5
-
-/* the least share of a table's cells that look like values */
-#define LEAST_CLEAN	0.75
-
 /* most records of another number of fields, for each row of a regular table */
 #define MOST_OTHERS	0.05
 
@@ -466,7 +459,6 @@ typedef struct GridStretch
 	int32		sum;
 	double		quality;
 	double		typed;
-	bool		is_prose;		/* text, with cells that look like parts of sentences */
 } GridStretch;
 
 /* the stretch of this number of fields with the largest sum */
@@ -540,35 +532,36 @@ find_stretches(const CsvGrid *grid, GridStretch *stretches)
 	return Min(n, CANDIDATES);
 }
 
+uint32
+csv_count_rows(const CsvGrid *grid, uint32 nfields, uint32 from, uint32 to, uint32 *nothers)
+{
+	uint32		nrows = 0;
+
+	*nothers = 0;
+	for (uint32 i = from; i < to; i++)
+		if (csv_is_row(&grid->records[i], nfields))
+			nrows++;
+		else
+			*nothers += csv_is_counted(&grid->records[i]);
+	return nrows;
+}
+
 /* is a stretch more than lines that have this number of fields by chance? */
 static bool
 is_enough(const CsvGrid *grid, const GridStretch *stretch)
 {
-	uint32		nall = 0;
-	uint32		nlater = 0;
-	uint32		nrows = 0;
-	uint32		nrows_later = 0;
+	uint32		nothers;
+	uint32		nothers_later;
+	uint32		nrows = csv_count_rows(grid, stretch->nfields, 0, grid->nrecords, &nothers);
+	uint32		nrows_later = csv_count_rows(grid, stretch->nfields, stretch->from,
+											 grid->nrecords, &nothers_later);
 
-	/* sentences, and their column's name */
-	if (stretch->is_prose && stretch->from > 0 && grid->records[stretch->from - 1].nfields == 1 &&
-		!grid->records[stretch->from - 1].blank)
-		return false;
-	for (uint32 i = 0; i < grid->nrecords; i++)
-	{
-		bool		is_row = csv_is_row(&grid->records[i], stretch->nfields);
-		bool		counts = csv_is_counted(&grid->records[i]) || is_row;
-
-		nall += counts;
-		nrows += is_row;
-		nlater += i >= stretch->from && counts;
-		nrows_later += i >= stretch->from && is_row;
-	}
-	return nrows >= nall * LEAST_AGREEMENT ||
+	return nrows >= nothers ||
 		(stretch->sum >= 3 && stretch->nfields >= 3 && stretch->typed >= 1) ||
-		(nrows_later >= nlater * LEAST_AGREEMENT &&
+		(nrows_later >= nothers_later &&
 		 ((stretch->typed >= 0.5 && nrows_later >= 2) ||
 		  (nrows_later >= 3 && stretch->nfields >= 3) ||
-		  (stretch->typed >= 1 && nrows_later == nlater && stretch->nfields >= 3 &&
+		  (stretch->typed >= 1 && nothers_later == 0 && stretch->nfields >= 3 &&
 		   stretch->from > 0 && grid->records[stretch->from - 1].blank)));
 }
 
@@ -596,26 +589,10 @@ compare_stretches_by_rows(const CsvGrid *grid, GridStretch *stretches, uint32 n)
 										 stretches[i].to);
 
 		stretches[i].typed = rows->typed;
-		stretches[i].is_prose = rows->typed <= 0 && rows->clean < LEAST_CLEAN &&
-			grid->options.delimiter == ',';
 		stretches[i].quality *= rows->clean * rows->clean * (1 + 2 * Min(rows->typed, 6));
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(scratch);
-}
-
-uint32
-csv_count_rows(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers)
-{
-	uint32		nrows = 0;
-
-	*nothers = 0;
-	for (uint32 i = from; i < to; i++)
-		if (csv_is_row(&grid->records[i], grid->nfields))
-			nrows++;
-		else
-			*nothers += csv_is_counted(&grid->records[i]);
-	return nrows;
 }
 
 void
@@ -637,7 +614,7 @@ csv_grid_place(CsvGrid *grid, uint32 named)
 	for (uint32 i = 0; grid->is_table && i < n; i++)
 		if (stretches[i].nfields == named)
 			take_stretch(grid, &stretches[i]);
-	grid->nrows = csv_count_rows(grid, grid->from, grid->to, &grid->nothers);
+	grid->nrows = csv_count_rows(grid, grid->nfields, grid->from, grid->to, &grid->nothers);
 	pfree(stretches);
 }
 

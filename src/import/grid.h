@@ -45,7 +45,6 @@ typedef struct CsvGridRecord
 	uint32		nfields;
 	uint32		ncells;			/* at most as many as a table can have columns */
 	uint32		nfilled;		/* cells that are not empty */
-	uint32		nquoted;		/* cells in quotes */
 	CsvCell    *cells;
 	bool		bad;			/* has a quoting error */
 	bool		blank;			/* or is Excel's line "sep=;" */
@@ -76,6 +75,8 @@ typedef struct CsvGrid
 	bool		is_table;		/* there is enough of it, of several fields */
 	double		typed;			/* columns with a type, each by how sure it is */
 	double		quality;		/* to be compared with other dialects' */
+
+	struct CsvHeader *header;	/* above the table; NULL: not asked for yet (header.c) */
 
 	/* another delimiter that may be the right one (dialects.c); empty: none is */
 	char		rival[CSV_DELIMITER_BYTES + 1];
@@ -113,8 +114,9 @@ extern uint32 csv_grid_first(const CsvGrid *grid);
  */
 extern void csv_grid_place(CsvGrid *grid, uint32 named);
 
-/* the numbers of rows among the records [from, to), and of other records that count */
-extern uint32 csv_count_rows(const CsvGrid *grid, uint32 from, uint32 to, uint32 *nothers);
+/* the records among [from, to) with this number of fields, and others that count */
+extern uint32 csv_count_rows(const CsvGrid *grid, uint32 nfields, uint32 from, uint32 to,
+							 uint32 *nothers);
 
 /* are nearly all records rows, from the table's first record on? */
 extern bool csv_grid_is_regular(const CsvGrid *grid);

@@ -161,7 +161,7 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 	}
 	if (!given->header && grid->nrecords > 0)
 	{
-		*header = csv_find_header(grid);
+		*header = *csv_find_header(grid);
 		table->reader.header_rows = grid->nblank + header->first;
 		count_above(grid, guess);
 	}

@@ -46,8 +46,8 @@ typedef struct CsvHeader
 	bool		none_assumed;	/* there is none, although the first record may be names */
 } CsvHeader;
 
-/* In the current memory context. */
-extern CsvHeader csv_find_header(const CsvGrid *grid);
+/* Belongs to the grid, which is judged once. */
+extern const CsvHeader *csv_find_header(CsvGrid *grid);
 
 /*
  * The number of records at the end that are not data (ending.c), less blank lines, and the

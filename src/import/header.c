@@ -128,24 +128,6 @@ look_above(const CsvGridRows *rows, Candidate *header)
 	}
 }
 
-/* are there more rows above the table, and right above it records that are damaged? */
-static bool
-continues_above(const CsvGridRows *rows)
-{
-	const CsvGrid *grid = rows->grid;
-	uint32		above = grid->from;
-
-	while (above > 0 && !grid->records[above - 1].blank)
-	{
-		above--;
-		if (csv_is_row(&grid->records[above], grid->nfields))
-			return above + 1 < grid->from;
-		if (!looks_like_data(rows, above))
-			return false;
-	}
-	return false;
-}
-
 /*
  * The header's last row is the last above `row` that is not nearly blank.  It may number the
  * columns, if no row above it has names.
@@ -194,8 +176,6 @@ find_candidate(const CsvGridRows *rows)
 	bool		sure = true;
 	bool		labels = false;
 
-	if (row > 0 && continues_above(rows))
-		row = 0;
 	if (row > 0)
 		row = csv_find_first_row(rows, row, &sure, &labels, &header.any_words);
 	if (row > 0)
@@ -310,8 +290,7 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 	*assumed = any_odd || (ntyped == 0 && nunlike * 2 < names->ncells);
 	if (ntyped > 0)
 		return nstrange == ntyped;
-	return any_name && nnames + nempty == names->ncells &&
-		!recurs;
+	return any_name && nnames + nempty == names->ncells && !recurs;
 }
 
 /* ---- names ----
@@ -428,8 +407,7 @@ join(CsvGridRecord *names, const CsvGridRecord *row, bool has_groups)
 		}
 
 		/* cells of a name that reaches over both rows */
-		if (names->cells[i].nbytes == nbytes &&
-			memcmp(names->cells[i].text, row->cells[above].text, nbytes) == 0)
+		if (strcmp(names->cells[i].text, row->cells[above].text) == 0)
 			continue;
 		name = palloc_extended((Size) nbytes + names->cells[i].nbytes + 2, MCXT_ALLOC_HUGE);
 		memcpy(name, row->cells[above].text, nbytes);
@@ -690,8 +668,8 @@ look_at_first(const CsvGridRows *rows, CsvHeader *header)
 		are_names(grid, names, header->first + 1, &assumed);
 }
 
-CsvHeader
-csv_find_header(const CsvGrid *grid)
+static CsvHeader
+find_header(const CsvGrid *grid)
 {
 	CsvHeader	header = {0};
 	CsvGridRows *rows;
@@ -731,4 +709,20 @@ csv_find_header(const CsvGrid *grid)
 	if (!header.found && !header.in_comment)
 		look_at_first(rows, &header);
 	return header;
+}
+
+const CsvHeader *
+csv_find_header(CsvGrid *grid)
+{
+	MemoryContext outer = MemoryContextSwitchTo(grid->context);
+
+	if (grid->header == NULL)
+	{
+		CsvHeader	header = find_header(grid);
+
+		grid->header = palloc(sizeof(CsvHeader));
+		*grid->header = header;
+	}
+	MemoryContextSwitchTo(outer);
+	return grid->header;
 }

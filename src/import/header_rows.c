@@ -60,12 +60,6 @@ static const char *const units[] = {
 	"timestamp", "Int", "Integer", "Float", "Double", "String", "Text", "Date", "Boolean"
 };
 
-/* words for values that are not known; they are not names */
-static const char *const unknowns[] = {
-	"unknown", "pending", "none", "missing", "maybe", "tbd", "tbc", "tba", "nil", "n.d.", "no data",
-	"unbekannt", "offen", "inconnu"
-};
-
 /* ---- forms ---- */
 
 static bool
@@ -500,16 +494,6 @@ has_subnames(const CsvGridRows *rows, uint32 row, uint32 names)
 	return completes;
 }
 
-/* words, not a value in another form: without digits, or in a sentence */
-static bool
-is_in_words(const char *text, uint32 nbytes)
-{
-	const char *blank = strchr(text, ' ');
-
-	return strcspn(text, "0123456789<>?*") == nbytes ||
-		(blank != NULL && isalpha((unsigned char) text[0]) && strchr(blank + 1, ' ') != NULL);
-}
-
 /*
  * How many words that are strange to their columns are different from all others?  None
  * if some stand for values.
@@ -526,12 +510,11 @@ count_strange(const CsvGridRows *rows, uint32 row)
 
 		if (!known && look_below(rows, row, i).recurs)
 			return 0;
-		for (size_t word = 0; word < lengthof(unknowns); word++)
-			if (pg_strcasecmp(cell->text, unknowns[word]) == 0)
-				return 0;
 		for (uint32 j = 0; j < Min(i, MOST_COMPARED) && !known; j++)
 			known = strcmp(cell->text, csv_row_cell(rows, row, j)->text) == 0;
-		n += !known && is_in_words(cell->text, cell->nbytes);
+
+		/* <5 is a value, too */
+		n += !known && strchr("0123456789<>?*", *cell->text) == NULL;
 	}
 	return n;
 }
@@ -572,7 +555,6 @@ typedef struct RowLook
 static RowLook
 look_at_row(const CsvGridRows *rows, uint32 row, uint32 names)
 {
-	const CsvCell *first = csv_row_cell(rows, row, 0);
 	RowLook		look = {0};
 	uint32		nstrange = fits_nowhere(rows, row) ? count_strange(rows, row) : 0;
 	bool		any_text = is_text(rows->types[0]);
@@ -588,7 +570,7 @@ look_at_row(const CsvGridRows *rows, uint32 row, uint32 names)
 		any_text |= is_text(rows->types[column]) && !is_empty(rows, row, column);
 	look.key = !any_text &&
 		(is_empty(rows, row, 0) ? fits_nowhere(rows, row) :
-		 is_strange(rows, row, 0) && is_in_words(first->text, first->nbytes));
+		 is_strange(rows, row, 0));
 	look.sure = has_units(rows, row) || csv_numbers_columns(rows, row) ||
 		has_subnames(rows, row, names);
 	look.header = nstrange >= LEAST_NAMES || (look.key && nstrange >= 2) || look.sure;

@@ -187,10 +187,17 @@ are_days(const CsvFindings *findings, CsvFoundColumn *column)
 	return true;
 }
 
-/* the type of dates and times whose input function reads all values; or text */
+/* the type whose input function reads all values, numbers aside; or text */
 static Oid
-iso_type(const CsvEvidence *evidence)
+input_type(const CsvEvidence *evidence)
 {
+	if (csv_evidence_all(evidence, BIT(BOOLEAN)) &&
+		(csv_evidence_fact(evidence, CSV_FACT_SPELT_OUT) ||
+		 (csv_evidence_fact(evidence, CSV_FACT_TRUE) &&
+		  csv_evidence_fact(evidence, CSV_FACT_FALSE))))
+		return BOOLOID;
+	if (csv_evidence_all(evidence, BIT(UUID)))
+		return UUIDOID;
 	if (csv_evidence_all(evidence, BIT(TIME_OF_DAY)))
 		return TIMEOID;
 	if (csv_evidence_all(evidence, BIT(TIMESTAMPTZ)))
@@ -614,32 +621,18 @@ tell_odd(const CsvFindings *findings, CsvNumberReading reading)
 
 /* ---- all of them ---- */
 
-/* the type of values that are all truth values, or UUIDs; otherwise InvalidOid */
-static Oid
-word_type(const CsvEvidence *evidence)
-{
-	if (csv_evidence_all(evidence, BIT(BOOLEAN)))
-		return csv_evidence_fact(evidence, CSV_FACT_SPELT_OUT) ||
-			(csv_evidence_fact(evidence, CSV_FACT_TRUE) &&
-			 csv_evidence_fact(evidence, CSV_FACT_FALSE)) ? BOOLOID : TEXTOID;
-	return csv_evidence_all(evidence, BIT(UUID)) ? UUIDOID : InvalidOid;
-}
-
 static Oid
 type_of(CsvFindings *findings, CsvFoundColumn *column, CsvNumberReading reading,
 		bool is_number)
 {
 	const CsvEvidence *evidence = column->evidence;
-	Oid			type = word_type(evidence);
+	Oid			type = input_type(evidence);
 
 	column->typmod = -1;
-	if (OidIsValid(type))
-		return type;
 	if (is_number && are_days(findings, column))
 		return DATEOID;
 	if (is_number)
 		return number_type(evidence, reading, &column->typmod);
-	type = iso_type(evidence);
 	if (type != TEXTOID || !have_pattern(evidence) || is_doubtful(column))
 		return type;
 	return csv_when_has_time(evidence->figures.facts) ? TIMESTAMPOID : DATEOID;
@@ -682,13 +675,12 @@ Oid
 csv_plain_type(const CsvEvidence *evidence)
 {
 	CsvNumberReading reading = {'.', CSV_NO_SEPARATOR};
-	Oid			type = evidence->missing != 0 ? TEXTOID : word_type(evidence);
 	int32		typmod;
 
-	if (OidIsValid(type))
-		return type;
+	if (evidence->missing != 0)
+		return TEXTOID;
 	return csv_evidence_all(evidence, csv_number_forms(reading)) ?
-		number_type(evidence, reading, &typmod) : iso_type(evidence);
+		number_type(evidence, reading, &typmod) : input_type(evidence);
 }
 
 CsvFamily
