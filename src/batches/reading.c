@@ -61,17 +61,6 @@ csv_reading_open(CsvBatches *batches, int nthreads, CsvGpuUse gpu)
 	csv_reading_name_engine(batches, false);
 }
 
-void
-csv_reading_close_pieces(CsvBatches *batches)
-{
-	if (batches->pieces == NULL)
-		return;
-	batches->statistics.read_seconds += batches->pieces->window.read_seconds;
-	csv_window_release(&batches->pieces->window);
-	csv_thread_memory.free(csv_thread_memory.owner, batches->pieces);
-	batches->pieces = NULL;
-}
-
 /* adds the reader's time, and its threads */
 static void
 add_reader(const CsvBatches *batches, CsvBatchesStatistics *statistics)
@@ -86,7 +75,7 @@ add_reader(const CsvBatches *batches, CsvBatchesStatistics *statistics)
 void
 csv_reading_close_reader(CsvBatches *batches)
 {
-	csv_reading_close_pieces(batches);
+	batches->pieces = NULL;
 	add_reader(batches, &batches->statistics);
 	if (batches->reader != NULL)
 		csv_reader_free(batches->reader);
@@ -126,8 +115,6 @@ void
 csv_reading_add_times(const CsvBatches *batches,
 					  CsvBatchesStatistics *statistics)
 {
-	if (batches->pieces != NULL)
-		statistics->read_seconds += batches->pieces->window.read_seconds;
 	if (batches->remote != NULL)
 		statistics->read_seconds += batches->remote->read_seconds;
 	add_reader(batches, statistics);

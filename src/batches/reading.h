@@ -20,7 +20,6 @@ extern void csv_reading_open(CsvBatches *batches, int nthreads, CsvGpuUse gpu);
 /* closes the engine; or only the reader, if a device holds groups */
 extern void csv_reading_close(CsvBatches *batches);
 extern void csv_reading_close_reader(CsvBatches *batches);
-extern void csv_reading_close_pieces(CsvBatches *batches);
 
 /* stops threads that read ahead */
 extern void csv_reading_leave(CsvBatches *batches);

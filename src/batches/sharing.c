@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <unistd.h>
-
 #include "miscadmin.h"
 #include "storage/condition_variable.h"
 #include "storage/shmem.h"
@@ -16,9 +14,7 @@
 #include "batches/remote.h"
 #include "batches/sharing.h"
 #include "compat.h"
-#include "reader/footer.h"
 #include "reader/piece.h"
-#include "table/memory.h"
 
 /*
  * Pieces are small at first, so that rows come soon.  They grow, so that handing them
@@ -32,29 +28,17 @@
 #define LEAST_GPU_PIECE_BYTES	(UINT64CONST(4) * 1024 * 1024)
 #define MOST_GPU_PIECE_BYTES	(UINT64CONST(32) * 1024 * 1024)
 
-/* a piece of a file, which a process reads */
-typedef struct CsvClaim
-{
-	uint64		number;			/* from 0, in the order of the files */
-	int			file;			/* from 0 */
-	uint32		in_file;		/* number of the piece in the file, from 0 */
-	bool		whole;			/* the whole file, if it cannot be divided */
-	CsvPiece	piece;
-} CsvClaim;
-
 typedef struct SharedFile
 {
 	CsvFileIdentity identity;
 	Size		name;			/* offset of its name, from `sharing` */
 	uint64		nbytes;
 	bool		known;			/* the file could be examined */
-	bool		whole;			/* as in CsvClaim */
+	bool		whole;			/* it cannot be divided: it is one piece */
 	bool		grows;			/* csv_source_grows() */
 	int			next;			/* the next file that is not left out */
 
-	/* the part that was read, in order */
-	uint32		npieces;
-	CsvFilePlace place;			/* where the records of this part end */
+	CsvChain	chain;
 	uint32		failed;			/* the first piece that cannot be read */
 	bool		is_cut;			/* a process has found the file shorter */
 } SharedFile;
@@ -73,8 +57,6 @@ struct CsvSharing
 	uint64		nclaimed;
 	uint64		claimed_bytes;
 	int			file;			/* of the next piece */
-	uint32		in_file;
-	uint64		offset;
 	SharedFile	files[FLEXIBLE_ARRAY_MEMBER];
 };
 
@@ -82,11 +64,13 @@ struct CsvSharing
 typedef struct CsvShare
 {
 	CsvSharing *sharing;
-	CsvClaim	claim;			/* the current piece */
 	bool		has_claim;
+	uint64		number;			/* of the current piece, in all files */
+	int			file;			/* its file, from 0 */
+	CsvPiece	piece;
+	CsvChain	chain;			/* of the file, before or with this piece */
 	bool		is_begun;		/* the GPU has made a batch of the piece */
 	bool		is_read;		/* nothing more of the piece will be read */
-	CsvFilePlace place;			/* where the piece's records begin, and then, end */
 	CsvFileChange change;		/* of its file; reported when the piece is passed */
 	bool		found;			/* result of a step: a file, or a batch */
 } CsvShare;
@@ -148,8 +132,6 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 	sharing->nclaimed = 0;
 	sharing->claimed_bytes = 0;
 	sharing->file = sharing->nfiles;
-	sharing->in_file = 0;
-	sharing->offset = 0;
 	for (int i = sharing->nfiles - 1; i >= 0; i--)
 	{
 		SharedFile *file = &sharing->files[i];
@@ -160,8 +142,7 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 			continue;
 		sharing->file = i;
 
-		file->npieces = 0;
-		memset(&file->place, 0, sizeof(file->place));
+		memset(&file->chain, 0, sizeof(file->chain));
 		file->failed = PG_UINT32_MAX;
 		file->is_cut = false;
 		/* if a file cannot be examined, opening it will fail */
@@ -204,36 +185,25 @@ next_piece_bytes(const CsvSharing *sharing)
 }
 
 static bool
-claim_next(CsvSharing *sharing, CsvClaim *claim)
+claim_next(CsvShare *share)
 {
-	CsvPiece   *piece = &claim->piece;
+	CsvSharing *sharing = share->sharing;
 	bool		found;
 
-	memset(claim, 0, sizeof(*claim));
 	SpinLockAcquire(&sharing->mutex);
 	found = sharing->file < sharing->nfiles;
 	if (found)
 	{
-		const SharedFile *file = &sharing->files[sharing->file];
-		uint64		nbytes = next_piece_bytes(sharing);
+		SharedFile *file = &sharing->files[sharing->file];
 
-		claim->number = sharing->nclaimed++;
-		claim->file = sharing->file;
-		claim->in_file = sharing->in_file++;
-		claim->whole = file->whole;
-		piece->from = sharing->offset;
-		piece->is_first = piece->from == 0;
-		piece->is_last = file->whole ||
-			file->nbytes - piece->from <= nbytes + sharing->last_bytes;
-		piece->to = piece->is_last ? file->nbytes : piece->from + nbytes;
-		sharing->claimed_bytes += piece->to - piece->from;
-		sharing->offset = piece->to;
-		if (piece->is_last)
-		{
+		share->number = sharing->nclaimed++;
+		share->file = sharing->file;
+		csv_chain_claim(&file->chain, next_piece_bytes(sharing),
+						file->whole ? file->nbytes : sharing->last_bytes,
+						file->nbytes, &share->piece);
+		sharing->claimed_bytes += share->piece.to - share->piece.from;
+		if (share->piece.is_last)
 			sharing->file = file->next;
-			sharing->in_file = 0;
-			sharing->offset = 0;
-		}
 	}
 	SpinLockRelease(&sharing->mutex);
 	return found;
@@ -261,37 +231,33 @@ csv_sharing_nclaimed(CsvSharing *sharing)
 
 /* ---- where records end ---- */
 
-/* is it known where the current piece begins, or that it cannot be read? */
+/* have all earlier pieces of the file joined the chain, or can one not be read? */
 static bool
-is_our_turn(CsvShare *share, CsvFilePlace *place, bool *failed)
+is_our_turn(CsvShare *share, bool *failed)
 {
 	CsvSharing *sharing = share->sharing;
-	const SharedFile *file = &sharing->files[share->claim.file];
+	const SharedFile *file = &sharing->files[share->file];
 	bool		is_turn;
 
 	SpinLockAcquire(&sharing->mutex);
-	*failed = share->claim.in_file > file->failed;
-	is_turn = *failed || file->npieces == share->claim.in_file;
-	*place = file->place;
+	*failed = share->piece.number > file->failed;
+	is_turn = *failed || file->chain.njoined == share->piece.number;
+	share->chain = file->chain;
 	SpinLockRelease(&sharing->mutex);
 	return is_turn;
 }
 
-/*
- * Waits until all pieces of the file before this piece have been read, and returns
- * where their records end.  Returns false if one of these pieces could not be read.
- * May be interrupted by an ERROR.
- */
+/* waits for our turn, or an ERROR; false: an earlier piece failed */
 static bool
-await_turn(CsvShare *share, CsvFilePlace *place)
+await_turn(CsvShare *share)
 {
 	static uint32 wait_event = 0;
 	bool		failed;
 
-	if (is_our_turn(share, place, &failed))
+	if (is_our_turn(share, &failed))
 		return !failed;
 	ConditionVariablePrepareToSleep(&share->sharing->progress);
-	while (!is_our_turn(share, place, &failed))
+	while (!is_our_turn(share, &failed))
 		ConditionVariableSleep(&share->sharing->progress,
 							   csv_wait_event(&wait_event, "CsvGpuPiece"));
 	ConditionVariableCancelSleep();
@@ -303,19 +269,19 @@ static void
 publish(CsvShare *share, CsvFileChange change)
 {
 	CsvSharing *sharing = share->sharing;
-	SharedFile *file = &sharing->files[share->claim.file];
+	SharedFile *file = &sharing->files[share->file];
 	bool		is_cut;
 
-	Assert(file->npieces == share->claim.in_file);
+	Assert(file->chain.njoined == share->piece.number);
 	SpinLockAcquire(&sharing->mutex);
-	file->npieces++;
-	file->place = share->place;
+	file->chain.njoined++;
+	file->chain.place = share->chain.place;
 	file->is_cut |= change == CSV_FILE_SHORTER;
 	is_cut = file->is_cut;
 	SpinLockRelease(&sharing->mutex);
 
 	/* only the process with the last piece knows the changes of all processes */
-	if (share->claim.piece.is_last)
+	if (share->piece.is_last)
 		share->change = is_cut ? CSV_FILE_SHORTER : change;
 	else
 		ConditionVariableBroadcast(&sharing->progress);
@@ -326,10 +292,10 @@ static void
 give_up(CsvShare *share)
 {
 	CsvSharing *sharing = share->sharing;
-	SharedFile *file = &sharing->files[share->claim.file];
+	SharedFile *file = &sharing->files[share->file];
 
 	SpinLockAcquire(&sharing->mutex);
-	file->failed = Min(file->failed, share->claim.in_file);
+	file->failed = Min(file->failed, share->piece.number);
 	SpinLockRelease(&sharing->mutex);
 	ConditionVariableBroadcast(&sharing->progress);
 }
@@ -373,7 +339,7 @@ csv_sharing_begin(CsvBatches *batches, CsvSharing *sharing)
 void
 csv_sharing_rewind(CsvBatches *batches)
 {
-	csv_reading_close_pieces(batches);
+	batches->pieces = NULL;
 	*batches->share = (CsvShare) {.sharing = batches->share->sharing};
 }
 
@@ -425,7 +391,7 @@ pass_piece(CsvBatches *batches)
 	if (share->has_claim)
 	{
 		csv_reading_tell_change(batches, share->change);
-		batches->callbacks.passed(batches->callbacks.arg, share->claim.number);
+		batches->callbacks.passed(batches->callbacks.arg, share->number);
 	}
 	share->change = CSV_FILE_SAME;
 	share->has_claim = false;
@@ -445,7 +411,7 @@ claim_piece(CsvBatches *batches)
 	if (share->has_claim && !share->is_read)
 		return true;
 	pass_piece(batches);
-	share->has_claim = claim_next(share->sharing, &share->claim);
+	share->has_claim = claim_next(share);
 	return share->has_claim;
 }
 
@@ -469,34 +435,23 @@ fail_replaced(const CsvSource *source)
 
 /* the beginning of the file was read: prepares for reading its pieces */
 static void
-open_pieces(CsvBatches *batches, const SharedFile *file)
+open_pieces(CsvBatches *batches, uint64 nbytes)
 {
+	CsvShare   *share = batches->share;
 	CsvReadAhead ahead;
 
 	/* the file was seekable when its pieces were handed out */
 	if (!csv_source_read_ahead(batches->source, &ahead))
 		fail_replaced(batches->source);
-	batches->pieces = csv_thread_memory.alloc(csv_thread_memory.owner,
-											  sizeof(CsvPieceReader));
-	if (batches->pieces == NULL)
-		csv_reading_fail(batches, CSV_NO_MEMORY);
-	*batches->pieces = (CsvPieceReader) {
-		.engine = &csv_cpu_engine,
-		.engine_state = batches->cpu,
-		.dialect = csv_reader_dialect(batches->reader),
-		.memory = csv_thread_memory,
-		.max_record_bytes = batches->table->reader.max_record_bytes,
-		.interrupted = csv_source_interrupted,
-		.window = {
-			.memory = csv_thread_memory,
-			.read_at = ahead.read_at,
-			.read_arg = ahead.arg,
-			.end = csv_reader_waits(batches->reader) ?
-				csv_reader_place(batches->reader)->offset : file->nbytes
-		},
-		.held_bytes = csv_footer_bytes(&batches->table->reader.dialect),
-		.goes_on = file->grows
-	};
+	ahead.file_bytes = nbytes;
+	csv_reader_read_ahead(batches->reader, &ahead);
+	batches->pieces = csv_reader_here(batches->reader);
+	if (share->piece.number == 0)
+	{
+		share->chain.place = *csv_reader_place(batches->reader);
+		share->piece.begin = share->chain.place;
+		share->piece.from = share->piece.begin.offset;
+	}
 }
 
 /* opens the file of the current piece, if it is still there */
@@ -504,9 +459,9 @@ static void
 open_step(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
-	const SharedFile *file = &share->sharing->files[share->claim.file];
+	const SharedFile *file = &share->sharing->files[share->file];
 
-	share->found = csv_source_open(batches->source, share->claim.file,
+	share->found = csv_source_open(batches->source, share->file,
 								   file->known ? &file->identity : NULL);
 	if (!share->found)
 		return;
@@ -520,8 +475,8 @@ open_step(CsvBatches *batches)
 		batches->is_alone = true;
 	}
 	csv_reading_begin(batches, file->grows, NULL);
-	if (!share->claim.whole)
-		open_pieces(batches, file);
+	if (!file->whole)
+		open_pieces(batches, file->nbytes);
 }
 
 static void
@@ -539,9 +494,9 @@ leave_out_piece(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
 
-	if (share->claim.in_file == 0)
+	if (share->piece.number == 0)
 		share->change = CSV_FILE_GONE;
-	else if (await_turn(share, &share->place))
+	else if (await_turn(share))
 		(void) try_step(batches, missing_step);
 	share->is_read = true;
 }
@@ -551,10 +506,10 @@ csv_sharing_open(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
 
-	csv_reading_close_pieces(batches);
+	batches->pieces = NULL;
 	while (claim_piece(batches))
 	{
-		batches->at.file_number = share->claim.file + 1;
+		batches->at.file_number = share->file + 1;
 		if (try_step(batches, open_step))
 		{
 			if (share->found)
@@ -569,66 +524,26 @@ csv_sharing_open(CsvBatches *batches)
 
 /* ---- batches ---- */
 
-/* parses the current piece from its place on */
+/* parses the current piece, from a guess or from the end of the chain */
 static void
-parse_step(CsvBatches *batches)
+read_step(CsvBatches *batches)
 {
-	CsvShare   *share = batches->share;
+	CsvPiece   *piece = &batches->share->piece;
 	CsvStatus	status;
-	bool		at_end;
 
-	while ((status = csv_piece_parse(batches->pieces, &share->place,
-									 share->claim.piece.end, false,
-									 &batches->at.batch, &at_end)) != CSV_OK)
+	while ((status = csv_piece_read(batches->pieces, piece)) != CSV_OK)
 		csv_reading_fail(batches, status);
 }
 
-/* parses from a guessed place; the guess is checked before the records are used */
-static void
-guess_step(CsvBatches *batches)
-{
-	CsvShare   *share = batches->share;
-	CsvPiece   *piece = &share->claim.piece;
-	CsvStatus	status;
-	bool		at_end;
-
-	memset(&share->place, 0, sizeof(share->place));
-	if (piece->is_first)
-	{
-		share->place = *csv_reader_place(batches->reader);
-		piece->from = share->place.offset;
-	}
-	while ((status = csv_piece_guess(batches->pieces, piece)) != CSV_OK)
-		csv_reading_fail(batches, status);
-	if (!piece->is_first)
-		share->place.offset = piece->start;
-	/* the footer is searched from a place that is certain */
-	if (!piece->found ||
-		(!piece->is_first && piece->is_last && batches->pieces->held_bytes > 0))
-	{
-		piece->found = false;
-		return;
-	}
-	while ((status = csv_piece_parse(batches->pieces, &share->place, piece->end,
-									 !piece->is_first, &batches->at.batch,
-									 &at_end)) != CSV_OK)
-		csv_reading_fail(batches, status);
-}
-
-/* if the piece begins where it was guessed, the batch counts */
+/* false: the piece must be read again */
 static bool
-confirm_guess(CsvBatches *batches, const CsvFilePlace *begin)
+join(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
-	CsvBatch   *batch = &batches->at.batch;
 
-	if (!share->claim.piece.found || begin->offset != share->claim.piece.start ||
-		begin->alone_until != 0 || begin->skip_line)
+	if (!csv_chain_join(&share->chain, &share->piece))
 		return false;
-	batch->file_records = begin->records;
-	batch->file_lines = begin->lines;
-	share->place.records += begin->records;
-	share->place.lines += begin->lines;
+	batches->at.batch = share->piece.batch;
 	return true;
 }
 
@@ -636,37 +551,40 @@ confirm_guess(CsvBatches *batches, const CsvFilePlace *begin)
 static void
 parse_instead(CsvBatches *batches)
 {
-	CsvPiece   *piece = &batches->share->claim.piece;
+	CsvPiece   *piece = &batches->share->piece;
 
 	csv_reading_leave_gpu(batches, drop_gpu(batches->share->sharing));
 
 	/* no process has guessed a later end: the next piece begins at `to` */
 	piece->end = piece->to;
-	parse_step(batches);
+	piece->begin = batches->share->chain.place;
+	piece->is_exact = true;
+	read_step(batches);
+	(void) join(batches);
 }
 
 /*
- * Like parse_step(), on the GPU.  The batch may end before the piece; then the last
- * piece has another batch.
+ * Reads the current piece on the GPU.  The batch may end before the piece; then
+ * the last piece has another batch.
  */
 static void
 remote_step(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
 	CsvBatch   *batch = &batches->at.batch;
-	const CsvPiece *piece = &share->claim.piece;
+	const CsvPiece *piece = &share->piece;
 	CsvStatus	status;
 
 	if (csv_reader_waits(batches->reader))
 		return;
 	if (!share->is_begun)
 	{
-		if (share->place.offset >= piece->to)
+		if (share->chain.place.offset >= piece->to)
 			return;
-		csv_remote_go_to(batches->remote, &share->place, piece->to);
+		csv_remote_go_to(batches->remote, &share->chain.place, piece->to);
 	}
 	status = csv_remote_next(batches->remote, batch);
-	share->place = batches->remote->place;
+	share->chain.place = batches->remote->place;
 	share->is_begun = status == CSV_OK && piece->is_last;
 	if (status == CSV_OK)
 		return;
@@ -676,7 +594,7 @@ remote_step(CsvBatches *batches)
 	else if (status != CSV_END)
 		csv_reading_fail(batches, status);
 	else						/* no more records in the file */
-		share->place.offset = share->sharing->files[share->claim.file].nbytes;
+		share->chain.place.offset = share->sharing->files[share->file].nbytes;
 }
 
 static void
@@ -693,26 +611,19 @@ static bool
 read_piece(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
-	bool		is_first = share->claim.piece.is_first;
 	bool		is_remote = batches->remote != NULL;
-	bool		good = is_remote || try_step(batches, guess_step);
-	CsvFilePlace begin = *csv_reader_place(batches->reader);
+	bool		good = is_remote || try_step(batches, read_step);
+	bool		must_wait = share->piece.number > 0 && !share->is_begun;
 
-	if (good && !is_first && !share->is_begun && !await_turn(share, &begin))
+	if (good && must_wait && !await_turn(share))
 	{
 		share->is_read = true;
 		return false;
 	}
 	if (good && is_remote)
-	{
-		share->place = begin;
 		good = try_step(batches, remote_step);
-	}
-	else if (good && !is_first && !confirm_guess(batches, &begin))
-	{
-		share->place = begin;
-		good = try_step(batches, parse_step);
-	}
+	else if (good && !join(batches))
+		good = try_step(batches, read_step) && join(batches);
 	good = good && try_step(batches, check_step);
 	if (!good || !share->is_begun)
 		tell_others(batches, good);
@@ -726,7 +637,7 @@ next_of_pieces(CsvBatches *batches)
 	CsvBatch   *batch = &batches->at.batch;
 
 	while (claim_piece(batches) &&
-		   batches->share->claim.file + 1 == batches->at.file_number)
+		   batches->share->file + 1 == batches->at.file_number)
 	{
 		CHECK_FOR_INTERRUPTS();
 		memset(batch, 0, sizeof(*batch));

@@ -128,12 +128,11 @@ csv_piece_guess(CsvPieceReader *reader, CsvPiece *piece)
 	CsvStatus	status = CSV_OK;
 	bool		found;
 
-	piece->found = piece->is_first;
-	piece->start = piece->from;
+	piece->found = piece->is_exact;
 	piece->end = piece->to;
-	if (!piece->is_first)
+	if (!piece->is_exact)
 		status = guess_start(reader, kept, piece->from, &piece->found,
-							 &piece->start);
+							 &piece->begin.offset);
 	if (status != CSV_OK || piece->is_last)
 		return status;
 	if (piece->to <= piece->from)
@@ -328,4 +327,73 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 	csv_place_pass_batch(place, batch);
 	*at_end &= place->offset == end;
 	return CSV_OK;
+}
+
+/* ---- the chain ---- */
+
+void
+csv_chain_claim(CsvChain *chain, uint64_t nbytes, uint64_t last_bytes,
+				uint64_t end, CsvPiece *piece)
+{
+	memset(piece, 0, sizeof(*piece));
+	piece->number = chain->nclaimed++;
+	/* behind the end there are only records that earlier pieces have left */
+	piece->is_exact = piece->number == 0 || chain->claimed_to >= end;
+	if (piece->is_exact)
+		piece->begin = chain->place;
+	piece->from = piece->is_exact ? chain->place.offset : chain->claimed_to;
+	piece->is_last = piece->from + nbytes + last_bytes >= end;
+	piece->to = piece->is_last ? end : piece->from + nbytes;
+	chain->claimed_to = piece->to;
+}
+
+CsvStatus
+csv_piece_read(CsvPieceReader *reader, CsvPiece *piece)
+{
+	if (piece->end == 0)
+	{
+		CsvStatus	status = csv_piece_guess(reader, piece);
+
+		if (status != CSV_OK)
+			return status;
+		/* the footer is searched from a place that is certain */
+		if (!piece->is_exact && piece->is_last && reader->held_bytes > 0)
+			piece->found = false;
+	}
+	if (!piece->is_exact && !piece->found)
+		return CSV_OK;
+	piece->place = piece->begin;
+	return csv_piece_parse(reader, &piece->place, piece->end, !piece->is_exact,
+						   &piece->batch, &piece->at_end);
+}
+
+bool
+csv_chain_join(CsvChain *chain, CsvPiece *piece)
+{
+	CsvFilePlace *place = &chain->place;
+	CsvBatch   *batch = &piece->batch;
+
+	if (piece->is_exact ||
+		(piece->found && piece->begin.offset == place->offset &&
+		 place->alone_until == 0 && !place->skip_line))
+	{
+		batch->file_records = place->records;
+		batch->file_lines = place->lines;
+		csv_place_pass_batch(place, batch);
+	}
+	else if (place->offset >= piece->end && !piece->is_last)
+	{
+		/* earlier records go on up to its end */
+		memset(batch, 0, sizeof(*batch));
+		piece->at_end = false;
+	}
+	else
+	{
+		piece->is_exact = true;
+		piece->begin = *place;
+		return false;
+	}
+	piece->place = *place;
+	chain->njoined++;
+	return true;
 }

@@ -2,12 +2,17 @@
  * piece.h
  *		Reads a file at any offset, a piece at a time.
  *
- * Several readers (threads or processes) share a file.  Each takes a piece, guesses
- * where the first record in it begins, and parses from there up to the first record
- * of the next piece, with the same guess for that.  When the pieces before it are read,
- * it is known where their records end.  If that is where the piece began, its batch is
- * right.  Otherwise the reader parses the piece again, from where the earlier records
- * end.  So the result is the same as with one reader, and if the guesses are right, all
+ * Several readers share a file: threads (pieces.h) or processes.
+ *
+ *	1. A reader claims the next piece of the file.
+ *	2. It guesses where the first record of the piece begins, and parses from
+ *	   there up to the first record of the next piece, with the same guess for
+ *	   that.
+ *	3. When the pieces before it have joined the chain, it is known where their
+ *	   records end.  If the piece began there, its batch is right, and it joins,
+ *	   too.  Otherwise the reader parses the piece again, from there.
+ *
+ * So the result is the same as with one reader.  If the guesses are right, all
  * readers work at the same time.
  */
 #ifndef CSV_PIECE_H
@@ -51,21 +56,59 @@ typedef struct CsvPieceReader
 extern uint64_t csv_piece_sure_end(const CsvPieceReader *reader);
 
 /*
+ * The pieces of a file, in order.  This is plain memory, of a process or shared
+ * by processes.  A lock of the owner guards it.  Zeros are the top of a file.
+ */
+typedef struct CsvChain
+{
+	uint32_t	nclaimed;
+	uint64_t	claimed_to;		/* where the next piece begins */
+	uint32_t	njoined;
+	CsvFilePlace place;			/* where the records of these pieces end */
+} CsvChain;
+
+/*
  * A piece reaches from the first record that begins at or after `from` to the first
  * record that begins at or after `to`, where the next piece begins.
  */
 typedef struct CsvPiece
 {
+	uint32_t	number;			/* in its file, from 0 */
 	uint64_t	from;			/* offsets in the file */
 	uint64_t	to;
-	bool		is_first;		/* a record begins at `from`: no guess */
+	bool		is_exact;		/* its records begin at `begin`: no guess */
 	bool		is_last;		/* it ends with the file: no guess */
 
-	/* guessed */
+	/* guessed, if `end` is not 0 */
 	bool		found;			/* a record was found near `from` */
-	uint64_t	start;			/* where that record begins */
 	uint64_t	end;			/* of the piece; `to` if no record was found there */
+
+	CsvFilePlace begin;			/* where parsing begins, */
+	CsvFilePlace place;			/* and where the parsed records end */
+	CsvBatch	batch;
+	bool		at_end;			/* as in csv_piece_parse() */
 } CsvPiece;
+
+/*
+ * Claim the next piece, of nbytes bytes.  If it would leave last_bytes or less
+ * before `end`, it is the last.
+ */
+extern void csv_chain_claim(CsvChain *chain, uint64_t nbytes,
+							uint64_t last_bytes, uint64_t end,
+							CsvPiece *piece);
+
+/*
+ * Parse the piece, unless no record was found near its begin.  The first call
+ * guesses.  After CSV_INTERRUPTED it may be repeated.  Returns the same as
+ * csv_piece_guess() and csv_piece_parse().
+ */
+extern CsvStatus csv_piece_read(CsvPieceReader *reader, CsvPiece *piece);
+
+/*
+ * All pieces before this one have joined the chain: let it join.  False: the
+ * guess was wrong, and csv_piece_read() must read it again.
+ */
+extern bool csv_chain_join(CsvChain *chain, CsvPiece *piece);
 
 /*
  * Guess where the piece begins and ends: at the first record of the piece, and of the

@@ -44,11 +44,6 @@ typedef struct PieceEntry
 {
 	CsvPiece	piece;
 	CsvPieceReader *hand;		/* NULL: the batch is not needed */
-	CsvBatch	batch;
-	CsvFilePlace begin;			/* where parsing began */
-	bool		is_exact;		/* `begin` is known, not guessed */
-	CsvFilePlace place;			/* where the piece ends */
-	bool		at_end;
 	uint64_t	data_end;		/* as far as it was known */
 	double		read_seconds;
 	CsvStatus	status;
@@ -69,9 +64,8 @@ struct CsvPieces
 
 	PieceEntry	entries[CSV_CREW_PARTS];
 	CsvFilePlace taken;			/* where the pieces end that the consumer took */
-	CsvFilePlace chain;			/* where the chain ends */
-	uint64_t	next_offset;	/* of the next piece */
-	uint64_t	next_bytes;
+	CsvChain	chain;
+	uint64_t	next_bytes;		/* of the next piece */
 	bool		is_last;		/* begin no further piece */
 	CsvStatus	why;			/* the reason why no further piece joins */
 	CsvPieceReader *held;		/* the hand of the consumer's batch */
@@ -105,7 +99,8 @@ next_piece_is_there(const CsvPieces *pieces)
 	const CsvStock *stock = &pieces->stock;
 
 	return !pieces->has_stock || stock->at_end ||
-		stock->end >= pieces->next_offset + pieces->next_bytes + LOOKAHEAD_BYTES;
+		stock->end >= pieces->chain.claimed_to + pieces->next_bytes +
+		LOOKAHEAD_BYTES;
 }
 
 /*
@@ -120,7 +115,7 @@ is_short_of(const CsvPieces *pieces, uint32_t npieces)
 	if (!pieces->has_stock || stock->at_end)
 		return false;
 	return stock->nwaiting > 0 || (!pieces->crew.ended &&
-								   stock->end < pieces->next_offset +
+								   stock->end < pieces->chain.claimed_to +
 								   pieces->next_bytes * npieces + LOOKAHEAD_BYTES);
 }
 
@@ -128,7 +123,7 @@ is_short_of(const CsvPieces *pieces, uint32_t npieces)
 static void
 let_go_of_bytes(CsvPieces *pieces)
 {
-	uint64_t	offset = pieces->next_offset;
+	uint64_t	offset = pieces->chain.claimed_to;
 
 	if (!pieces->has_stock)
 		return;
@@ -202,11 +197,10 @@ static bool
 may_begin(void *arg)
 {
 	const CsvPieces *pieces = arg;
-	const CsvCrew *crew = &pieces->crew;
 
 	/* records that the last piece has not parsed wait until it has joined */
-	bool		is_behind = pieces->next_offset >= data_end(pieces) &&
-		crew->njoined < crew->nbegun;
+	bool		is_behind = pieces->chain.claimed_to >= data_end(pieces) &&
+		pieces->chain.njoined < pieces->chain.nclaimed;
 
 	return !pieces->is_last && !is_behind && next_piece_is_there(pieces) &&
 		(pieces->nfree > 0 || pieces->nhands < pieces->most_hands);
@@ -219,22 +213,11 @@ begin_piece(void *arg, uint32_t number)
 	CsvPieces  *pieces = arg;
 	uint64_t	end = data_end(pieces);
 	PieceEntry *entry = entry_of(pieces, number);
-	CsvPiece   *piece = &entry->piece;
 
 	memset(entry, 0, sizeof(*entry));
-	piece->is_first = number == 0 || pieces->next_offset >= end;
-	piece->from = piece->is_first ? pieces->chain.offset : pieces->next_offset;
-	piece->to = piece->from + pieces->next_bytes;
-	if (piece->to >= end)
-	{
-		piece->to = end;
-		piece->is_last = true;
-		pieces->is_last = true;
-	}
-	entry->is_exact = piece->is_first;
-	entry->begin = pieces->chain;
+	csv_chain_claim(&pieces->chain, pieces->next_bytes, 0, end, &entry->piece);
+	pieces->is_last = entry->piece.is_last;
 	entry->data_end = end;
-	pieces->next_offset = piece->to;
 	pieces->next_bytes *= 4;
 	if (pieces->next_bytes > pieces->options.most_piece_bytes)
 		pieces->next_bytes = pieces->options.most_piece_bytes;
@@ -246,31 +229,6 @@ begin_piece(void *arg, uint32_t number)
 	/* early enough that threads do not run out of work, but not for every piece */
 	if (is_short_of(pieces, (pieces->crew.nhelpers + 1) / 2))
 		pthread_cond_signal(&pieces->crew.for_taker);
-}
-
-/* when a piece is parsed again, its begin is known */
-static CsvStatus
-guess_and_parse(PieceEntry *entry)
-{
-	CsvPieceReader *hand = entry->hand;
-	CsvPiece   *piece = &entry->piece;
-	CsvStatus	status = CSV_OK;
-
-	hand->window.end = entry->data_end;
-	if (piece->end == 0)
-	{
-		status = csv_piece_guess(hand, piece);
-		if (!entry->is_exact)
-		{
-			memset(&entry->begin, 0, sizeof(entry->begin));
-			entry->begin.offset = piece->start;
-		}
-	}
-	if (status != CSV_OK || (!piece->found && !entry->is_exact))
-		return status;
-	entry->place = entry->begin;
-	return csv_piece_parse(hand, &entry->place, piece->end, !entry->is_exact,
-						   &entry->batch, &entry->at_end);
 }
 
 static void
@@ -286,7 +244,8 @@ parse_piece(void *arg, uint32_t number)
 		entry->status = CSV_NO_MEMORY;
 		return;
 	}
-	entry->status = guess_and_parse(entry);
+	hand->window.end = entry->data_end;
+	entry->status = csv_piece_read(hand, &entry->piece);
 	entry->read_seconds = hand->window.read_seconds - before;
 }
 
@@ -295,9 +254,8 @@ static CsvJoin
 join_chain(void *arg, uint32_t number)
 {
 	CsvPieces  *pieces = arg;
-	CsvFilePlace *chain = &pieces->chain;
 	PieceEntry *entry = entry_of(pieces, number);
-	CsvBatch   *batch = &entry->batch;
+	const CsvBatch *batch = &entry->piece.batch;
 	bool		must_finish;
 
 	/* the stock's are counted when it is filled */
@@ -308,26 +266,13 @@ join_chain(void *arg, uint32_t number)
 		pieces->why = entry->status;
 		return CSV_JOIN_END;
 	}
-	if (entry->is_exact ||
-		(entry->piece.found && entry->begin.offset == chain->offset &&
-		 chain->alone_until == 0 && !chain->skip_line))
+	if (!csv_chain_join(&pieces->chain, &entry->piece))
 	{
-		batch->file_records = chain->records;
-		batch->file_lines = chain->lines;
-		csv_place_pass_batch(chain, batch);
-		if (entry->at_end)
-			end_chain(pieces, pieces->goes_on ? CSV_OK : CSV_END);
-	}
-	else if (chain->offset >= entry->piece.end && !entry->piece.is_last)
-		memset(batch, 0, sizeof(*batch));
-	else
-	{
-		entry->is_exact = true;
-		entry->begin = *chain;
 		entry->data_end = data_end(pieces);
 		return CSV_JOIN_AGAIN;
 	}
-	entry->place = *chain;
+	if (entry->piece.at_end)
+		end_chain(pieces, pieces->goes_on ? CSV_OK : CSV_END);
 	must_finish = pieces->options.hook.function != NULL && batch->nrows > 0;
 	if (batch->nrecords == 0 && batch->nlines == 0)
 		let_go(pieces, &entry->hand);
@@ -346,8 +291,8 @@ call_hook(void *arg, uint32_t thread, uint32_t number)
 	pthread_mutex_lock(&pieces->crew.mutex);
 	hook = pieces->options.hook;
 	pthread_mutex_unlock(&pieces->crew.mutex);
-	if (hook.function(hook.arg, thread, number % CSV_BATCH_SLOTS, &entry->batch,
-					  csv_crew_is_closing, &pieces->crew))
+	if (hook.function(hook.arg, thread, number % CSV_BATCH_SLOTS,
+					  &entry->piece.batch, csv_crew_is_closing, &pieces->crew))
 		return;
 	pthread_mutex_lock(&pieces->crew.mutex);
 	let_go(pieces, &entry->hand);
@@ -453,9 +398,9 @@ csv_pieces_next(CsvPieces *pieces, bool (*interrupted) (void *arg), void *arg,
 		{
 			const PieceEntry *entry = entry_of(pieces, number);
 
-			*batch = entry->batch;
-			*place = entry->place;
-			pieces->taken = entry->place;
+			*batch = entry->piece.batch;
+			*place = entry->piece.place;
+			pieces->taken = entry->piece.place;
 			pieces->held = entry->hand;
 			found = batch->nrecords > 0 || batch->nlines > 0;
 		}
@@ -525,9 +470,9 @@ csv_pieces_start(const CsvPiecesOptions *options)
 		return NULL;
 	memset(pieces, 0, sizeof(*pieces));
 	pieces->options = *options;
-	pieces->chain = options->place;
+	pieces->chain.place = options->place;
+	pieces->chain.claimed_to = options->place.offset;
 	pieces->taken = options->place;
-	pieces->next_offset = options->place.offset;
 	pieces->next_bytes = options->piece_bytes;
 	pieces->most_hands = HANDS_FOR(wanted);
 	csv_crew_init(&pieces->crew, wanted + 1);

@@ -721,6 +721,12 @@ extern bool csv_reader_header(CsvReader *reader, CsvRecord *header);
 extern const struct CsvFilePlace *csv_reader_place(const CsvReader *reader);
 
 /*
+ * For a caller that takes pieces of the opened file itself (piece.h): reads them
+ * with the reader's engine and memory.
+ */
+extern struct CsvPieceReader *csv_reader_here(CsvReader *reader);
+
+/*
  * The bytes of a stream, from that place on, that were already read.  No thread may be
  * ahead (csv_reader_settle).
  */

@@ -680,6 +680,12 @@ csv_reader_place(const CsvReader *reader)
 	return &reader->place;
 }
 
+CsvPieceReader *
+csv_reader_here(CsvReader *reader)
+{
+	return &reader->here;
+}
+
 /* ---- the batches ---- */
 
 CsvReader *
