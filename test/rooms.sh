@@ -34,13 +34,13 @@ declare -A may_include=(
 	[plan]='reader query table program batches groups scan'
 	[output]='reader table batches scan plan'
 	[load]='reader query wire table program batches scan plan output'
-	[import]='reader table batches scan'
+	[import]=10457'reader table batches scan'
 	[src]='reader query table program batches groups scan plan output load import'
 )
 
 declare -A most_lines=(
-	[reader]=9500 [cpu]=5360 [query]=11550 [wire]=2620 [cuda]=10890 [service]=5075
-	[table]=8845 [client]=1635 [program]=1070 [batches]=5720 [groups]=1930 [scan]=7885
+	[reader]=9050 [cpu]=5360 [query]=11550 [wire]=2620 [cuda]=10890 [service]=5075
+	[table]=8845 [client]=1635 [program]=1070 [batches]=5620 [groups]=1930 [scan]=7885
 	[plan]=4730 [output]=7505 [load]=7100 [import]=10457 [src]=830
 )
 

@@ -38,13 +38,44 @@ typedef struct CsvDecimal
 } CsvDecimal;
 
 CSV_INLINE CsvPow5
-csv_pow5(int32_t exponent)
+csv_pow5_entry(int32_t number)
 {
 #ifdef __CUDA_ARCH__
-	return csv_pow5_on_device[exponent - CSV_POW5_MIN];
+	return csv_pow5_on_device[number];
 #else
-	return csv_pow5_on_host[exponent - CSV_POW5_MIN];
+	return csv_pow5_on_host[number];
 #endif
+}
+
+/*
+ * 5^exponent, scaled so that its top bit is set.  Large powers are products of two
+ * entries: they are exact up to 5^55, and beyond that less than 3 too small.
+ */
+CSV_INLINE CsvPow5
+csv_pow5(int32_t exponent)
+{
+	int32_t		steps;
+	uint64_t	factor;
+	uint64_t	middle;
+	uint64_t	last;
+	CsvPow5		power;
+
+	if (exponent >= -CSV_POW5_NEAR && exponent < CSV_POW5_NEAR)
+		return csv_pow5_entry(exponent + CSV_POW5_NEAR);
+	exponent -= CSV_POW5_FIRST * CSV_POW5_STEP;
+	steps = exponent / CSV_POW5_STEP;
+	factor = csv_pow5_entry(exponent % CSV_POW5_STEP + CSV_POW5_NEAR).high;
+	power = csv_pow5_entry(2 * CSV_POW5_NEAR + steps);
+	middle = csv_multiply(factor, power.low, &last);
+	power.high = csv_multiply(factor, power.high, &power.low);
+	power.low += middle;
+	power.high += power.low < middle;
+	if (power.high >> 63 == 0)
+	{
+		power.high = power.high << 1 | power.low >> 63;
+		power.low = power.low << 1 | last >> 63;
+	}
+	return power;
 }
 
 /* floor(log2(10^exponent)), for |exponent| <= 350 */
@@ -114,7 +145,7 @@ csv_decimal_to_double(uint64_t digits, int32_t exponent, uint64_t *bits)
 		low += middle;
 		if (low < middle)
 			high++;
-		if (low == UINT64_MAX && (exponent < -27 || exponent > 55))
+		if (low > UINT64_MAX - 4 && (exponent < -27 || exponent > 55))
 			return false;
 	}
 	top_bit = (uint32_t) (high >> 63);

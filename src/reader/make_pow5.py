@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print pow5.h: the table of powers of five for csv_decimal_to_double.
+"""Print pow5.h: the table of powers of five for csv_pow5().
 
 An entry is 5^q as a 128-bit integer whose top bit is set: 5^q scaled by a power
 of two, rounded down; for -27 <= q < 0, where the reciprocal is all that the
@@ -11,6 +11,8 @@ Usage: make_pow5.py > pow5.h
 
 MIN_EXPONENT = -342
 MAX_EXPONENT = 308
+STEP = 27		# 5^27 is the last that fits in 64 bits
+NEAR = 54		# exponents of most numbers with 17 digits
 
 
 def entry(q):
@@ -25,7 +27,9 @@ def entry(q):
 
 
 def main():
-    count = MAX_EXPONENT - MIN_EXPONENT + 1
+    first = MIN_EXPONENT // STEP
+    exponents = list(range(-NEAR, NEAR))
+    exponents += [STEP * i for i in range(first, MAX_EXPONENT // STEP + 1)]
     print("""\
 /*
  * pow5.h
@@ -38,15 +42,20 @@ def main():
 """)
     print(f"#define CSV_POW5_MIN\t({MIN_EXPONENT})")
     print(f"#define CSV_POW5_MAX\t{MAX_EXPONENT}")
-    print(f"#define CSV_POW5_COUNT\t{count}")
-    print()
-    print("/* {high, low} 64 bits of the entry for each exponent, from "
-          "CSV_POW5_MIN up */")
-    print("#define CSV_POW5_TABLE \\")
-    for q in range(MIN_EXPONENT, MAX_EXPONENT + 1):
+    print(f"#define CSV_POW5_NEAR\t{NEAR}")
+    print(f"#define CSV_POW5_STEP\t{STEP}")
+    print(f"#define CSV_POW5_FIRST\t({first})")
+    print(f"#define CSV_POW5_COUNT\t{len(exponents)}")
+    print("""
+/*
+ * {high, low} 64 bits of the entries for each exponent from -CSV_POW5_NEAR to
+ * CSV_POW5_NEAR - 1, and then for CSV_POW5_STEP times CSV_POW5_FIRST and on
+ */
+#define CSV_POW5_TABLE \\""")
+    for i, q in enumerate(exponents):
         value = entry(q)
         assert value.bit_length() == 128
-        end = "" if q == MAX_EXPONENT else ", \\"
+        end = "" if i == len(exponents) - 1 else ", \\"
         print(f"\t{{UINT64_C(0x{value >> 64:016x}), "
               f"UINT64_C(0x{value & (1 << 64) - 1:016x})}}{end}")
     print()
