@@ -4,8 +4,7 @@
  */
 #include "columns.h"
 
-#include <string.h>
-
+#include "../reader/arrays.h"
 #include "../reader/convert.h"
 #include "../reader/field.h"
 
@@ -27,23 +26,14 @@ buffer_reserve(const CsvMemory *memory, CsvBuffer *buffer, size_t nbytes)
 	nbytes += CSV_FILL_MARGIN;
 	if (nbytes <= buffer->nbytes)
 		return true;
-	if (buffer->bytes != NULL)
-		memory->free(memory->owner, buffer->bytes);
-	buffer->bytes = NULL;		/* alloc may leave by longjmp */
-	buffer->nbytes = 0;
-	nbytes += nbytes / 4;		/* the next chunk may need a little more */
-	buffer->bytes = memory->alloc(memory->owner, nbytes);
-	if (buffer->bytes == NULL)
-		return false;
-	buffer->nbytes = nbytes;
-	return true;
+	/* the next chunk may need a little more */
+	return csv_renew(memory, &buffer->bytes, &buffer->nbytes, nbytes + nbytes / 4);
 }
 
 static void
 buffer_free(const CsvMemory *memory, CsvBuffer *buffer)
 {
-	if (buffer->bytes != NULL)
-		memory->free(memory->owner, buffer->bytes);
+	csv_free(memory, buffer->bytes);
 	buffer->bytes = NULL;
 	buffer->nbytes = 0;
 }
@@ -98,12 +88,9 @@ csv_columns_free(CsvColumns *columns)
 		buffer_free(memory, &columns->values[i]);
 		buffer_free(memory, &columns->status[i]);
 	}
-	if (columns->arrays != NULL)
-		memory->free(memory->owner, columns->arrays);
-	if (columns->values != NULL)
-		memory->free(memory->owner, columns->values);
-	if (columns->status != NULL)
-		memory->free(memory->owner, columns->status);
+	csv_free(memory, columns->arrays);
+	csv_free(memory, columns->values);
+	csv_free(memory, columns->status);
 	columns->arrays = NULL;
 	columns->values = NULL;
 	columns->status = NULL;

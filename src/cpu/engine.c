@@ -2,9 +2,8 @@
  * engine.c
  *		The CPU engine: index, then columns.
  */
-#include <string.h>
-
 #include "columns.h"
+#include "../reader/arrays.h"
 #include "../reader/clock.h"
 
 typedef struct CsvCpu
@@ -64,10 +63,9 @@ csv_cpu_open(const CsvMemory *memory, const CsvCpuOptions *options)
 	if ((isa == CSV_ISA_AVX2 && !csv_index_has_avx2()) ||
 		(isa == CSV_ISA_AVX512 && !csv_index_has_avx512()))
 		return NULL;
-	cpu = memory->alloc(memory->owner, sizeof(CsvCpu));
+	cpu = csv_alloc_zeros(memory, sizeof(CsvCpu));
 	if (cpu == NULL)
 		return NULL;
-	memset(cpu, 0, sizeof(*cpu));
 	cpu->memory = *memory;
 	cpu->isa = isa;
 	cpu->part_bytes = options->part_bytes != 0 ? options->part_bytes :

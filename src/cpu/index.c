@@ -4,40 +4,15 @@
  */
 #include "index.h"
 
-#include <string.h>
-
-/*
- * Move a full list to new memory, with room for twice as many entries, or `least` at
- * first.  Returns NULL if there is no memory; then the old list stays.
- */
-static void *
-grow(CsvIndex *index, void *old, uint32_t *capacity, uint32_t least, size_t entry_bytes)
-{
-	uint32_t	wanted = *capacity == 0 ? least : *capacity * 2;
-	void	   *new = index->memory->alloc(index->memory->owner, wanted * entry_bytes);
-
-	if (new == NULL)
-		return NULL;
-	if (old != NULL)
-	{
-		memcpy(new, old, *capacity * entry_bytes);
-		index->memory->free(index->memory->owner, old);
-	}
-	*capacity = wanted;
-	return new;
-}
+#include "../reader/arrays.h"
 
 /* room for more records */
 bool
 csv_index_grow_records(CsvIndex *index)
 {
-	CsvIndexRecord *records = grow(index, index->records, &index->record_capacity, 1024,
-								   sizeof(CsvIndexRecord));
-
-	if (records == NULL)
-		return false;
-	index->records = records;
-	return true;
+	return csv_grow(index->memory, &index->records, &index->record_capacity,
+					(size_t) index->record_capacity + 1, 1024,
+					sizeof(CsvIndexRecord));
 }
 
 bool
@@ -47,15 +22,9 @@ csv_index_add_error(CsvIndex *index, CsvErrorCode code, CsvMode mode,
 {
 	CsvError   *error;
 
-	if (index->nerrors == index->error_capacity)
-	{
-		CsvError   *errors = grow(index, index->errors, &index->error_capacity, 64,
-								  sizeof(CsvError));
-
-		if (errors == NULL)
-			return false;
-		index->errors = errors;
-	}
+	if (!csv_grow(index->memory, &index->errors, &index->error_capacity,
+				  (size_t) index->nerrors + 1, 64, sizeof(CsvError)))
+		return false;
 	error = &index->errors[index->nerrors];
 	error->offset = offset;
 	error->length = length;
@@ -73,15 +42,9 @@ csv_index_add_error(CsvIndex *index, CsvErrorCode code, CsvMode mode,
 bool
 csv_index_add_lenient(CsvIndex *index, uint32_t record)
 {
-	if (index->nlenient == index->lenient_capacity)
-	{
-		uint32_t   *lenient = grow(index, index->lenient, &index->lenient_capacity, 64,
-								   sizeof(uint32_t));
-
-		if (lenient == NULL)
-			return false;
-		index->lenient = lenient;
-	}
+	if (!csv_grow(index->memory, &index->lenient, &index->lenient_capacity,
+				  (size_t) index->nlenient + 1, 64, sizeof(uint32_t)))
+		return false;
 	index->lenient[index->nlenient++] = record;
 	return true;
 }
@@ -96,12 +59,9 @@ csv_index_reserve(CsvIndex *index)
 	{
 		const CsvMemory *memory = index->memory;
 
-		if (index->separators != NULL)
-			memory->free(memory->owner, index->separators);
-		if (index->quotes != NULL)
-			memory->free(memory->owner, index->quotes);
-		if (index->unplain != NULL)
-			memory->free(memory->owner, index->unplain);
+		csv_free(memory, index->separators);
+		csv_free(memory, index->quotes);
+		csv_free(memory, index->unplain);
 		/* alloc may leave by longjmp */
 		index->separators = NULL;
 		index->quotes = NULL;
@@ -129,6 +89,5 @@ csv_index_free(CsvIndex *index)
 	index->records, index->errors, index->lenient, index->scan.separators};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
-		if (owned[i] != NULL)
-			memory->free(memory->owner, owned[i]);
+		csv_free(memory, owned[i]);
 }

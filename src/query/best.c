@@ -4,22 +4,8 @@
  */
 #include "best.h"
 
-#include <string.h>
-
+#include "../reader/arrays.h"
 #include "operate.h"
-
-static void *
-get_memory(const CsvMemory *memory, size_t nbytes)
-{
-	return memory->alloc(memory->owner, nbytes);
-}
-
-static void
-free_memory(const CsvMemory *memory, void *place)
-{
-	if (place != NULL)
-		memory->free(memory->owner, place);
-}
 
 bool
 csv_best_init(CsvBest *best, const CsvMemory *memory, const CsvQuery *query)
@@ -29,14 +15,14 @@ csv_best_init(CsvBest *best, const CsvMemory *memory, const CsvQuery *query)
 	memset(best, 0, sizeof(*best));
 	best->memory = memory;
 	best->query = query;
-	best->keys = get_memory(memory, nkeys * sizeof(CsvBestKey));
-	best->serials = get_memory(memory, query->limit * sizeof(uint64_t));
-	best->heap = get_memory(memory, query->limit * sizeof(uint32_t));
+	best->keys = memory->alloc(memory->owner, nkeys * sizeof(CsvBestKey));
+	best->serials = memory->alloc(memory->owner, query->limit * sizeof(uint64_t));
+	best->heap = memory->alloc(memory->owner, query->limit * sizeof(uint32_t));
 	if (best->keys == NULL || best->serials == NULL || best->heap == NULL)
 	{
-		free_memory(memory, best->keys);
-		free_memory(memory, best->serials);
-		free_memory(memory, best->heap);
+		csv_free(memory, best->keys);
+		csv_free(memory, best->serials);
+		csv_free(memory, best->heap);
 		return false;
 	}
 	return true;
@@ -46,11 +32,11 @@ void
 csv_best_free(CsvBest *best)
 {
 	for (size_t i = 0; i < (size_t) best->nentries * best->query->norder; i++)
-		free_memory(best->memory, best->keys[i].bytes);
-	free_memory(best->memory, best->keys);
-	free_memory(best->memory, best->serials);
-	free_memory(best->memory, best->heap);
-	free_memory(best->memory, best->comes_out);
+		csv_free(best->memory, best->keys[i].bytes);
+	csv_free(best->memory, best->keys);
+	csv_free(best->memory, best->serials);
+	csv_free(best->memory, best->heap);
+	csv_free(best->memory, best->comes_out);
 }
 
 bool
@@ -58,15 +44,8 @@ csv_best_begin(CsvBest *best, uint32_t nrows)
 {
 	best->batch_serial += best->nrows;
 	best->nrows = nrows;
-	if (nrows > best->comes_out_capacity)
-	{
-		free_memory(best->memory, best->comes_out);
-		best->comes_out_capacity = 0;
-		best->comes_out = get_memory(best->memory, nrows);
-		if (best->comes_out == NULL)
-			return false;
-		best->comes_out_capacity = nrows;
-	}
+	if (!csv_renew(best->memory, &best->comes_out, &best->comes_out_capacity, nrows))
+		return false;
 	if (nrows > 0)
 		memset(best->comes_out, 0, nrows);
 	return true;
@@ -234,16 +213,11 @@ own_text(CsvBest *best, CsvBestKey *key)
 
 	if (length > key->capacity)
 	{
-		size_t		capacity = length < 16 ? 16 : (size_t) length;
-
 		best->text_bytes -= key->capacity;
-		free_memory(best->memory, key->bytes);
-		key->capacity = 0;
-		key->bytes = get_memory(best->memory, capacity);
-		if (key->bytes == NULL)
+		if (!csv_renew(best->memory, &key->bytes, &key->capacity,
+					   length < 16 ? 16 : length))
 			return false;
-		key->capacity = (uint32_t) capacity;
-		best->text_bytes += capacity;
+		best->text_bytes += key->capacity;
 	}
 	if (length > 0)
 		memcpy(key->bytes, key->value.bytes, length);

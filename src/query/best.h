@@ -20,7 +20,7 @@ typedef struct CsvBestKey
 {
 	CsvValue	value;
 	uint8_t    *bytes;			/* memory for a TEXT, `capacity` bytes */
-	uint32_t	capacity;
+	size_t		capacity;
 } CsvBestKey;
 
 typedef struct CsvBest
@@ -37,7 +37,7 @@ typedef struct CsvBest
 
 	uint64_t	batch_serial;	/* of the batch's first row */
 	uint8_t    *comes_out;		/* of each row of the batch: does it come out? */
-	uint32_t	comes_out_capacity;
+	size_t		comes_out_capacity;
 	uint32_t	nrows;			/* of the batch */
 } CsvBest;
 

@@ -17,7 +17,7 @@
  */
 #include "evaluate.h"
 
-#include <string.h>
+#include "../reader/arrays.h"
 
 /* registers begin at cache lines */
 #define ALIGNMENT		64
@@ -277,8 +277,7 @@ reserve_rows(CsvEvaluator *evaluator, uint32_t nrows)
 
 	if (nrows <= evaluator->capacity)
 		return true;
-	if (evaluator->rows != NULL)
-		memory->free(memory->owner, evaluator->rows);
+	csv_free(memory, evaluator->rows);
 	evaluator->capacity = 0;
 
 	/* one more: list_block() writes a row before it knows its fate */
@@ -309,8 +308,7 @@ reserve_registers(CsvEvaluator *evaluator, uint32_t nrows)
 		n *= GROWTH;
 	if (n <= evaluator->room_rows)
 		return true;
-	if (evaluator->room != NULL)
-		memory->free(memory->owner, evaluator->room);
+	csv_free(memory, evaluator->room);
 	evaluator->room_rows = 0;
 	register_bytes = (REGISTER_BYTES * n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	nbytes = ALIGNMENT + nregisters * register_bytes +
@@ -407,8 +405,7 @@ csv_evaluator_free(CsvEvaluator *evaluator)
 	if (evaluator->best != NULL)
 		csv_best_free(evaluator->best);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i] != NULL)
-			memory.free(memory.owner, parts[i]);
+		csv_free(&memory, parts[i]);
 }
 
 /* false: no memory, and evaluator->best is NULL */
@@ -437,11 +434,9 @@ make_groups(CsvEvaluator *evaluator, uint64_t seed)
 	const CsvMemory *memory = &evaluator->memory;
 	if (!evaluator->query->aggregates)
 		return true;
-	evaluator->groups = memory->alloc(memory->owner, sizeof(CsvGroups));
-	if (evaluator->groups == NULL)
-		return false;
-	memset(evaluator->groups, 0, sizeof(CsvGroups));
-	return csv_groups_init(evaluator->groups, memory, evaluator->query, seed);
+	evaluator->groups = csv_alloc_zeros(memory, sizeof(CsvGroups));
+	return evaluator->groups != NULL &&
+		csv_groups_init(evaluator->groups, memory, evaluator->query, seed);
 }
 
 static CsvEvaluator *
@@ -451,14 +446,13 @@ create_evaluator(const CsvMemory *memory, const CsvQuery *query, uint64_t seed)
 	size_t		nbytes = (n + 1) *
 		(sizeof(CsvConstant) + sizeof(CsvLanes) + sizeof(CsvRegisterRoom) +
 		 sizeof(uint32_t));
-	CsvEvaluator *evaluator = memory->alloc(memory->owner, sizeof(*evaluator));
+	CsvEvaluator *evaluator = csv_alloc_zeros(memory, sizeof(*evaluator));
 
 	if (evaluator == NULL)
 		return NULL;
-	memset(evaluator, 0, sizeof(*evaluator));
 	evaluator->memory = *memory;
 	evaluator->query = query;
-	evaluator->allocated = memory->alloc(memory->owner, nbytes);
+	evaluator->allocated = csv_alloc_zeros(memory, nbytes);
 	if (evaluator->allocated == NULL)
 	{
 		csv_evaluator_free(evaluator);
@@ -466,7 +460,6 @@ create_evaluator(const CsvMemory *memory, const CsvQuery *query, uint64_t seed)
 	}
 
 	/* arrays with an element per register */
-	memset(evaluator->allocated, 0, nbytes);
 	evaluator->constants = evaluator->allocated;
 	evaluator->lanes = (CsvLanes *) (evaluator->constants + n + 1);
 	evaluator->registers = (CsvRegisterRoom *) (evaluator->lanes + n + 1);

@@ -8,8 +8,7 @@
  */
 #include "float_sum.h"
 
-#include <string.h>
-
+#include "../reader/arrays.h"
 #include "operate.h"
 
 #define MINUS_ZERO		(UINT64_C(1) << 63)
@@ -178,26 +177,12 @@ widen(CsvFloatSum *sum, CsvWideFloats *wides, double value)
 	const CsvMemory *memory = wides->memory;
 	CsvWideFloat *wide;
 
-	if (wides->nsums == wides->capacity)
-	{
-		uint32_t	capacity = wides->capacity == 0 ? 16 : 2 * wides->capacity;
-		CsvWideFloat **sums = memory->alloc(memory->owner,
-											capacity * sizeof(void *));
-
-		if (sums == NULL)
-			return false;
-		if (wides->sums != NULL)
-		{
-			memcpy(sums, wides->sums, wides->nsums * sizeof(void *));
-			memory->free(memory->owner, wides->sums);
-		}
-		wides->sums = sums;
-		wides->capacity = capacity;
-	}
-	wide = memory->alloc(memory->owner, sizeof(*wide));
+	if (!csv_grow(memory, &wides->sums, &wides->capacity,
+				  (size_t) wides->nsums + 1, 16, sizeof(void *)))
+		return false;
+	wide = csv_alloc_zeros(memory, sizeof(*wide));
 	if (wide == NULL)
 		return false;
-	memset(wide, 0, sizeof(*wide));
 	for (uint32_t i = 0; i < sum->nparts; i++)
 		wide_add(wide, sum->parts[i]);
 	wide_add(wide, value);
@@ -606,8 +591,7 @@ csv_wide_floats_free(CsvWideFloats *wides)
 
 	for (uint32_t i = 0; i < wides->nsums; i++)
 		memory->free(memory->owner, wides->sums[i]);
-	if (wides->sums != NULL)
-		memory->free(memory->owner, wides->sums);
+	csv_free(memory, wides->sums);
 	wides->sums = NULL;
 	wides->nsums = 0;
 	wides->capacity = 0;

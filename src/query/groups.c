@@ -27,8 +27,7 @@
  */
 #include "groups.h"
 
-#include <string.h>
-
+#include "../reader/arrays.h"
 #include "accumulate.h"
 #include "evaluator.h"
 #include "spill.h"
@@ -185,10 +184,8 @@ forget_classes(CsvGroups *groups)
 {
 	const CsvMemory *memory = groups->memory;
 
-	if (groups->group_of_class != NULL)
-		memory->free(memory->owner, groups->group_of_class);
-	if (groups->class_of_group != NULL)
-		memory->free(memory->owner, groups->class_of_group);
+	csv_free(memory, groups->group_of_class);
+	csv_free(memory, groups->class_of_group);
 	groups->group_of_class = NULL;
 	groups->class_of_group = NULL;
 	groups->class_capacity = 0;
@@ -220,8 +217,7 @@ csv_groups_free(CsvGroups *groups)
 	forget_classes(groups);
 	csv_groups_forget_values(groups);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i] != NULL)
-			groups->memory->free(groups->memory->owner, parts[i]);
+		csv_free(groups->memory, parts[i]);
 }
 
 bool
@@ -361,28 +357,14 @@ bool
 csv_groups_attach(CsvGroups *groups, uint32_t group, const void *bytes,
 				  size_t nbytes)
 {
-	const CsvMemory *memory = groups->memory;
 	uint8_t    *copy = csv_arena_alloc(&groups->table.arena, nbytes);
 
 	if (copy == NULL)
 		return false;
 	memcpy(copy, bytes, nbytes);
-	if (groups->nattached == groups->attached_capacity)
-	{
-		uint32_t	capacity = groups->nattached == 0 ? 64 : 2 * groups->nattached;
-		CsvAttached *larger = memory->alloc(memory->owner,
-											capacity * sizeof(*larger));
-
-		if (larger == NULL)
-			return false;
-		if (groups->attached != NULL)
-		{
-			memcpy(larger, groups->attached, groups->nattached * sizeof(*larger));
-			memory->free(memory->owner, groups->attached);
-		}
-		groups->attached = larger;
-		groups->attached_capacity = capacity;
-	}
+	if (!csv_grow(groups->memory, &groups->attached, &groups->attached_capacity,
+				  (size_t) groups->nattached + 1, 64, sizeof(CsvAttached)))
+		return false;
 	groups->attached[groups->nattached++] = (CsvAttached) {
 		group, (uint32_t) nbytes, copy, 0, 0
 	};
@@ -403,8 +385,7 @@ reserve_block(CsvGroups *groups, uint32_t nrows)
 		return true;
 	while (n < nrows)
 		n *= BLOCK_GROWTH;
-	if (groups->block != NULL)
-		memory->free(memory->owner, groups->block);
+	csv_free(memory, groups->block);
 	groups->block_rows = 0;
 	groups->block = memory->alloc(memory->owner, n * BLOCK_BYTES);
 	if (groups->block == NULL)
@@ -639,25 +620,11 @@ static bool
 reserve_numbers(CsvGroups *groups, uint32_t **numbers, uint32_t *capacity,
 				uint32_t n)
 {
-	const CsvMemory *memory = groups->memory;
-	size_t		wanted = *capacity;
-	uint32_t   *larger;
+	uint32_t	before = *capacity;
 
-	if (n <= *capacity)
-		return true;
-	while (wanted < n)
-		wanted = wanted < 512 ? 1024 : 2 * wanted;
-	larger = memory->alloc(memory->owner, wanted * sizeof(uint32_t));
-	if (larger == NULL)
+	if (!csv_grow(groups->memory, numbers, capacity, n, 1024, sizeof(uint32_t)))
 		return false;
-	if (*numbers != NULL)
-	{
-		memcpy(larger, *numbers, *capacity * sizeof(uint32_t));
-		memory->free(memory->owner, *numbers);
-	}
-	memset(larger + *capacity, 0xff, (wanted - *capacity) * sizeof(uint32_t));
-	*numbers = larger;
-	*capacity = (uint32_t) wanted;
+	memset(*numbers + before, 0xff, (*capacity - before) * sizeof(uint32_t));
 	return true;
 }
 

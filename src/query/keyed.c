@@ -5,10 +5,10 @@
 #include "keyed.h"
 
 #include <stddef.h>
-#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
+#include "../reader/arrays.h"
 #include "operate.h"
 
 #define FIRST_SLOT_BITS		6
@@ -202,10 +202,8 @@ csv_keyed_free(CsvKeyed *table)
 
 	for (uint32_t i = 0; i < table->nchunks; i++)
 		memory->free(memory->owner, table->chunks[i]);
-	if (table->chunks != NULL)
-		memory->free(memory->owner, table->chunks);
-	if (table->slots != NULL)
-		memory->free(memory->owner, table->slots);
+	csv_free(memory, table->chunks);
+	csv_free(memory, table->slots);
 	free_arena(&table->arena);
 	table->chunks = NULL;
 	table->slots = NULL;
@@ -261,28 +259,12 @@ csv_keyed_add(CsvKeyed *table)
 		size_t		nbytes = (size_t) CSV_CHUNK_ROWS * table->row_bytes;
 		uint8_t    *chunk;
 
-		if (table->nchunks == table->chunk_capacity)
-		{
-			uint32_t	capacity = table->chunk_capacity == 0 ? 16 :
-				2 * table->chunk_capacity;
-			uint8_t   **chunks = memory->alloc(memory->owner,
-											   capacity * sizeof(*chunks));
-
-			if (chunks == NULL)
-				return CSV_NO_ROW;
-			if (table->chunks != NULL)
-			{
-				memcpy(chunks, table->chunks,
-					   table->nchunks * sizeof(*chunks));
-				memory->free(memory->owner, table->chunks);
-			}
-			table->chunks = chunks;
-			table->chunk_capacity = capacity;
-		}
-		chunk = memory->alloc(memory->owner, nbytes);
+		if (!csv_grow(memory, &table->chunks, &table->chunk_capacity,
+					  (size_t) table->nchunks + 1, 16, sizeof(uint8_t *)))
+			return CSV_NO_ROW;
+		chunk = csv_alloc_zeros(memory, nbytes);
 		if (chunk == NULL)
 			return CSV_NO_ROW;
-		memset(chunk, 0, nbytes);
 		table->chunks[table->nchunks++] = chunk;
 	}
 	return table->nrows++;

@@ -3,8 +3,7 @@
  *		Reads keys and aggregates of partial groups, adds partial groups to an
  *		evaluator, and hands out an evaluator's groups as partial groups.
  */
-#include <string.h>
-
+#include "../reader/arrays.h"
 #include "accumulate.h"
 #include "evaluator.h"
 #include "groups.h"
@@ -429,7 +428,6 @@ hand_out(const CsvEvaluator *evaluator, uint32_t first, uint32_t most,
 		 bool distinct, CsvPartialGroups *handed)
 {
 	CsvGroups  *groups = evaluator->groups;
-	const CsvMemory *memory = groups->memory;
 	const CsvPartialLayout *layout = &groups->partial;
 	size_t		key_words = 2 * (size_t) groups->query->nkeys;
 	size_t		group_bytes = 8 * (key_words + layout->nwords) + 4;
@@ -442,16 +440,9 @@ hand_out(const CsvEvaluator *evaluator, uint32_t first, uint32_t most,
 	memset(handed, 0, sizeof(*handed));
 	if (n == 0)
 		return CSV_OK;
-	if (n * group_bytes > groups->room_bytes)
-	{
-		if (groups->room != NULL)
-			memory->free(memory->owner, groups->room);
-		groups->room_bytes = 0;
-		groups->room = memory->alloc(memory->owner, n * group_bytes);
-		if (groups->room == NULL)
-			return CSV_NO_MEMORY;
-		groups->room_bytes = n * group_bytes;
-	}
+	if (!csv_renew(groups->memory, &groups->room, &groups->room_bytes,
+				   n * group_bytes))
+		return CSV_NO_MEMORY;
 	keys = groups->room;
 	words = (int64_t *) (keys + n * key_words);
 	nulls = (uint32_t *) (words + (size_t) n * layout->nwords);

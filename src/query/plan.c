@@ -4,8 +4,7 @@
  */
 #include "plan.h"
 
-#include <string.h>
-
+#include "../reader/arrays.h"
 #include "float_sum.h"
 
 /* ---- the words of a group ---- */
@@ -479,10 +478,9 @@ make_plan(CsvPlan *plan, Making *making, const CsvMemory *memory,
 	aggregates = inputs + align(making->partial.ninputs * sizeof(CsvPlanInput));
 	text = aggregates + align(query->naggregates * sizeof(CsvPlanAggregate));
 	plan->nbytes = align(text + query->text_length + 16);
-	plan->block = memory->alloc(memory->owner, plan->nbytes);
+	plan->block = csv_alloc_zeros(memory, plan->nbytes);
 	if (plan->block == NULL)
 		return false;
-	memset(plan->block, 0, plan->nbytes);
 	plan->nsteps = making->nsteps;
 	plan->nkeys = query->nkeys;
 	plan->ninputs = making->partial.ninputs;
@@ -515,10 +513,9 @@ csv_plan_make(CsvPlan *plan, const CsvMemory *memory, const CsvQuery *query,
 	memset(plan, 0, sizeof(*plan));
 	if (!is_for_plans(query))
 		return false;
-	making = memory->alloc(memory->owner, sizeof(*making));
+	making = csv_alloc_zeros(memory, sizeof(*making));
 	if (making == NULL)
 		return false;
-	memset(making, 0, sizeof(*making));
 	making->query = query;
 	making->layout = layout;
 	making->steps = memory->alloc(memory->owner,
@@ -538,7 +535,6 @@ csv_plan_make(CsvPlan *plan, const CsvMemory *memory, const CsvQuery *query,
 void
 csv_plan_free(CsvPlan *plan, const CsvMemory *memory)
 {
-	if (plan->block != NULL)
-		memory->free(memory->owner, plan->block);
+	csv_free(memory, plan->block);
 	memset(plan, 0, sizeof(*plan));
 }

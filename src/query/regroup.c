@@ -7,8 +7,7 @@
  */
 #include "regroup.h"
 
-#include <string.h>
-
+#include "../reader/arrays.h"
 #include "../reader/crew.h"
 #include "evaluator.h"
 #include "groups.h"
@@ -56,14 +55,13 @@ struct CsvRegroup
 	bool		merges_values;	/* parts are of values of COUNT_DISTINCT */
 	bool		is_working;
 	RegroupSlot *taken;			/* the caller has its groups; or NULL */
-	uint64_t	nparts;			/* that the caller has got */
 
 	/* the crew's mutex guards the stack, and the evaluators that no thread uses */
 	CsvEvaluator *free_evaluators[CSV_MAX_THREADS + 1];
 	uint32_t	nfree;
 	RegroupTask *tasks;
 	size_t		ntasks;
-	size_t		capacity;
+	uint32_t	capacity;
 	RegroupSlot slots[CSV_CREW_PARTS];
 };
 
@@ -71,11 +69,10 @@ CsvRegroup *
 csv_regroup_create(const CsvMemory *memory, const CsvEvaluator *like,
 				   uint32_t nthreads, const CsvGroupsMaker *maker)
 {
-	CsvRegroup *regroup = memory->alloc(memory->owner, sizeof(CsvRegroup));
+	CsvRegroup *regroup = csv_alloc_zeros(memory, sizeof(CsvRegroup));
 
 	if (regroup == NULL)
 		return NULL;
-	memset(regroup, 0, sizeof(*regroup));
 	regroup->memory = *memory;
 	regroup->like = like;
 	regroup->spill = like->groups->spill;
@@ -90,18 +87,11 @@ csv_regroup_create(const CsvMemory *memory, const CsvEvaluator *like,
 }
 
 static void
-drop_memory(CsvRegroup *regroup, void *memory)
-{
-	if (memory != NULL)
-		regroup->memory.free(regroup->memory.owner, memory);
-}
-
-static void
 clear_slot(CsvRegroup *regroup, RegroupSlot *slot)
 {
 	csv_spilled_free(regroup->spill, &slot->blocks);
-	drop_memory(regroup, slot->smaller.parts);
-	drop_memory(regroup, slot->groups.made);
+	csv_free(&regroup->memory, slot->smaller.parts);
+	csv_free(&regroup->memory, slot->groups.made);
 	if (slot->evaluator != NULL)
 		csv_evaluator_free(slot->evaluator);
 	memset(slot, 0, sizeof(*slot));
@@ -110,14 +100,16 @@ clear_slot(CsvRegroup *regroup, RegroupSlot *slot)
 void
 csv_regroup_free(CsvRegroup *regroup)
 {
+	CsvMemory	memory = regroup->memory;
+
 	atomic_store(&regroup->failed, true);	/* helpers give up */
 	csv_crew_close(&regroup->crew);
 	for (uint32_t i = 0; i < CSV_CREW_PARTS; i++)
 		clear_slot(regroup, &regroup->slots[i]);
 	for (uint32_t i = 0; i < regroup->nfree; i++)
 		csv_evaluator_free(regroup->free_evaluators[i]);
-	drop_memory(regroup, regroup->tasks);
-	drop_memory(regroup, regroup);
+	csv_free(&memory, regroup->tasks);
+	csv_free(&memory, regroup);
 }
 
 /* ---- the stack of parts; the crew's mutex is held, or no thread works ---- */
@@ -128,20 +120,9 @@ push_parts(CsvRegroup *regroup, const CsvSpilledParts *parts)
 {
 	size_t		nparts = parts->parts == NULL ? 0 : (size_t) 1 << parts->bits;
 
-	if (regroup->ntasks + nparts > regroup->capacity)
-	{
-		size_t		capacity = 2 * (regroup->ntasks + nparts);
-		RegroupTask *larger = regroup->memory.alloc(regroup->memory.owner,
-													capacity * sizeof(*larger));
-
-		if (larger == NULL)
-			return false;
-		if (regroup->tasks != NULL)
-			memcpy(larger, regroup->tasks, regroup->ntasks * sizeof(*larger));
-		drop_memory(regroup, regroup->tasks);
-		regroup->tasks = larger;
-		regroup->capacity = capacity;
-	}
+	if (!csv_grow(&regroup->memory, &regroup->tasks, &regroup->capacity,
+				  regroup->ntasks + nparts, 64, sizeof(RegroupTask)))
+		return false;
 	for (size_t i = nparts; i-- > 0;)
 		if (parts->parts[i].nbytes > 0)
 		{
@@ -424,7 +405,6 @@ csv_regroup_next(CsvRegroup *regroup, CsvPartialGroups *groups,
 		if (status != CSV_OK || groups->ngroups > 0 || regroup->taken == NULL)
 			break;
 	}
-	regroup->nparts += groups->ngroups > 0;
 	/* no interrupts while the caller does something else */
 	csv_crew_begin(&regroup->crew, NULL, NULL);
 	return status;
@@ -442,10 +422,4 @@ csv_regroup_attached(const CsvRegroup *regroup, uint32_t i, uint32_t *group,
 	*group = groups->attached[i].group;
 	*bytes = groups->attached[i].bytes;
 	return true;
-}
-
-uint64_t
-csv_regroup_nparts(const CsvRegroup *regroup)
-{
-	return regroup->nparts;
 }

@@ -39,7 +39,4 @@ extern CsvStatus csv_regroup_next(CsvRegroup *regroup, CsvPartialGroups *groups,
 extern bool csv_regroup_attached(const CsvRegroup *regroup, uint32_t i,
 								 uint32_t *group, const uint8_t **bytes);
 
-/* number of parts that have come out */
-extern uint64_t csv_regroup_nparts(const CsvRegroup *regroup);
-
 #endif							/* CSV_REGROUP_H */

@@ -4,7 +4,7 @@
  */
 #include "spill.h"
 
-#include <string.h>
+#include "../reader/arrays.h"
 
 /*
  * Each part gets about this much at a time, so that reading a part takes few calls.
@@ -63,10 +63,8 @@ csv_spill_init(CsvSpill *spill, const CsvMemory *memory, size_t limit_bytes,
 void
 csv_spill_free(CsvSpill *spill)
 {
-	if (spill->groups.parts != NULL)
-		spill->memory.free(spill->memory.owner, spill->groups.parts);
-	if (spill->values.parts != NULL)
-		spill->memory.free(spill->memory.owner, spill->values.parts);
+	csv_free(&spill->memory, spill->groups.parts);
+	csv_free(&spill->memory, spill->values.parts);
 	pthread_mutex_destroy(&spill->mutex);
 }
 

@@ -12,9 +12,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "../reader/arrays.h"
 #include "accumulate.h"
 #include "groups.h"
 
@@ -312,14 +312,13 @@ write_words(Writer *writer, const CsvGroups *groups, const CsvKeyedSlot *slot,
 	const CsvMemory *memory = &writer->spill->memory;
 	const uint8_t *row = csv_keyed_row(&groups->table, slot->row);
 	size_t		nbytes = layout->nwords * sizeof(int64_t);
-	int64_t    *words = memory->alloc(memory->owner, nbytes);
+	int64_t    *words = csv_alloc_zeros(memory, nbytes);
 
 	if (words == NULL)
 	{
 		writer->failed = true;
 		return;
 	}
-	memset(words, 0, nbytes);
 	csv_groups_add_to_words(groups, slot->row, row, words);
 	for (uint32_t i = 0; i < layout->ninputs && counted; i++)
 		if (layout->distinct[i])
@@ -411,16 +410,12 @@ sort_attached(CsvGroups *groups)
 static bool
 make_parts(CsvSpill *spill, CsvSpilledParts *parts)
 {
-	size_t		nbytes = sizeof(CsvSpilledPart) << parts->bits;
 	bool		made;
 
 	pthread_mutex_lock(&spill->mutex);
 	if (parts->parts == NULL)
-	{
-		parts->parts = spill->memory.alloc(spill->memory.owner, nbytes);
-		if (parts->parts != NULL)
-			memset(parts->parts, 0, nbytes);
-	}
+		parts->parts = csv_alloc_zeros(&spill->memory,
+									   sizeof(CsvSpilledPart) << parts->bits);
 	made = parts->parts != NULL;
 	pthread_mutex_unlock(&spill->mutex);
 	return made;
@@ -548,22 +543,9 @@ read_all(CsvSpill *spill, void *bytes, size_t nbytes, uint64_t offset)
 static bool
 list_block(const CsvMemory *memory, CsvSpilledBlocks *blocks, CsvSpilledPart block)
 {
-	if (blocks->nblocks == blocks->capacity)
-	{
-		uint32_t	capacity = blocks->capacity == 0 ? 64 : 2 * blocks->capacity;
-		CsvSpilledPart *larger = memory->alloc(memory->owner,
-											   capacity * sizeof(*larger));
-
-		if (larger == NULL)
-			return false;
-		if (blocks->blocks != NULL)
-		{
-			memcpy(larger, blocks->blocks, blocks->nblocks * sizeof(*larger));
-			memory->free(memory->owner, blocks->blocks);
-		}
-		blocks->blocks = larger;
-		blocks->capacity = capacity;
-	}
+	if (!csv_grow(memory, &blocks->blocks, &blocks->capacity,
+				  (size_t) blocks->nblocks + 1, 64, sizeof(block)))
+		return false;
 	blocks->blocks[blocks->nblocks++] = block;
 	return true;
 }
@@ -595,19 +577,11 @@ csv_spilled_find(CsvSpill *spill, CsvSpilledPart part, CsvSpilledBlocks *blocks)
 bool
 csv_spilled_read(CsvSpill *spill, CsvSpilledBlocks *blocks, uint32_t block)
 {
-	const CsvMemory *memory = &spill->memory;
 	CsvSpilledPart place = blocks->blocks[block];
 
-	if (place.nbytes > blocks->room_bytes)
-	{
-		if (blocks->bytes != NULL)
-			memory->free(memory->owner, blocks->bytes);
-		blocks->room_bytes = 0;
-		blocks->bytes = memory->alloc(memory->owner, place.nbytes);
-		if (blocks->bytes == NULL)
-			return false;
-		blocks->room_bytes = place.nbytes;
-	}
+	if (!csv_renew(&spill->memory, &blocks->bytes, &blocks->room_bytes,
+				   place.nbytes))
+		return false;
 	blocks->nbytes = place.nbytes;
 	blocks->next = sizeof(BlockHead);
 	return read_all(spill, blocks->bytes, place.nbytes, place.offset);
@@ -616,10 +590,8 @@ csv_spilled_read(CsvSpill *spill, CsvSpilledBlocks *blocks, uint32_t block)
 void
 csv_spilled_free(CsvSpill *spill, CsvSpilledBlocks *blocks)
 {
-	if (blocks->blocks != NULL)
-		spill->memory.free(spill->memory.owner, blocks->blocks);
-	if (blocks->bytes != NULL)
-		spill->memory.free(spill->memory.owner, blocks->bytes);
+	csv_free(&spill->memory, blocks->blocks);
+	csv_free(&spill->memory, blocks->bytes);
 	memset(blocks, 0, sizeof(*blocks));
 }
 

@@ -20,8 +20,7 @@
  */
 #include "team.h"
 
-#include <string.h>
-
+#include "../reader/arrays.h"
 #include "../reader/crew.h"
 #include "accumulate.h"
 #include "evaluator.h"
@@ -45,7 +44,7 @@ typedef struct TeamMember
 {
 	CsvEvaluator *evaluator;	/* NULL: none yet */
 	uint8_t    *doubtful;
-	uint32_t	capacity;
+	size_t		capacity;
 
 	/* COUNT_DISTINCT */
 	uint32_t   *numbers;		/* of its groups, among all */
@@ -107,24 +106,15 @@ get_memory(const CsvTeam *team, size_t nbytes)
 	return team->memory.alloc(team->memory.owner, nbytes > 0 ? nbytes : 1);
 }
 
-static void
-drop_memory(const CsvTeam *team, void *memory)
-{
-	if (memory != NULL)
-		team->memory.free(team->memory.owner, memory);
-}
-
 CsvTeam *
 csv_team_create(const CsvMemory *memory, const CsvEvaluator *leader,
 				uint32_t nmembers)
 {
 	const CsvQuery *query = leader->query;
-	CsvTeam    *team = memory->alloc(memory->owner, sizeof(CsvTeam));
-	size_t		nbytes;
+	CsvTeam    *team = csv_alloc_zeros(memory, sizeof(CsvTeam));
 
 	if (team == NULL)
 		return NULL;
-	memset(team, 0, sizeof(*team));
 	team->memory = *memory;
 	team->leader = leader;
 	team->query = query;
@@ -134,14 +124,13 @@ csv_team_create(const CsvMemory *memory, const CsvEvaluator *leader,
 	team->spill = leader->groups == NULL ? NULL : leader->groups->spill;
 	csv_crew_init(&team->crew, team->nmembers);
 	atomic_init(&team->failed, false);
-	nbytes = (team->nmembers + 1) * sizeof(TeamMember);
-	team->members = get_memory(team, nbytes);
+	team->members = csv_alloc_zeros(memory,
+									(team->nmembers + 1) * sizeof(TeamMember));
 	if (team->members == NULL)
 	{
-		drop_memory(team, team);
+		csv_free(memory, team);
 		return NULL;
 	}
-	memset(team->members, 0, nbytes);
 	for (uint32_t i = 0; i < query->naggregates; i++)
 		team->distinct |=
 			query->aggregate[i].kind == CSV_AGGREGATE_COUNT_DISTINCT;
@@ -158,14 +147,16 @@ drop_evaluator(CsvEvaluator *evaluator)
 static void
 drop_part(CsvTeam *team, TeamPart *part)
 {
-	drop_memory(team, part->groups.made);
-	drop_memory(team, part->memory);
+	csv_free(&team->memory, part->groups.made);
+	csv_free(&team->memory, part->memory);
 	memset(part, 0, sizeof(*part));
 }
 
 void
 csv_team_free(CsvTeam *team)
 {
+	CsvMemory	memory = team->memory;
+
 	atomic_store(&team->failed, true);	/* helpers give up */
 	csv_crew_close(&team->crew);
 	for (uint32_t i = 0; i <= team->nmembers; i++)
@@ -173,17 +164,17 @@ csv_team_free(CsvTeam *team)
 		TeamMember	   *member = &team->members[i];
 
 		drop_evaluator(member->evaluator);
-		drop_memory(team, member->doubtful);
-		drop_memory(team, member->numbers);
+		csv_free(&team->memory, member->doubtful);
+		csv_free(&team->memory, member->numbers);
 	}
 	for (uint32_t i = 0; i < CSV_BATCH_SLOTS; i++)
-		drop_memory(team, team->slots[i].room);
+		csv_free(&team->memory, team->slots[i].room);
 	for (uint32_t i = 0; team->parts != NULL && i < team->nparts; i++)
 		drop_part(team, &team->parts[i]);
-	drop_memory(team, team->parts);
-	drop_memory(team, team->counts);
-	drop_memory(team, team->members);
-	drop_memory(team, team);
+	csv_free(&team->memory, team->parts);
+	csv_free(&team->memory, team->counts);
+	csv_free(&team->memory, team->members);
+	csv_free(&memory, team);
 }
 
 void
@@ -255,16 +246,7 @@ prepare_member(CsvTeam *team, TeamMember *member, uint32_t nrows)
 		if (team->spill != NULL)
 			csv_evaluator_limit(member->evaluator, team->spill, make_room, team->spill);
 	}
-	if (nrows > member->capacity)
-	{
-		drop_memory(team, member->doubtful);
-		member->capacity = 0;
-		member->doubtful = get_memory(team, nrows);
-		if (member->doubtful == NULL)
-			return false;
-		member->capacity = nrows;
-	}
-	return true;
+	return csv_renew(&team->memory, &member->doubtful, &member->capacity, nrows);
 }
 
 /* the selection's arrays go to the slot; the evaluator gets the slot's arrays */
@@ -541,7 +523,7 @@ merge_part(void *arg, uint32_t number)
 				 (slot = csv_keyed_next_of_part(&of_member)) != NULL;)
 				merge_group(team, part, i, *slot, slots, nslots - 1);
 	}
-	drop_memory(team, slots);
+	csv_free(&team->memory, slots);
 	if (part->groups.ngroups > 0 && team->maker.function != NULL)
 		part->groups.made = team->maker.function(team->maker.arg,
 												 &team->memory,
@@ -646,13 +628,12 @@ count_values(void *arg, uint32_t number)
 			 csv_keyed_next_of_part(&part) != NULL;)
 			nvalues++;
 	nslots = slots_for(nvalues);
-	slots = get_memory(team, nslots * sizeof(ValueSlot));
+	slots = csv_alloc_zeros(&team->memory, nslots * sizeof(ValueSlot));
 	if (slots == NULL)
 	{
 		atomic_store(&team->failed, true);
 		return;
 	}
-	memset(slots, 0, nslots * sizeof(ValueSlot));
 
 	for (uint32_t i = 0; i <= team->nmembers; i++)
 	{
@@ -683,7 +664,7 @@ count_values(void *arg, uint32_t number)
 		if (n > 0)
 			__atomic_fetch_add(&team->counts[last], n, __ATOMIC_RELAXED);
 	}
-	drop_memory(team, slots);
+	csv_free(&team->memory, slots);
 }
 
 /* log2 of the number of parts for n entries in all */
@@ -851,10 +832,9 @@ csv_team_finish(CsvTeam *team, CsvEvaluator *into, CsvGather gather,
 	csv_crew_begin(&team->crew, interrupted, interrupted_arg);
 	team->bits = team->query->nkeys == 0 ? 0 : bits_for(team, ngroups);
 	team->nparts = 1u << team->bits;
-	team->parts = get_memory(team, team->nparts * sizeof(TeamPart));
+	team->parts = csv_alloc_zeros(&team->memory, team->nparts * sizeof(TeamPart));
 	if (team->parts == NULL)
 		return CSV_NO_MEMORY;
-	memset(team->parts, 0, team->nparts * sizeof(TeamPart));
 	if (team->distinct)
 		status = merge_distinct(team);
 	if (csv_crew_was_interrupted(&team->crew))

@@ -24,12 +24,11 @@
  *
  * The crew's mutex guards all members; it is held only for short times.
  */
+#include "arrays.h"
 #include "clock.h"
 #include "crew.h"
 #include "pieces.h"
 #include "stock.h"
-
-#include <string.h>
 
 /* bytes of a stream that must be there behind a piece before a thread begins it */
 #define LOOKAHEAD_BYTES	((uint64_t) 16 * 1024)
@@ -458,7 +457,7 @@ csv_pieces_start(const CsvPiecesOptions *options)
 {
 	const CsvPieceReader *like = options->like;
 	const CsvMemory *memory = &like->memory;
-	CsvPieces  *pieces = memory->alloc(memory->owner, sizeof(CsvPieces));
+	CsvPieces  *pieces = csv_alloc_zeros(memory, sizeof(CsvPieces));
 	uint32_t	wanted = options->nthreads < CSV_MAX_THREADS ?
 		options->nthreads : CSV_MAX_THREADS;
 	CsvCrewWork work = {
@@ -468,7 +467,6 @@ csv_pieces_start(const CsvPiecesOptions *options)
 
 	if (pieces == NULL)
 		return NULL;
-	memset(pieces, 0, sizeof(*pieces));
 	pieces->options = *options;
 	pieces->chain.place = options->place;
 	pieces->chain.claimed_to = options->place.offset;
@@ -508,5 +506,5 @@ csv_pieces_stop(CsvPieces *pieces)
 		close_hand(&pieces->hands[i]);
 	if (pieces->has_stock)
 		csv_stock_free(&pieces->stock);
-	memory.free(memory.owner, pieces);
+	csv_free(&memory, pieces);
 }

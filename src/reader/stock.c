@@ -2,10 +2,10 @@
  * stock.c
  *		Bytes of a stream, for threads that read them at any offset.
  */
+#include "arrays.h"
 #include "stock.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define BLOCK_BYTES	((size_t) 256 * 1024)
 
@@ -33,8 +33,7 @@ csv_stock_free(CsvStock *stock)
 
 	for (uint32_t i = 0; i < stock->nblocks + stock->nspare; i++)
 		memory->free(memory->owner, stock->blocks[i]);
-	if (stock->blocks != NULL)
-		memory->free(memory->owner, stock->blocks);
+	csv_free(memory, stock->blocks);
 	pthread_cond_destroy(&stock->for_readers);
 }
 
@@ -50,22 +49,9 @@ add_block(CsvStock *stock)
 		stock->nblocks++;
 		return true;
 	}
-	if (stock->nblocks == stock->capacity)
-	{
-		uint32_t	capacity = stock->capacity == 0 ? 16 : stock->capacity * 2;
-		uint8_t   **blocks = memory->alloc(memory->owner,
-										   capacity * sizeof(uint8_t *));
-
-		if (blocks == NULL)
-			return false;
-		if (stock->blocks != NULL)
-		{
-			memcpy(blocks, stock->blocks, stock->nblocks * sizeof(uint8_t *));
-			memory->free(memory->owner, stock->blocks);
-		}
-		stock->blocks = blocks;
-		stock->capacity = capacity;
-	}
+	if (!csv_grow(memory, &stock->blocks, &stock->capacity, stock->nblocks + 1, 16,
+				  sizeof(uint8_t *)))
+		return false;
 	stock->blocks[stock->nblocks] = memory->alloc(memory->owner, BLOCK_BYTES);
 	if (stock->blocks[stock->nblocks] == NULL)
 		return false;

@@ -21,10 +21,9 @@
  * alike; a LF before them ends its header.  A file that grows has CR boundaries only
  * without LF, and no records yet if it has fewer bytes.
  */
+#include "arrays.h"
 #include "footer.h"
 #include "pieces.h"
-
-#include <string.h>
 
 /* chunks to read before threads are tried again, if none could be started */
 #define NO_THREADS_CHUNKS		16
@@ -381,8 +380,7 @@ pass_header_record(CsvReader *reader, bool *found)
 	}
 
 	/* copy the header, because the buffer moves on; do first all that can fail */
-	if (reader->header_bytes != NULL)
-		memory->free(memory->owner, reader->header_bytes);
+	csv_free(memory, reader->header_bytes);
 	reader->header_length = scan->end - scan->start;
 	reader->header_bytes = memory->alloc(memory->owner, reader->header_length + 1);
 	if (reader->header_bytes == NULL)
@@ -691,11 +689,10 @@ csv_reader_here(CsvReader *reader)
 CsvReader *
 csv_reader_create(const CsvMemory *memory, const CsvReaderOptions *options)
 {
-	CsvReader  *reader = memory->alloc(memory->owner, sizeof(CsvReader));
+	CsvReader  *reader = csv_alloc_zeros(memory, sizeof(CsvReader));
 
 	if (reader == NULL)
 		return NULL;
-	memset(reader, 0, sizeof(*reader));
 	reader->options = *options;
 	reader->chunk_times = 1;
 	reader->here = (CsvPieceReader) {
@@ -719,11 +716,9 @@ csv_reader_free(CsvReader *reader)
 
 	stop_threads(reader);
 	csv_window_release(&reader->here.window);
-	if (reader->header_bytes != NULL)
-		memory.free(memory.owner, reader->header_bytes);
-	if (reader->header.separators != NULL)
-		memory.free(memory.owner, reader->header.separators);
-	memory.free(memory.owner, reader);
+	csv_free(&memory, reader->header_bytes);
+	csv_free(&memory, reader->header.separators);
+	csv_free(&memory, reader);
 }
 
 CsvStatus

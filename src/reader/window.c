@@ -4,11 +4,11 @@
  *
  * Bytes stay in their place, and move to the front when room is needed.
  */
+#include "arrays.h"
 #include "clock.h"
 #include "window.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* pieces differ in size: allocate a little more, an eighth at most */
 #define SPARE_BYTES	((uint64_t) 64 * 1024)
@@ -31,8 +31,7 @@ csv_window_start(CsvFileWindow *window, uint64_t offset)
 void
 csv_window_release(CsvFileWindow *window)
 {
-	if (window->allocation != NULL)
-		window->memory.free(window->memory.owner, window->allocation);
+	csv_free(&window->memory, window->allocation);
 	window->allocation = NULL;
 	window->capacity = 0;
 	window->filled = 0;
