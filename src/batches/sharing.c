@@ -231,12 +231,18 @@ csv_sharing_nclaimed(CsvSharing *sharing)
 
 /* ---- where records end ---- */
 
+static SharedFile *
+current_file(const CsvShare *share)
+{
+	return &share->sharing->files[share->file];
+}
+
 /* have all earlier pieces of the file joined the chain, or can one not be read? */
 static bool
 is_our_turn(CsvShare *share, bool *failed)
 {
 	CsvSharing *sharing = share->sharing;
-	const SharedFile *file = &sharing->files[share->file];
+	const SharedFile *file = current_file(share);
 	bool		is_turn;
 
 	SpinLockAcquire(&sharing->mutex);
@@ -264,51 +270,35 @@ await_turn(CsvShare *share)
 	return !failed;
 }
 
-/* tells where the records of the current piece end, and whether the file has changed */
+/*
+ * The current piece is read, or cannot be read (not good).  Tells that to the processes
+ * that wait for it, or for a later piece.
+ */
 static void
-publish(CsvShare *share, CsvFileChange change)
+end_piece(CsvBatches *batches, bool good)
 {
-	CsvSharing *sharing = share->sharing;
-	SharedFile *file = &sharing->files[share->file];
-	bool		is_cut;
+	CsvShare   *share = batches->share;
+	SharedFile *file = current_file(share);
+	CsvFileChange change = good ? csv_reading_change(batches) : CSV_FILE_SAME;
+	bool		is_end = good && share->piece.is_last;
 
-	Assert(file->chain.njoined == share->piece.number);
-	SpinLockAcquire(&sharing->mutex);
-	file->chain.njoined++;
-	file->chain.place = share->chain.place;
-	file->is_cut |= change == CSV_FILE_SHORTER;
-	is_cut = file->is_cut;
-	SpinLockRelease(&sharing->mutex);
-
-	/* only the process with the last piece knows the changes of all processes */
-	if (share->piece.is_last)
-		share->change = is_cut ? CSV_FILE_SHORTER : change;
-	else
-		ConditionVariableBroadcast(&sharing->progress);
-}
-
-/* the current piece cannot be read, so no process must wait for it */
-static void
-give_up(CsvShare *share)
-{
-	CsvSharing *sharing = share->sharing;
-	SharedFile *file = &sharing->files[share->file];
-
-	SpinLockAcquire(&sharing->mutex);
-	file->failed = Min(file->failed, share->piece.number);
-	SpinLockRelease(&sharing->mutex);
-	ConditionVariableBroadcast(&sharing->progress);
-}
-
-/* tells the processes that wait for the current piece, or for a later one */
-static void
-tell_others(CsvBatches *batches, bool good)
-{
+	Assert(!good || file->chain.njoined == share->piece.number);
+	SpinLockAcquire(&share->sharing->mutex);
 	if (good)
-		publish(batches->share, csv_reading_change(batches));
+	{
+		file->chain.njoined++;
+		file->chain.place = share->chain.place;
+		file->is_cut |= change == CSV_FILE_SHORTER;
+	}
 	else
-		give_up(batches->share);
-	batches->share->is_read = true;
+		file->failed = Min(file->failed, share->piece.number);
+	/* only the process with the last piece knows the changes of all processes */
+	if (is_end)
+		share->change = file->is_cut ? CSV_FILE_SHORTER : change;
+	SpinLockRelease(&share->sharing->mutex);
+	if (!is_end)
+		ConditionVariableBroadcast(&share->sharing->progress);
+	share->is_read = true;
 }
 
 /* the GPU has failed; true for the first process that says so */
@@ -459,7 +449,7 @@ static void
 open_step(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
-	const SharedFile *file = &share->sharing->files[share->file];
+	const SharedFile *file = current_file(share);
 
 	share->found = csv_source_open(batches->source, share->file,
 								   file->known ? &file->identity : NULL);
@@ -498,7 +488,6 @@ leave_out_piece(CsvBatches *batches)
 		share->change = CSV_FILE_GONE;
 	else if (await_turn(share))
 		(void) try_step(batches, missing_step);
-	share->is_read = true;
 }
 
 bool
@@ -516,7 +505,7 @@ csv_sharing_open(CsvBatches *batches)
 				return true;
 			leave_out_piece(batches);
 		}
-		give_up(share);
+		end_piece(batches, false);
 	}
 	csv_source_close(batches->source);
 	return false;
@@ -594,7 +583,7 @@ remote_step(CsvBatches *batches)
 	else if (status != CSV_END)
 		csv_reading_fail(batches, status);
 	else						/* no more records in the file */
-		share->chain.place.offset = share->sharing->files[share->file].nbytes;
+		share->chain.place.offset = current_file(share)->nbytes;
 }
 
 static void
@@ -626,7 +615,7 @@ read_piece(CsvBatches *batches)
 		good = try_step(batches, read_step) && join(batches);
 	good = good && try_step(batches, check_step);
 	if (!good || !share->is_begun)
-		tell_others(batches, good);
+		end_piece(batches, good);
 	return good;
 }
 

@@ -1,7 +1,7 @@
 /*
  * evaluate.h
- *		Shared parts of the CPU's evaluation: evaluate.c (blocks and batches), load.c
- *		(columns and constants), operations.c (instructions).
+ *		Shared parts of the CPU's evaluation: evaluate.c (blocks and batches),
+ *		registers.c (columns and constants), operations.c (instructions).
  */
 #ifndef CSV_EVALUATE_H
 #define CSV_EVALUATE_H
@@ -40,7 +40,7 @@
 		} \
 	} while (0)
 
-/* ---- load.c ---- */
+/* ---- registers.c ---- */
 
 /* runs a CSV_OP_COLUMN, for the block */
 extern void csv_load_column(CsvEvaluator *evaluator,

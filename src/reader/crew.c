@@ -83,8 +83,9 @@ csv_crew_end(CsvCrew *crew)
 	crew->ended = true;
 }
 
-void
-csv_crew_join(CsvCrew *crew)
+/* let parts join, as far as they can */
+static void
+join_parts(CsvCrew *crew)
 {
 	while (!crew->ended && crew->njoined < crew->nbegun)
 	{
@@ -141,7 +142,7 @@ do_part(CsvCrew *crew, uint32_t thread, uint64_t part)
 	crew->work.work(crew->work.arg, (uint32_t) part);
 	pthread_mutex_lock(&crew->mutex);
 	*state_of(crew, part) = PART_WORKED;
-	csv_crew_join(crew);
+	join_parts(crew);
 	if (*state_of(crew, part) == PART_UNFINISHED)
 		finish_part(crew, thread, part);
 }

@@ -133,9 +133,6 @@ extern bool csv_crew_take(CsvCrew *crew, uint32_t *part);
 /* wake a thread if there is a step to do; after anything that may_begin() looks at */
 extern void csv_crew_call(CsvCrew *crew);
 
-/* let parts join; after anything that join() looks at */
-extern void csv_crew_join(CsvCrew *crew);
-
 /* no further part joins */
 extern void csv_crew_end(CsvCrew *crew);
 

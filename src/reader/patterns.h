@@ -406,13 +406,6 @@ csv_parse_by_pattern(const CsvColumn *column, const uint8_t *p, uint32_t n,
 
 /* ---- by column ---- */
 
-/* does the column have its own form: a pattern, or a thousands separator? */
-CSV_INLINE bool
-csv_has_form(const CsvColumn *column)
-{
-	return column->pattern[0] != CSV_STEP_END || column->thousands != 0;
-}
-
 /*
  * csv_convert_value() for a column with its own form, and a text in that form: by its
  * pattern, or with separators.

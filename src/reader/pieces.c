@@ -317,23 +317,28 @@ csv_pieces_wind_up(CsvPieces *pieces)
 	pthread_mutex_unlock(&pieces->crew.mutex);
 }
 
-uint64_t
-csv_pieces_read_to(CsvPieces *pieces, bool *at_end)
+CsvStatus
+csv_pieces_give_back(CsvPieces *pieces, CsvFileWindow *window, uint64_t from)
 {
-	uint64_t	end;
+	CsvFileWindow other = *window;
+	CsvStock   *stock = &pieces->stock;
+	CsvStatus	status;
 
+	if (!pieces->has_stock)
+		return CSV_OK;
 	pthread_mutex_lock(&pieces->crew.mutex);
-	csv_stock_release(&pieces->stock);
-	end = pieces->stock.end;
-	*at_end = pieces->stock.at_end;
+	csv_stock_release(stock);
 	pthread_mutex_unlock(&pieces->crew.mutex);
-	return end;
-}
-
-ssize_t
-csv_pieces_read(void *pieces, uint8_t *buffer, size_t nbytes, uint64_t offset)
-{
-	return csv_stock_read(&((CsvPieces *) pieces)->stock, buffer, nbytes, offset);
+	other.read_at = csv_stock_read;
+	other.read_arg = stock;
+	csv_window_empty(&other, from);
+	status = csv_window_reach(&other, from, stock->end, 0);
+	other.read_at = window->read_at;
+	other.read_arg = window->read_arg;
+	*window = other;
+	if (status == CSV_OK && stock->at_end)
+		window->end = stock->end;
+	return status;
 }
 
 /* read more of a stream, in the consumer; the mutex is not held while it reads */

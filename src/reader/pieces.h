@@ -48,13 +48,9 @@ extern void csv_pieces_set_hook(CsvPieces *pieces, const CsvBatchHook *hook);
 /* let no further piece join the chain */
 extern void csv_pieces_wind_up(CsvPieces *pieces);
 
-/*
- * Where the bytes of a stream end that were read, and whether they are the last.  From
- * then on, csv_pieces_read() reads them as pread(2), up to there.
- */
-extern uint64_t csv_pieces_read_to(CsvPieces *pieces, bool *at_end);
-extern ssize_t csv_pieces_read(void *pieces, uint8_t *buffer, size_t nbytes,
-							   uint64_t offset);
+/* the bytes of a stream that were read go into the window, from this offset on */
+extern CsvStatus csv_pieces_give_back(CsvPieces *pieces, CsvFileWindow *window,
+									  uint64_t from);
 
 /*
  * Release the last batch, and take the next batch, with the place where it ends.

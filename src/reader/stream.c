@@ -419,26 +419,14 @@ stop_threads(CsvReader *reader)
 static CsvStatus
 withdraw_threads(CsvReader *reader)
 {
-	if (reader->pieces != NULL && reader->ahead.read_at == NULL)
-	{
-		CsvFileWindow  *window = &reader->here.window;
-		bool		at_end;
-		uint64_t	end = csv_pieces_read_to(reader->pieces, &at_end);
-		CsvStatus	status;
+	CsvStatus	status = CSV_OK;
 
-		csv_window_empty(window, reader->place.offset);
-		window->read_at = csv_pieces_read;
-		window->read_arg = reader->pieces;
-		status = csv_window_reach(window, reader->place.offset, end, 0);
-		window->read_at = read_on;
-		window->read_arg = reader;
-		if (status != CSV_OK)
-			return status;
-		if (at_end)
-			window->end = end;
-	}
-	stop_threads(reader);
-	return CSV_OK;
+	if (reader->pieces != NULL)
+		status = csv_pieces_give_back(reader->pieces, &reader->here.window,
+									  reader->place.offset);
+	if (status == CSV_OK)
+		stop_threads(reader);
+	return status;
 }
 
 void

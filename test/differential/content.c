@@ -304,7 +304,11 @@ put_value(Content *content, const Case *test_case, uint32_t field,
 
 		if (column->kind != CSV_KIND_TEXT || style == STYLE_SHORT)
 		{
-			if (!chance(choices, 6) && csv_has_form(column))
+			/* a pattern, or a thousands separator */
+			bool		has_form = column->pattern[0] != CSV_STEP_END ||
+				column->thousands != 0;
+
+			if (!chance(choices, 6) && has_form)
 				put_form(content, column, choices);
 			else
 				put_scalar(content, column->kind, choices);
