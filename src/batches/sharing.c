@@ -65,10 +65,10 @@ typedef struct CsvShare
 {
 	CsvSharing *sharing;
 	bool		has_claim;
-	uint64		number;			/* of the current piece, in all files */
+	uint64		number;			/* the current piece's, in all files */
 	int			file;			/* its file, from 0 */
 	CsvPiece	piece;
-	CsvChain	chain;			/* of the file, before or with this piece */
+	CsvChain	chain;			/* the file's, up to this piece */
 	bool		is_begun;		/* the GPU has made a batch of the piece */
 	bool		is_read;		/* nothing more of the piece will be read */
 	CsvFileChange change;		/* of its file; reported when the piece is passed */

@@ -56,8 +56,8 @@ csv_grow(const CsvMemory *memory, void *array, uint32_t *capacity, size_t n,
 }
 
 /*
- * The same for *capacity bytes that have no meaning any more.  False: no memory; there
- * are no bytes.
+ * Give an array of *capacity bytes room for nbytes.  A new array has no meaning yet.
+ * False: no memory; there is no array.
  */
 static inline bool
 csv_renew(const CsvMemory *memory, void *array, size_t *capacity, size_t nbytes)

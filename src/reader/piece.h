@@ -5,9 +5,9 @@
  * Several readers share a file: threads (pieces.h) or processes.
  *
  *	1. A reader claims the next piece of the file.
- *	2. It guesses where the first record of the piece begins, and parses from
- *	   there up to the first record of the next piece, with the same guess for
- *	   that.
+ *	2. The reader guesses where the first record of the piece begins, and parses
+ *	   from there up to the first record of the next piece, with the same guess
+ *	   for that.
  *	3. When the pieces before it have joined the chain, it is known where their
  *	   records end.  If the piece began there, its batch is right, and it joins,
  *	   too.  Otherwise the reader parses the piece again, from there.
