@@ -297,8 +297,7 @@ csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlace *from)
 	CsvStatus	status;
 	CsvReadAhead ahead;
 
-	csv_reader_expect(reader, csv_source_expected_bytes(batches->source));
-	csv_reader_set_growing(reader, grows);
+	csv_reader_expect(reader, csv_source_expected_bytes(batches->source), grows);
 	while ((status = csv_reader_open(reader, csv_source_read,
 									 batches->source)) != CSV_OK)
 		csv_reading_fail(batches, status);

@@ -299,16 +299,6 @@ csv_is_blank(uint8_t byte)
 	return byte == ' ' || byte == '\t';
 }
 
-/*
- * The class of a byte that could begin a delimiter or a comment, if the bytes behind it
- * show that it does not.
- */
-CSV_INLINE int
-csv_class_without_rest(const CsvDialectOptions *opt, uint8_t byte)
-{
-	return opt->trim && csv_is_blank(byte) ? CSV_CLASS_BLANK : CSV_CLASS_OTHER;
-}
-
 /* does the CR at bytes[pos] belong to a break, which may have trim_crs CRs? */
 CSV_INLINE bool
 csv_cr_in_break(uint32_t trim_crs, const uint8_t *bytes, size_t pos, size_t nbytes)
@@ -369,12 +359,14 @@ csv_class_at(const CsvDialect *dialect, const uint8_t *bytes, size_t pos,
 		return csv_cr_in_break(dialect->trim_crs, bytes, pos, nbytes) ?
 			CSV_CLASS_PRE_BREAK : CSV_CLASS_OTHER;
 	}
+	/* a byte that could begin a comment or a delimiter, but does not, is only a byte */
 	class_ = dialect->class_of[byte];
 	if (class_ == CSV_CLASS_COMMENT ?
 		!csv_comment_at(&dialect->opt, bytes, pos, nbytes) :
 		class_ == CSV_CLASS_DELIMITER &&
 		!csv_delimiter_rest_at(&dialect->opt, bytes, pos, nbytes))
-		return csv_class_without_rest(&dialect->opt, byte);
+		return dialect->opt.trim && csv_is_blank(byte) ? CSV_CLASS_BLANK :
+			CSV_CLASS_OTHER;
 	return class_;
 }
 

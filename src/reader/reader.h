@@ -556,14 +556,9 @@ extern CsvStatus csv_reader_open(CsvReader *reader, CsvReadFn read, void *arg);
 
 /*
  * The next file to be opened probably has this many bytes.  So memory for a chunk need
- * not grow.
+ * not grow.  Does the file grow (CsvDialectOptions)?
  */
-extern void csv_reader_expect(CsvReader *reader, uint64_t nbytes);
-
-/*
- * Does the next file to open grow (CsvDialectOptions)?
- */
-extern void csv_reader_set_growing(CsvReader *reader, bool growing);
+extern void csv_reader_expect(CsvReader *reader, uint64_t nbytes, bool growing);
 
 /*
  * Are no records there yet, because the file grows and its header is not complete, or

@@ -6,11 +6,10 @@
  * record of an error message or of a doubtful value, or an irregular record that a
  * fast path cannot read.
  */
+#include "arrays.h"
 #include "field.h"
 #include "lenient.h"
 #include "pair.h"
-
-#include <string.h>
 
 /* the index of the first of sixteen bytes that equals a wanted byte; 16 if none does */
 static inline uint32_t
@@ -64,51 +63,19 @@ is_interrupted(const CsvScan *scan)
 		scan->interrupted(scan->interrupted_arg);
 }
 
-/* room for twice as many separators */
-static CsvStatus
-grow_separators(CsvScan *scan, const CsvMemory *memory)
-{
-	size_t		nbytes = scan->nfields * sizeof(uint32_t);
-	uint32_t	capacity = scan->capacity == 0 ? 64 : scan->capacity * 2;
-	uint8_t    *separators = memory->alloc(memory->owner,
-										   capacity * sizeof(uint32_t));
-
-	if (separators == NULL)
-		return CSV_NO_MEMORY;
-	for (size_t done = 0; done < nbytes; done += ASK_BYTES)
-	{
-		size_t		rest = nbytes - done;
-
-		if (done > 0 && is_interrupted(scan))
-		{
-			memory->free(memory->owner, separators);
-			return CSV_INTERRUPTED;
-		}
-		memcpy(separators + done, (uint8_t *) scan->separators + done,
-			   rest < ASK_BYTES ? rest : ASK_BYTES);
-	}
-	if (scan->separators != NULL)
-		memory->free(memory->owner, scan->separators);
-	scan->separators = (uint32_t *) separators;
-	scan->capacity = capacity;
-	return CSV_OK;
-}
-
 static inline CsvStatus
 add_separator(CsvScan *scan, const CsvMemory *memory, uint64_t pos)
 {
-	CsvStatus	status;
-
-	if (scan->most != 0 && scan->nfields >= scan->most)
+	if (scan->most == 0 || scan->nfields < scan->most)
 	{
-		scan->nfields++;
-		return CSV_OK;
+		if (scan->nfields == scan->capacity &&
+			!csv_grow(memory, &scan->separators, &scan->capacity,
+					  (size_t) scan->nfields + 1, 64, sizeof(uint32_t)))
+			return CSV_NO_MEMORY;
+		scan->separators[scan->nfields] = (uint32_t) (pos - scan->start);
 	}
-	status = scan->nfields < scan->capacity ? CSV_OK :
-		grow_separators(scan, memory);
-	if (status == CSV_OK)
-		scan->separators[scan->nfields++] = (uint32_t) (pos - scan->start);
-	return status;
+	scan->nfields++;
+	return CSV_OK;
 }
 
 /*

@@ -490,18 +490,13 @@ csv_reader_settle(CsvReader *reader)
 }
 
 void
-csv_reader_expect(CsvReader *reader, uint64_t nbytes)
+csv_reader_expect(CsvReader *reader, uint64_t nbytes, bool growing)
 {
 	uint64_t	most = most_chunk_bytes(reader);
 
+	reader->options.dialect.growing = growing;
 	reader->expected_bytes = nbytes;
 	reader->here.window.least_capacity = nbytes < most ? nbytes + 1 : most;
-}
-
-void
-csv_reader_set_growing(CsvReader *reader, bool growing)
-{
-	reader->options.dialect.growing = growing;
 }
 
 /* the first bytes of a file, with all of a small file */
@@ -524,7 +519,9 @@ begin_opening(CsvReader *reader, CsvReadFn read, void *arg, const CsvFilePlace *
 	csv_reader_leave(reader);
 	reader->place = *place;
 	reader->position = place->offset;
-	csv_window_start(&reader->here.window, place->offset);
+	csv_window_empty(&reader->here.window, place->offset);
+	reader->here.window.end = UINT64_MAX;
+	reader->here.window.is_cut = false;
 	reader->here.held_bytes = csv_footer_bytes(choices);
 	reader->here.goes_on = choices->growing;
 	reader->here.has_footer = false;

@@ -21,14 +21,6 @@ csv_window_empty(CsvFileWindow *window, uint64_t offset)
 }
 
 void
-csv_window_start(CsvFileWindow *window, uint64_t offset)
-{
-	csv_window_empty(window, offset);
-	window->end = UINT64_MAX;
-	window->is_cut = false;
-}
-
-void
 csv_window_release(CsvFileWindow *window)
 {
 	csv_free(&window->memory, window->allocation);

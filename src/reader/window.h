@@ -55,9 +55,6 @@ csv_window_filled_to(const CsvFileWindow *window)
 /* forget all bytes: the window begins at this offset */
 extern void csv_window_empty(CsvFileWindow *window, uint64_t offset);
 
-/* begin with another file at this offset; the file's length is not known yet */
-extern void csv_window_start(CsvFileWindow *window, uint64_t offset);
-
 /*
  * Read bytes [from, to) of the file, as far as it has them.  If any byte must be read,
  * up to `more` bytes may be read in addition.  Bytes before `from` may be dropped.  If

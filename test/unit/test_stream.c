@@ -515,7 +515,7 @@ a_small_file_is_read_at_once_into_memory_of_its_size(void **state)
 		reading.options.header_rows = i % 2;
 		reader = csv_reader_create(&memory, &reading.options);
 		csv_reader_set_engine(reader, &csv_cpu_engine, engine);
-		csv_reader_expect(reader, text.nbytes - (i == 2 ? 4 : 0));
+		csv_reader_expect(reader, text.nbytes - (i == 2 ? 4 : 0), false);
 		assert_int_equal(csv_reader_open(reader, read_text, &text), CSV_OK);
 		csv_reader_set_layout(reader, &reading.layout);
 		assert_int_equal(csv_reader_next(reader, &batch), CSV_OK);
