@@ -60,12 +60,12 @@ csv_pow5(int32_t exponent)
 	uint64_t	last;
 	CsvPow5		power;
 
-	if (exponent >= -CSV_POW5_NEAR && exponent < CSV_POW5_NEAR)
+	if (exponent >= -CSV_POW5_NEAR && exponent < CSV_POW5_STEP)
 		return csv_pow5_entry(exponent + CSV_POW5_NEAR);
 	exponent -= CSV_POW5_FIRST * CSV_POW5_STEP;
 	steps = exponent / CSV_POW5_STEP;
 	factor = csv_pow5_entry(exponent % CSV_POW5_STEP + CSV_POW5_NEAR).high;
-	power = csv_pow5_entry(2 * CSV_POW5_NEAR + steps);
+	power = csv_pow5_entry(CSV_POW5_NEAR + CSV_POW5_STEP + steps);
 	middle = csv_multiply(factor, power.low, &last);
 	power.high = csv_multiply(factor, power.high, &power.low);
 	power.low += middle;

@@ -12,7 +12,7 @@ Usage: make_pow5.py > pow5.h
 MIN_EXPONENT = -342
 MAX_EXPONENT = 308
 STEP = 27		# 5^27 is the last that fits in 64 bits
-NEAR = 54		# exponents of most numbers with 17 digits
+NEAR = 54		# numbers with 17 digits have exponents from -NEAR on, as a rule
 
 
 def entry(q):
@@ -28,7 +28,7 @@ def entry(q):
 
 def main():
     first = MIN_EXPONENT // STEP
-    exponents = list(range(-NEAR, NEAR))
+    exponents = list(range(-NEAR, STEP))
     exponents += [STEP * i for i in range(first, MAX_EXPONENT // STEP + 1)]
     print("""\
 /*
@@ -49,7 +49,7 @@ def main():
     print("""
 /*
  * {high, low} 64 bits of the entries for each exponent from -CSV_POW5_NEAR to
- * CSV_POW5_NEAR - 1, and then for CSV_POW5_STEP times CSV_POW5_FIRST and on
+ * CSV_POW5_STEP - 1, and then for CSV_POW5_STEP times CSV_POW5_FIRST and on
  */
 #define CSV_POW5_TABLE \\""")
     for i, q in enumerate(exponents):
