@@ -90,8 +90,8 @@ for (my $done = 0; $done < $files; $done += 30, $seed++)
 	system('rm', '-rf', $folder) if $different == 0;
 }
 is($different, 0, "$compared files read the same by one process and by several");
-cmp_ok($shared, '>', $compared / 3, "$shared of them were shared");
-cmp_ok($with_reports, '>', $compared / 5, "$with_reports of them had something to report");
+cmp_ok($shared, '>', $compared / 5, "$shared of them were shared");
+cmp_ok($with_reports, '>', $compared / 10, "$with_reports of them had something to report");
 
 # ---- plans ----
 
