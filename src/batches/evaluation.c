@@ -79,6 +79,7 @@ struct CsvEvaluation
 	CsvSpillFile file;
 	CsvRegroup *regroup;		/* NULL: none */
 	MemoryContextCallback query_callback;
+	bool		is_asked;		/* a GPU evaluates batches of the open file */
 	bool		is_shared;		/* threads evaluate batches of the open file, if any
 								 * are wanted */
 	bool		keeps_batches;	/* the backend copies batches of the open file */
@@ -393,12 +394,12 @@ request_answers(CsvEvaluation *evaluation)
 {
 	CsvRemote  *remote = evaluation->batches->remote;
 
-	if (remote == NULL || remote->request != NULL || is_kept(evaluation) ||
+	if (remote == NULL || evaluation->is_asked || is_kept(evaluation) ||
 		is_copying(evaluation) || evaluation->evaluator == NULL ||
 		evaluation->decidable != CSV_DECIDES_ALL)
 		return;
 	evaluation->request.may_hold = may_hold(evaluation);
-	csv_remote_ask(remote, &evaluation->request);
+	evaluation->is_asked = csv_remote_engine.set_query(remote, &evaluation->request);
 }
 
 void
@@ -408,7 +409,7 @@ csv_evaluation_open_file(CsvEvaluation *evaluation)
 		lay_out_query(evaluation);
 	else if (evaluation->pushdown->is_literal)
 		open_evaluator(evaluation, true);
-	evaluation->is_shared = false;
+	evaluation->is_asked = evaluation->is_shared = false;
 	request_answers(evaluation);
 	request_threads(evaluation);
 }
@@ -703,7 +704,7 @@ csv_evaluation_finish(CsvEvaluation *evaluation)
 	CsvBatches *batches = evaluation->batches;
 
 	if (batches->holds &&
-		csv_remote_held(batches->remote, 0, &evaluation->held) != CSV_OK)
+		csv_remote_engine.held_groups(batches->remote, 0, &evaluation->held) != CSV_OK)
 		csv_reading_leave_gpu(batches, true);
 	drop_doubtful(evaluation);
 }
@@ -810,12 +811,12 @@ csv_evaluation_held(CsvEvaluation *evaluation, uint32_t first,
 			csv_evaluation_check(evaluation, csv_team_groups(evaluation->team, groups));
 	}
 	else if (first > 0 &&
-			 csv_remote_held(batches->remote, first, groups) != CSV_OK)
+			 csv_remote_engine.held_groups(batches->remote, first, groups) != CSV_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("GPU failed after reading \"%s\": %s",
 						csv_source_name(batches->source),
-						csv_inlet_reason(batches->remote->inlet))));
+						csv_remote_engine.message(batches->remote))));
 	return groups->ngroups > 0;
 }
 

@@ -137,10 +137,10 @@ csv_inlet_file_bytes(const CsvInlet *inlet)
 	return inlet->message.other.end.file_bytes;
 }
 
-const CsvBlocks *
-csv_inlet_blocks(const CsvInlet *inlet)
+const CsvBlock *
+csv_inlet_block(const CsvInlet *inlet, uint32 number)
 {
-	return &inlet->list;
+	return number < inlet->list.nblocks ? &inlet->blocks[number] : NULL;
 }
 
 /* ---- messages ---- */
@@ -213,10 +213,8 @@ csv_inlet_send(CsvInlet *inlet, const void *message, size_t nbytes,
 }
 
 CsvStatus
-csv_inlet_receive(CsvInlet *inlet, uint32 kind,
-				  bool (*other) (void *arg, const CsvMessage *message,
-								 size_t nbytes),
-				  void *arg, const CsvLayout *layout, const CsvQuery *query,
+csv_inlet_receive(CsvInlet *inlet, uint32 kind, CsvDataMessage *room,
+				  const CsvLayout *layout, const CsvQuery *query,
 				  CsvArray *arrays, CsvAnswer *answer, CsvBatch *batch)
 {
 	const size_t head = offsetof(CsvBatchMessage, packed);
@@ -238,7 +236,12 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 			continue;
 		}
 		csv_wire_close(&came);
-		if (message->kind == kind && n >= head)
+		if (message->kind == kind && layout == NULL && n == sizeof(CsvDataMessage))
+		{
+			*room = message->data;
+			return CSV_OK;
+		}
+		if (message->kind == kind && layout != NULL && n >= head)
 		{
 			if (csv_unpack(inlet->message.batch.packed, n - head, &inlet->list,
 						   layout, query, arrays, answer, batch) &&
@@ -250,7 +253,6 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 			return CSV_END;
 		if (message->kind == CSV_MESSAGE_FAILED && n == sizeof(CsvFailedMessage))
 			return fail_as_told(inlet, &message->failed);
-		if (other == NULL || !other(arg, message, n))
-			return csv_inlet_fail(inlet, "csv_gpu_service does not answer as it should");
+		return csv_inlet_fail(inlet, "csv_gpu_service does not answer as it should");
 	}
 }

@@ -38,17 +38,13 @@ extern bool csv_inlet_send(CsvInlet *inlet, const void *message, size_t nbytes,
 						   const CsvDescriptors *with);
 
 /*
- * Waits for a CsvBatchMessage of this kind, and unpacks its batch, as csv_unpack()
- * does.  Otherwise returns CSV_END if CSV_MESSAGE_END came, or an error: CSV_NO_MEMORY,
- * CSV_UNREADABLE with errno, CSV_FOOTER_TOO_LONG, or CSV_DEVICE_FAILED.  Other
- * messages are passed to `other`, which may be NULL and returns whether it knows the
- * message.
+ * Waits for a message of this kind.  With a layout that is a CsvBatchMessage, whose batch
+ * is unpacked, as csv_unpack() does; otherwise a CsvDataMessage, for *room.  If another
+ * message comes, returns CSV_END for CSV_MESSAGE_END, or an error: CSV_NO_MEMORY,
+ * CSV_UNREADABLE with errno, CSV_FOOTER_TOO_LONG, or CSV_DEVICE_FAILED.
  */
 extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
-								   bool (*other) (void *arg,
-												  const CsvMessage *message,
-												  size_t nbytes),
-								   void *arg, const CsvLayout *layout,
+								   CsvDataMessage *room, const CsvLayout *layout,
 								   const CsvQuery *query, CsvArray *arrays,
 								   CsvAnswer *answer, CsvBatch *batch);
 
@@ -56,8 +52,8 @@ extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 extern double csv_inlet_read_seconds(const CsvInlet *inlet);
 extern uint64 csv_inlet_file_bytes(const CsvInlet *inlet);
 
-/* the blocks that messages have announced so far */
-extern const CsvBlocks *csv_inlet_blocks(const CsvInlet *inlet);
+/* a block that a message has announced; NULL: there is none of this number */
+extern const CsvBlock *csv_inlet_block(const CsvInlet *inlet, uint32 number);
 
 /*
  * csv_inlet_reason(): why the device has failed.  csv_inlet_fail(): it counts as

@@ -3,9 +3,8 @@
  *		Batches that an engine makes of the open file.
  *
  *	1. The source delivers the bytes of one file after the other.
- *	2. The reader makes batches of them, with the CPU engine.  With a GPU,
- *	   csv_gpu_service makes the batches (remote.c), and the reader stays where the
- *	   header ends.
+ *	2. The reader makes batches of them, with the CPU engine, or with that of a GPU
+ *	   (remote.c), behind the header or from a later place on.
  *	3. If a GPU fails with 'auto', the CPU engine reads the same bytes again and
  *	   continues.  Groups that the device held for earlier batches are lost; then
  *	   all files must be read again (is_lost).
@@ -88,8 +87,8 @@ close_remote(CsvBatches *batches)
 {
 	if (batches->remote == NULL)
 		return;
-	batches->statistics.read_seconds += batches->remote->read_seconds;
-	csv_remote_close(batches->remote);
+	batches->statistics.read_seconds += csv_remote_read_seconds(batches->remote);
+	csv_remote_engine.close(batches->remote);
 	batches->remote = NULL;
 	batches->holds = false;
 }
@@ -116,7 +115,7 @@ csv_reading_add_times(const CsvBatches *batches,
 					  CsvBatchesStatistics *statistics)
 {
 	if (batches->remote != NULL)
-		statistics->read_seconds += batches->remote->read_seconds;
+		statistics->read_seconds += csv_remote_read_seconds(batches->remote);
 	add_reader(batches, statistics);
 }
 
@@ -163,12 +162,13 @@ begin_remote(CsvBatches *batches)
 {
 	const CsvSettings *settings = &batches->table->settings;
 	MemoryContext outer;
+	CsvStatus	status;
 
 	batches->gpu = CSV_GPU_NONE;
 	if (batches->remote == NULL)
 	{
 		outer = MemoryContextSwitchTo(batches->context);
-		batches->remote = csv_remote_open(settings);
+		batches->remote = csv_remote_open(batches->table);
 		MemoryContextSwitchTo(outer);
 		if (batches->remote == NULL && settings->engine == CSV_ENGINE_CUDA)
 			csv_engine_no_gpu(settings);
@@ -176,7 +176,9 @@ begin_remote(CsvBatches *batches)
 			return;
 		csv_reading_name_engine(batches, true);
 	}
-	csv_remote_begin(batches->remote, batches);
+	while ((status = csv_remote_use(batches->remote, batches->reader, batches->source,
+									batches->share != NULL, batches->grows)) != CSV_OK)
+		csv_reading_fail(batches, status);
 }
 
 /* a GPU that is awake by now takes over from the CPU */
@@ -202,32 +204,15 @@ set_layout(CsvBatches *batches)
 		csv_reading_fail(batches, status);
 }
 
-/* the reader continues at a place; read: the bytes of a stream from there on */
+/* the CPU reads, from the reader's place on */
 static void
-read_from(CsvBatches *batches, const CsvFilePlace *place, CsvReadFn read, void *arg)
+begin_cpu(CsvBatches *batches)
 {
-	CsvDialect	dialect = *csv_reader_dialect(batches->reader);
-	CsvReadAhead ahead;
+	CsvStatus	status;
 
-	if (csv_source_read_ahead(batches->source, &ahead))
-	{
-		ahead.seek(ahead.arg, place->offset);
-		csv_reader_open_at(batches->reader, csv_source_read, batches->source,
-						   place, &dialect);
-		csv_reader_read_ahead(batches->reader, &ahead);
-	}
-	else
-		csv_reader_open_at(batches->reader, read, arg, place, &dialect);
-	set_layout(batches);
-}
-
-/* the reader continues behind the GPU's last batch */
-static void
-fall_back(CsvBatches *batches)
-{
-	CsvFilePlace place = batches->remote->place;
-
-	read_from(batches, &place, csv_remote_read, batches->remote);
+	while ((status = csv_reader_set_engine(batches->reader, &csv_cpu_engine,
+										   batches->cpu)) != CSV_OK)
+		csv_reading_fail(batches, status);
 }
 
 /* the reader, which has read the header, goes on at a place that an earlier scan reached */
@@ -235,13 +220,20 @@ static void
 resume(CsvBatches *batches, const CsvFilePlace *place)
 {
 	CsvSource  *source = batches->source;
+	CsvDialect	dialect = *csv_reader_dialect(batches->reader);
 	uint8_t    *passed;
 	uint64		left = place->offset;
 	size_t		nread = 1;
 	CsvReadAhead ahead;
 
 	batches->file_bytes = (int64) place->offset;
-	if (!csv_source_read_ahead(source, &ahead))
+	if (csv_source_read_ahead(source, &ahead))
+	{
+		ahead.seek(ahead.arg, place->offset);
+		csv_reader_open_at(batches->reader, csv_source_read, source, place, &dialect);
+		csv_reader_read_ahead(batches->reader, &ahead);
+	}
+	else
 	{
 		/* the bytes of a stream before the place come once more */
 		csv_reader_leave(batches->reader);
@@ -250,8 +242,9 @@ resume(CsvBatches *batches, const CsvFilePlace *place)
 		for (; left > 0 && nread > 0; left -= nread)
 			nread = csv_source_read(source, passed, Min(left, PASSED_BYTES));
 		pfree(passed);
+		csv_reader_open_at(batches->reader, csv_source_read, source, place, &dialect);
 	}
-	read_from(batches, place, csv_source_read, source);
+	set_layout(batches);
 }
 
 void
@@ -259,7 +252,7 @@ csv_reading_leave_gpu(CsvBatches *batches, bool warns)
 {
 	const CsvSettings *settings = &batches->table->settings;
 	const char *name = csv_source_name(batches->source);
-	const char *reason = csv_inlet_reason(batches->remote->inlet);
+	const char *reason = csv_remote_engine.message(batches->remote);
 
 	if (settings->engine == CSV_ENGINE_CUDA)
 	{
@@ -278,8 +271,7 @@ csv_reading_leave_gpu(CsvBatches *batches, bool warns)
 				  errdetail("The CPU engine reads the rest.")));
 	csv_engine_gpu_failed();
 	batches->is_lost = batches->holds;
-	if (!batches->is_lost && batches->pieces == NULL)
-		fall_back(batches);
+	begin_cpu(batches);
 	close_remote(batches);
 	csv_reading_name_engine(batches, false);
 }
@@ -297,6 +289,8 @@ csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlace *from)
 	CsvStatus	status;
 	CsvReadAhead ahead;
 
+	if (batches->remote != NULL)
+		begin_cpu(batches);
 	csv_reader_expect(reader, csv_source_expected_bytes(batches->source), grows);
 	while ((status = csv_reader_open(reader, csv_source_read,
 									 batches->source)) != CSV_OK)
@@ -319,8 +313,7 @@ csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlace *from)
 const CsvFilePlace *
 csv_reading_place(const CsvBatches *batches)
 {
-	return batches->remote != NULL ? &batches->remote->place :
-		csv_reader_place(batches->reader);
+	return csv_reader_place(batches->reader);
 }
 
 CsvFileChange
@@ -373,9 +366,7 @@ csv_reading_next(CsvBatches *batches)
 
 		if (batches->gpu == CSV_GPU_AWAITED)
 			take_over(batches);
-		status = batches->remote != NULL ?
-			csv_remote_next(batches->remote, batch) :
-			csv_reader_next(batches->reader, batch);
+		status = csv_reader_next(batches->reader, batch);
 		if (status == CSV_OK)
 		{
 			csv_source_check_same(batches->source);

@@ -1,6 +1,6 @@
 /*
  * remote.c
- *		Takes batches of csv_gpu_service.
+ *		Has csv_gpu_service parse files.
  */
 #include "postgres.h"
 
@@ -8,159 +8,169 @@
 
 #include "utils/memutils.h"
 
+#include "batches/inlet.h"
 #include "batches/remote.h"
 #include "client/connection.h"
+#include "reader/place.h"
 
 /* number of processes to ask for a scan, if each of them is about to end */
 #define CSV_SCAN_TRIES	3
 
-void
-csv_remote_close(CsvRemote *remote)
+struct CsvRemote
 {
-	csv_inlet_close(remote->inlet);
-}
+	const CsvTable *table;
+	CsvInlet   *inlet;
+	double		read_seconds;
 
-/* ---- a stream's bytes ---- */
+	/* the file that the next configure() begins, and then the open file */
+	CsvSource  *source;
+	CsvFileMessage file;
+	uint64		end;			/* of a file, as far as it is known */
+	const CsvDialect *dialect;
+	const CsvLayout *layout;
+	const CsvRequest *request;	/* the query of the next batches; or NULL */
 
+	/* for bytes of a stream: a part of a block of the inlet */
+	CsvDataMessage room;
+
+	/* of the current batch */
+	CsvArray   *arrays;
+	uint32_t	narrays;		/* capacity of `arrays` */
+	CsvAnswer	answer;
+};
+
+/* ---- requests ---- */
+
+/* also closes the request's file; the next answer shows whether the message was sent */
 static void
-make_rest_room(CsvRemote *remote, size_t nbytes)
+send_request(CsvRemote *remote, const void *message, size_t nbytes, const CsvRequest *request)
 {
-	size_t		length = remote->rest_end - remote->rest_start;
-	uint8_t    *before = remote->rest;
+	CsvDescriptors with = {1, {-1}};
 
-	if (remote->rest_room - remote->rest_end >= nbytes)
-		return;
-	if (remote->rest_room < 2 * length + nbytes)
+	with.files[0] = csv_request_file(&remote->dialect->opt, &remote->table->reader,
+									 remote->layout, request);
+	if (with.files[0] < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create memory for csv_gpu_service: %m")));
+	if (request == NULL && !remote->file.is_stream)
+		with.files[with.n++] = csv_source_file(remote->source);
+	PG_TRY();
 	{
-		remote->rest_room = 2 * (length + nbytes);
-		remote->rest = MemoryContextAllocHuge(GetMemoryChunkContext(remote),
-											  remote->rest_room);
+		(void) csv_inlet_send(remote->inlet, message, nbytes, &with);
 	}
-	if (length > 0)
-		memmove(remote->rest, before + remote->rest_start, length);
-	if (before != NULL && before != remote->rest)
-		pfree(before);
-	remote->rest_start = 0;
-	remote->rest_end = length;
+	PG_FINALLY();
+	{
+		close(with.files[0]);
+	}
+	PG_END_TRY();
 }
 
-/* reads bytes that csv_gpu_service has not got yet, as many as arrive at a time */
-static void
-read_stream(CsvRemote *remote, size_t nbytes)
+static CsvStatus
+configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 {
-	size_t		n;
+	CsvRemote  *remote = engine;
 
-	make_rest_room(remote, nbytes);
-	while (nbytes > 0 &&
-		   (n = csv_source_read(remote->batches->source,
-								remote->rest + remote->rest_end, nbytes)) > 0)
+	remote->dialect = dialect;
+	remote->layout = layout;
+	remote->request = NULL;
+	if (layout->ncolumns > remote->narrays)
 	{
-		remote->rest_end += n;
-		nbytes -= n;
+		remote->narrays = layout->ncolumns;
+		remote->arrays = MemoryContextAlloc(GetMemoryChunkContext(remote),
+											sizeof(CsvArray) * layout->ncolumns);
 	}
+	send_request(remote, &remote->file, sizeof(remote->file), NULL);
+	return CSV_OK;
 }
 
-/* csv_gpu_service needs more bytes of the stream; false if that is impossible */
 static bool
-feed(void *arg, const CsvMessage *message, size_t nbytes)
+set_query(void *engine, const CsvRequest *request)
 {
-	CsvRemote  *remote = arg;
-	const CsvBlocks *blocks = csv_inlet_blocks(remote->inlet);
-	CsvDataMessage data = message->data;
-	const CsvBlock *block = NULL;
-	size_t		waiting;
+	uint32		kind = CSV_MESSAGE_QUERY;
+	CsvRemote  *remote = engine;
 
-	if (message->kind != CSV_MESSAGE_NEED || nbytes != sizeof(CsvDataMessage))
-		return false;
-	if (data.block < blocks->nblocks)
-		block = &blocks->blocks[data.block];
-	if (!remote->is_stream || block == NULL ||
-		data.offset > block->nbytes || data.nbytes > block->nbytes - data.offset)
-		return false;
-	waiting = remote->rest_end - remote->rest_start - remote->passed;
-	if (waiting == 0)
-	{
-		read_stream(remote, data.nbytes);
-		waiting = remote->rest_end - remote->rest_start - remote->passed;
-	}
-	data.kind = CSV_MESSAGE_DATA;
-	data.nbytes = Min(waiting, data.nbytes);
-	memcpy(block->bytes + data.offset,
-		   remote->rest + remote->rest_start + remote->passed, data.nbytes);
-	remote->passed += data.nbytes;
-	return csv_inlet_send(remote->inlet, &data, sizeof(data), NULL);
-}
-
-/* moves to the end of a batch; bytes before the batch may be in no batch */
-static void
-pass_batch(CsvRemote *remote, const CsvBatch *batch)
-{
-	CsvFilePlace *place = &remote->place;
-	uint64		before = place->offset;
-	size_t		nbytes;
-
-	place->offset = batch->file_offset;
-	place->records = batch->file_records;
-	place->lines = batch->file_lines;
-	csv_place_pass_batch(place, batch);
-	nbytes = Min(place->offset - before, remote->passed);
-	remote->rest_start += nbytes;
-	remote->passed -= nbytes;
-}
-
-size_t
-csv_remote_read(void *arg, uint8_t *buffer, size_t nbytes)
-{
-	CsvRemote  *remote = arg;
-	size_t		n = Min(nbytes, remote->rest_end - remote->rest_start);
-
-	if (n == 0)
-		return csv_source_read(remote->batches->source, buffer, nbytes);
-	memcpy(buffer, remote->rest + remote->rest_start, n);
-	remote->rest_start += n;
-	return n;
+	send_request(remote, &kind, sizeof(kind), request);
+	remote->request = request;
+	return true;
 }
 
 /* ---- batches ---- */
 
-static const CsvQuery *
-asked_query(const CsvRemote *remote)
-{
-	return remote->request != NULL ? remote->request->query : NULL;
-}
-
-/* sends, and waits for a batch in a message of this kind */
+/* sends, and waits for a batch in a message of this kind, or for another message */
 static CsvStatus
 ask(CsvRemote *remote, const void *message, size_t nbytes, uint32 kind,
 	const CsvLayout *layout, CsvBatch *batch)
 {
+	const CsvQuery *query = remote->request != NULL ? remote->request->query : NULL;
+
 	if (!csv_inlet_send(remote->inlet, message, nbytes, NULL))
 		return csv_inlet_fail(remote->inlet, "csv_gpu_service has ended");
-	return csv_inlet_receive(remote->inlet, kind, feed, remote, layout,
-							 asked_query(remote), remote->arrays, &remote->answer,
-							 batch);
+	return csv_inlet_receive(remote->inlet, kind, &remote->room, layout, query,
+							 remote->arrays, &remote->answer, batch);
 }
 
-CsvStatus
-csv_remote_next(CsvRemote *remote, CsvBatch *batch)
+/* passes the bytes of a stream on */
+static CsvStatus
+send_bytes(CsvRemote *remote, const CsvInput *input)
 {
-	uint32		next = CSV_MESSAGE_NEXT;
-	CsvStatus	status = ask(remote, &next, sizeof(next), CSV_MESSAGE_BATCH,
-							 &remote->batches->layout->layout, batch);
+	CsvDataMessage *room = &remote->room;
+	const CsvBlock *block;
 
-	if (status == CSV_END && !remote->is_stream)
-		csv_source_note_end(remote->batches->source,
-							csv_inlet_file_bytes(remote->inlet));
-	if (status != CSV_OK)
-		return status;
-	remote->read_seconds = csv_inlet_read_seconds(remote->inlet);
-	pass_batch(remote, batch);
+	if (room->nbytes < input->nbytes)
+	{
+		CsvDataMessage need = {.kind = CSV_MESSAGE_NEED,.nbytes = input->nbytes};
+		CsvStatus	status = ask(remote, &need, sizeof(need), CSV_MESSAGE_NEED, NULL, NULL);
+
+		if (status != CSV_OK)
+			return status;
+	}
+	block = csv_inlet_block(remote->inlet, room->block);
+	if (block == NULL || room->offset > block->nbytes ||
+		input->nbytes > room->nbytes || room->nbytes > block->nbytes - room->offset)
+		return csv_inlet_fail(remote->inlet, "csv_gpu_service does not answer as it should");
+	memcpy(block->bytes + room->offset, input->bytes, input->nbytes);
 	return CSV_OK;
 }
 
-CsvStatus
-csv_remote_held(CsvRemote *remote, uint32_t first, CsvPartialGroups *groups)
+static CsvStatus
+parse(void *engine, const CsvInput *input, CsvBatch *batch)
 {
+	CsvRemote  *remote = engine;
+	CsvParseMessage message = {
+		.kind = CSV_MESSAGE_PARSE,
+		.at_end = input->at_end,
+		.has_footer = input->has_footer,
+		.skip_line = input->skip_line,
+		.offset = input->offset,
+		.nbytes = input->nbytes,
+		.alone_until = input->alone_until
+	};
+	CsvStatus	status = input->bytes == NULL ? CSV_OK : send_bytes(remote, input);
+
+	if (status == CSV_OK)
+		status = ask(remote, &message, sizeof(message), CSV_MESSAGE_BATCH, remote->layout,
+					 batch);
+	if (status == CSV_OK)
+		remote->read_seconds = csv_inlet_read_seconds(remote->inlet);
+	if (status == CSV_OK && batch->consumed > input->nbytes)
+		return csv_inlet_fail(remote->inlet, "csv_gpu_service does not answer as it should");
+	if (status == CSV_END)
+	{
+		uint64		end = csv_inlet_file_bytes(remote->inlet);
+
+		if (end >= remote->end || input->bytes != NULL)
+			return csv_inlet_fail(remote->inlet, "csv_gpu_service does not answer as it should");
+		remote->end = end;
+		csv_source_note_end(remote->source, end);
+	}
+	return status;
+}
+
+static CsvStatus
+held_groups(void *engine, uint32_t first, CsvPartialGroups *groups)
+{
+	CsvRemote  *remote = engine;
 	CsvHeldMessage held = {CSV_MESSAGE_HELD, first};
 	const CsvLayout no_columns = {0};
 	CsvBatch	batch;
@@ -173,119 +183,72 @@ csv_remote_held(CsvRemote *remote, uint32_t first, CsvPartialGroups *groups)
 	return status;
 }
 
-void
-csv_remote_go_to(CsvRemote *remote, const CsvFilePlace *place, uint64 end)
+static const char *
+message(void *engine)
 {
-	CsvPieceMessage message;
-
-	memset(&message, 0, sizeof(message));
-	message.kind = CSV_MESSAGE_PIECE;
-	message.place = csv_place_in_message(place);
-	message.end = end;
-	remote->place = *place;
-
-	/* as in send_request(), the answer shows whether it was sent */
-	(void) csv_inlet_send(remote->inlet, &message, sizeof(message), NULL);
+	return csv_inlet_reason(((CsvRemote *) engine)->inlet);
 }
 
-static int
-request_file(const CsvRemote *remote, const CsvRequest *request)
+double
+csv_remote_read_seconds(const CsvRemote *remote)
 {
-	const CsvBatches *batches = remote->batches;
-
-	return csv_request_file(&csv_reader_dialect(batches->reader)->opt,
-							&batches->table->reader, &batches->layout->layout,
-							request);
+	return remote->read_seconds;
 }
 
-/* also closes the request's file; the answer shows whether the message was sent */
-static void
-send_request(CsvRemote *remote, const void *message, size_t nbytes,
-			 const CsvDescriptors *with)
+/* ---- begin and end ---- */
+
+/* for CsvOwnBytes: csv_gpu_service waits for them, and tells if there are fewer */
+static CsvStatus
+await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 {
-	PG_TRY();
-	{
-		(void) csv_inlet_send(remote->inlet, message, nbytes, with);
-	}
-	PG_CATCH();
-	{
-		close(with->files[0]);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	close(with->files[0]);
+	const CsvRemote *remote = arg;
+	uint64		left = offset < remote->end ? remote->end - offset : 0;
+
+	*at_end = *nbytes >= left;
+	*nbytes = Min(*nbytes, left);
+	return CSV_OK;
 }
 
-void
-csv_remote_ask(CsvRemote *remote, const CsvRequest *request)
+CsvStatus
+csv_remote_use(CsvRemote *remote, CsvReader *reader, CsvSource *source,
+			   bool is_shared, bool grows)
 {
-	uint32		kind = CSV_MESSAGE_QUERY;
-	CsvDescriptors with = {1, {-1}};
-
-	with.files[0] = request_file(remote, request);
-	if (with.files[0] < 0)
-		return;
-	remote->request = request;
-	send_request(remote, &kind, sizeof(kind), &with);
-}
-
-/* ---- the beginning ---- */
-
-/* keeps bytes of a stream that the session's reader has already */
-static void
-take_bytes(CsvRemote *remote, const CsvReader *reader)
-{
-	uint64_t	nbytes;
-	const uint8_t *bytes = csv_reader_rest(reader, &nbytes);
-
-	make_rest_room(remote, (size_t) nbytes);
-	if (nbytes > 0)
-		memcpy(remote->rest, bytes, (size_t) nbytes);
-	remote->rest_end = (size_t) nbytes;
-}
-
-void
-csv_remote_begin(CsvRemote *remote, const CsvBatches *batches)
-{
-	uint32		ncolumns = batches->layout->layout.ncolumns;
-	CsvDescriptors with = {1, {-1}};
-	CsvFileMessage message;
+	CsvOwnBytes own = {await_bytes, remote, true};
+	CsvFileMessage *file = &remote->file;
 	CsvReadAhead ahead;
+	CsvStatus	status;
 
-	remote->batches = batches;
-	remote->place = *csv_reader_place(batches->reader);
-	remote->request = NULL;
-	remote->rest_start = remote->rest_end = remote->passed = 0;
-	remote->is_stream = !csv_source_read_ahead(batches->source, &ahead);
-	if (remote->is_stream)
-		take_bytes(remote, batches->reader);
-	if (ncolumns > remote->narrays)
+	/* a file without a length may have any bytes */
+	bool		is_stream = !csv_source_read_ahead(source, &ahead) ||
+		ahead.file_bytes == 0;
+
+	memset(file, 0, sizeof(*file));
+	file->kind = CSV_MESSAGE_FILE;
+	file->is_stream = is_stream;
+	file->is_shared = is_shared;
+	file->grows = grows;
+	file->from = csv_reader_place(reader)->offset;
+	file->file_bytes = remote->end = is_stream ? 0 : ahead.file_bytes;
+	remote->source = source;
+	status = csv_reader_set_engine(reader, &csv_remote_engine, remote);
+	if (!is_stream && status == CSV_OK)
 	{
-		remote->narrays = ncolumns;
-		remote->arrays = MemoryContextAlloc(GetMemoryChunkContext(remote),
-											sizeof(CsvArray) * ncolumns);
+		csv_reader_read_ahead(reader, &ahead);
+		csv_reader_use_own(reader, &own);
 	}
-	memset(&message, 0, sizeof(message));
-	message.kind = CSV_MESSAGE_FILE;
-	message.is_stream = remote->is_stream;
-	message.is_shared = batches->share != NULL;
-	message.grows = batches->grows;
-	message.place = csv_place_in_message(&remote->place);
-	message.file_bytes = remote->is_stream ? 0 : ahead.file_bytes;
-	with.files[0] = request_file(remote, NULL);
-	if (with.files[0] < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not create memory for csv_gpu_service: %m")));
-	if (!remote->is_stream)
-		with.files[with.n++] = csv_source_file(batches->source);
+	return status;
+}
 
-	send_request(remote, &message, sizeof(message), &with);
+static void
+close_remote(void *engine)
+{
+	csv_inlet_close(((CsvRemote *) engine)->inlet);
 }
 
 CsvRemote *
-csv_remote_open(const CsvSettings *settings)
+csv_remote_open(const CsvTable *table)
 {
+	const CsvSettings *settings = &table->settings;
 	bool		must_wait = settings->engine == CSV_ENGINE_CUDA;
 	CsvScanMessage message;
 	CsvInlet   *inlet = NULL;
@@ -311,6 +274,21 @@ csv_remote_open(const CsvSettings *settings)
 	if (inlet == NULL)
 		return NULL;
 	remote = palloc0(sizeof(CsvRemote));
+	remote->table = table;
 	remote->inlet = inlet;
 	return remote;
 }
+
+/* chunks of a stream grow to what keeps a GPU busy; of files, csv_gpu_service knows */
+const CsvEngine csv_remote_engine = {
+	.name = "cuda",
+	.configure = configure,
+	.parse = parse,
+	.message = message,
+	.close = close_remote,
+	.default_chunk_bytes = 32 * 1024 * 1024,
+	.first_chunk_bytes = 1024 * 1024,
+	.noutputs = 1,
+	.set_query = set_query,
+	.held_groups = held_groups,
+};

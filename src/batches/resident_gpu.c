@@ -94,7 +94,7 @@ receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
 		Slice	   *slice = palloc0(sizeof(Slice));
 		CsvBatch	batch;
 		CsvStatus	status = csv_inlet_receive(answer->inlet, CSV_MESSAGE_ANSWER,
-											   NULL, NULL, &no_columns, query, NULL,
+											   NULL, &no_columns, query, NULL,
 											   &slice->answer, &batch);
 
 		if (status == CSV_END && row != nrows && row != 0)

@@ -570,10 +570,10 @@ remote_step(CsvBatches *batches)
 	{
 		if (share->chain.place.offset >= piece->to)
 			return;
-		csv_remote_go_to(batches->remote, &share->chain.place, piece->to);
+		csv_reader_go_to(batches->reader, &share->chain.place, piece->to - share->chain.place.offset);
 	}
-	status = csv_remote_next(batches->remote, batch);
-	share->chain.place = batches->remote->place;
+	status = csv_reader_next(batches->reader, batch);
+	share->chain.place = *csv_reader_place(batches->reader);
 	share->is_begun = status == CSV_OK && piece->is_last;
 	if (status == CSV_OK)
 		return;

@@ -311,6 +311,8 @@ csv_piece_parse(CsvPieceReader *reader, CsvFilePlace *place, uint64_t end,
 		input.at_end = ends;
 		input.has_footer = reader->has_footer;
 		status = reader->engine->parse(reader->engine_state, &input, batch);
+		if (status == CSV_END && input.bytes == NULL)
+			continue;
 		if (status != CSV_OK)
 			return status;
 		if (batch->consumed > 0 || input.at_end)

@@ -406,7 +406,7 @@ typedef struct CsvInput
 {
 	const uint8_t *bytes;		/* NULL: the engine has the bytes (CsvOwnBytes), */
 	uint64_t	offset;			/* which begin at this offset of the file */
-	uint64_t	nbytes;			/* below 2 GB */
+	uint64_t	nbytes;			/* below 2 GB, if there are bytes */
 	uint64_t	alone_until;
 	uint64_t	max_record_bytes;
 	bool		at_end;			/* no data follows this input */
@@ -530,7 +530,6 @@ typedef struct CsvReaderOptions
 	uint64_t	max_record_bytes;
 	uint64_t	chunk_bytes;	/* 0: the engine's choice */
 	uint32_t	stream_threads; /* most threads for a stream; 0: the engine's choice */
-	bool		in_small_steps; /* return batches even of parts of a line */
 	bool		(*interrupted) (void *arg);
 	void	   *interrupted_arg;
 } CsvReaderOptions;
@@ -626,18 +625,21 @@ extern void csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead);
  * Bytes of the file that the engine has itself, or will have.  await() waits until
  * *nbytes bytes from this offset on are there.  Where the file ends, it sets *at_end,
  * and *nbytes to fewer bytes.  Returns CSV_OK, CSV_UNREADABLE with errno,
- * CSV_INTERRUPTED, or a failure of the engine.
+ * CSV_INTERRUPTED, or a failure of the engine.  An engine that finds the file shorter
+ * returns CSV_END from parse, and await() is called again.
  */
 typedef struct CsvOwnBytes
 {
 	CsvStatus	(*await) (void *arg, uint64_t offset, uint64_t *nbytes,
 						  bool *at_end);
 	void	   *arg;
+	bool		in_one;			/* inputs reach to the end of the data: the engine
+								 * divides them */
 } CsvOwnBytes;
 
 /*
- * The engine has the bytes of the opened file, from the reader's place on.  If the file
- * has a footer, csv_reader_read_ahead() must have told its length; the CsvReadFn reads
+ * The engine, until it is set again, has the bytes of the opened file, from the reader's
+ * place on.  If the file has a footer, csv_reader_read_ahead() must have told its length; the CsvReadFn reads
  * the footer.  Batches have the bytes of
  * records only if these may be needed: for errors and doubtful values.  A batch lives
  * until the caller has asked for n more batches, if the engine has n outputs.
@@ -650,9 +652,6 @@ extern void csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own);
  */
 extern void csv_reader_go_to(CsvReader *reader, const struct CsvFilePlace *place,
 							 uint64_t nbytes);
-
-/* chunks may grow to `times` times the engine's default size */
-extern void csv_reader_grow_chunks(CsvReader *reader, uint32_t times);
 
 /*
  * When several threads parse a file, each calls the hook for its batches, to do more

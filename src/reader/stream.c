@@ -30,6 +30,9 @@
 
 #define CSV_HEADER_READ_BYTES	(64 * 1024)
 
+/* an input in one: offsets of files are below 2^63 */
+#define MOST_OWN_BYTES			(UINT64_MAX / 2)
+
 /* the next step of csv_reader_open() */
 typedef enum CsvOpening
 {
@@ -54,9 +57,8 @@ struct CsvReader
 	void	   *read_arg;
 	uint64_t	position;		/* of the callback in the file */
 
-	uint64_t	target_bytes;	/* size of the next chunk */
+	uint64_t	target_bytes;	/* size of the next chunk; 0: not chosen yet */
 	uint64_t	next_chunk_bytes;	/* the size it returns to */
-	uint32_t	chunk_times;	/* chunks grow to the engine's size times this */
 	uint64_t	expected_bytes; /* of the next file; 0: not known */
 
 	/* threads */
@@ -99,7 +101,7 @@ static uint64_t
 most_chunk_bytes(const CsvReader *reader)
 {
 	return reader->options.chunk_bytes != 0 ? reader->options.chunk_bytes :
-		reader->here.engine->default_chunk_bytes * reader->chunk_times;
+		reader->here.engine->default_chunk_bytes;
 }
 
 /* have this many bytes from the place on; see csv_window_reach() */
@@ -449,12 +451,6 @@ csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead)
 }
 
 void
-csv_reader_grow_chunks(CsvReader *reader, uint32_t times)
-{
-	reader->chunk_times = times;
-}
-
-void
 csv_reader_go_to(CsvReader *reader, const CsvFilePlace *place, uint64_t nbytes)
 {
 	reader->place = *place;
@@ -679,7 +675,6 @@ csv_reader_create(const CsvMemory *memory, const CsvReaderOptions *options)
 	if (reader == NULL)
 		return NULL;
 	reader->options = *options;
-	reader->chunk_times = 1;
 	reader->here = (CsvPieceReader) {
 		.dialect = &reader->dialect,
 		.memory = *memory,
@@ -715,6 +710,7 @@ csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
 		return status;
 	reader->here.engine = engine;
 	reader->here.engine_state = state;
+	memset(&reader->here.own, 0, sizeof(reader->here.own));
 	reader->next_chunk_bytes = 0;
 	reader->target_bytes = 0;
 	reader->nwithout = 1;
@@ -753,16 +749,17 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 {
 	CsvPieceReader *here = &reader->here;
 
-	if (reader->target_bytes == 0)
-		reader->target_bytes = reader->next_chunk_bytes;
-
 	for (;;)
 	{
-		uint64_t	end = reader->place.offset + reader->target_bytes;
+		uint64_t	end;
 		uint64_t	sure_end = csv_piece_sure_end(here);
 		bool		at_end;
 		CsvStatus	status;
 
+		if (reader->target_bytes == 0)
+			reader->target_bytes = here->own.in_one ? MOST_OWN_BYTES :
+				reader->next_chunk_bytes;
+		end = reader->place.offset + reader->target_bytes;
 		/* search for a footer in few bytes */
 		if (reader->place.offset < sure_end && end > sure_end)
 			end = sure_end;
@@ -770,11 +767,10 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 		if (status != CSV_OK)
 			return status;
 		grow_chunk(reader);
-		reader->target_bytes = reader->next_chunk_bytes;
+		reader->target_bytes = 0;
 		if (reader->nwithout > 0)
 			reader->nwithout--;
-		if (batch->nrecords > 0 || batch->nlines > 0 ||
-			(batch->consumed > 0 && reader->options.in_small_steps))
+		if (batch->nrecords > 0 || batch->nlines > 0)
 		{
 			here->output = here->output + 1 < here->engine->noutputs ?
 				here->output + 1 : 0;

@@ -16,12 +16,9 @@
 #include "files.h"
 #include "gpu_scan.h"
 #include "outlet.h"
+#include "reader/clock.h"
 #include "reader/place.h"
 #include "reader/thread.h"
-#include "wire/sound.h"
-
-/* of the block for a stream's bytes */
-#define STREAM_BYTES	((size_t) 8 << 20)
 
 /*
  * If at most one row in FEW_ROWS_SHARE comes back, larger chunks take less time: Q1
@@ -45,73 +42,61 @@ typedef struct Scan
 
 	/* the current file */
 	int			file;			/* -1: none, or a stream */
-	CsvDeviceFile *on_device;			/* its bytes on the device; NULL: read them */
+	CsvFileMessage opened;
+	CsvDeviceFile *on_device;	/* its bytes on the device; NULL: read them */
 	CsvWireRequest *request;	/* layout and dialect; or NULL */
 	CsvWireRequest *asked;		/* with the query that the engine has; or NULL */
-	CsvReader  *reader;
-	uint64_t	offset;			/* where the file is read next, if in order */
-	uint64_t	file_bytes;		/* its size when the session's scan began */
-	bool		is_cut;			/* the file is shorter now */
-	int			error;			/* errno of reading; or 0 */
+	CsvDialect	dialect;
 	CsvStatus	status;			/* of opening it */
-
-	/* the batch after the session's last, if it was read ahead */
-	bool		may_be_ahead;
-	bool		is_ahead;
-	CsvBatch	next;
-	CsvStatus	next_status;
-	int			next_errno;
+	uint64_t	chunk_bytes;	/* of the next batch */
+	uint64_t	end;			/* where the file ends, if it is shorter than an input */
+	double		read_seconds;	/* of the scan so far */
 	char		reason[CSV_REASON_BYTES];	/* why there is no engine, or no bytes
 											 * come; or empty */
 
-	/* a stream's bytes */
-	CsvOwnBlock *stream;
-	size_t		at;				/* within the bytes from the session */
-	size_t		end;
-	bool		at_end;
-
-	bool		has_ended;		/* there are no more batches of the file */
+	/* the batch after the session's last, if it was made ahead */
+	bool		is_ahead;
+	CsvParseMessage next_input;
+	CsvBatch	next;
+	CsvStatus	next_status;
+	int			next_errno;
+	uint32_t	output;			/* as in CsvInput */
 } Scan;
 
 static uint64_t nscans = 0;
 
 /* ---- the bytes ---- */
 
-static size_t
-read_file(void *arg, uint8_t *buffer, size_t nbytes)
-{
-	Scan	   *scan = arg;
-	ssize_t		n;
-
-	do
-		n = pread(scan->file, buffer, nbytes, (off_t) scan->offset);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-	{
-		scan->error = errno;
-		return 0;
-	}
-	scan->is_cut |= n == 0 && scan->offset < scan->file_bytes;
-	scan->offset += (uint64_t) n;
-	return (size_t) n;
-}
-
-/* for CsvReadAhead */
-static void
-seek_file(void *arg, uint64_t offset)
-{
-	Scan	   *scan = arg;
-
-	scan->offset = offset;
-}
-
-/* for CsvOwnBytes */
+/* read bytes that do not come to the device by themselves; fewer where the file ends */
 static CsvStatus
-await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
+read_input(Scan *scan, CsvInput *input)
 {
-	Scan	   *scan = arg;
-	CsvStatus	status = csv_device_file_await(scan->on_device, offset, nbytes, at_end,
-											   scan->may_be_ahead,
+	uint8_t    *bytes = csv_outlet_room(&scan->outlet, input->nbytes);
+	uint64_t	nread = 0;
+
+	if (bytes == NULL)
+		return CSV_NO_MEMORY;
+	input->bytes = bytes;
+	while (scan->file >= 0 && nread < input->nbytes)
+	{
+		ssize_t		n = pread(scan->file, bytes + nread, input->nbytes - nread,
+							  (off_t) (input->offset + nread));
+
+		if (n < 0 && errno != EINTR)
+			return CSV_UNREADABLE;
+		if (n == 0)
+			input->nbytes = nread;
+		nread += n < 0 ? 0 : (uint64_t) n;
+	}
+	return CSV_OK;
+}
+
+static CsvStatus
+await_input(Scan *scan, CsvInput *input, bool *at_end)
+{
+	CsvStatus	status = csv_device_file_await(scan->on_device, input->offset,
+											   &input->nbytes, at_end,
+											   !scan->opened.is_shared,
 											   csv_outlet_is_left, &scan->outlet);
 
 	if (status == CSV_DEVICE_FAILED && (errno == ETIMEDOUT || errno == ENOMEM))
@@ -121,45 +106,107 @@ await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 	return status;
 }
 
-/* have the session write this many more bytes, as far as there is room */
-static bool
-fill_stream(Scan *scan, size_t wanted)
+/*
+ * Have the bytes of an input, or some of them.  CSV_END: the file ends before; scan->end
+ * is where.
+ */
+static CsvStatus
+reach_input(Scan *scan, CsvInput *input)
 {
-	CsvDataMessage need = {
-		CSV_MESSAGE_NEED, 0, 0, wanted < STREAM_BYTES ? wanted : STREAM_BYTES
-	};
-	CsvMessage	message;
-	CsvDescriptors descriptors;
-	size_t		nbytes;
-	bool		good;
+	uint64_t	wanted = input->nbytes;
+	bool		at_end = true;
+	double		began = csv_now_seconds();
+	CsvStatus	status = scan->on_device != NULL ?
+		await_input(scan, input, &at_end) : read_input(scan, input);
 
-	need.block = csv_outlet_use(&scan->outlet, &scan->stream->block);
-	if (need.block == CSV_MOST_BLOCKS ||
-		!csv_outlet_send(&scan->outlet, &need, sizeof(need)))
-		return false;
-	nbytes = csv_outlet_receive(&scan->outlet, &message, &descriptors);
-	csv_wire_close(&descriptors);
-	good = nbytes == sizeof(CsvDataMessage) &&
-		message.kind == CSV_MESSAGE_DATA && message.data.nbytes <= need.nbytes;
-	scan->at = 0;
-	scan->end = good ? message.data.nbytes : 0;
-	scan->at_end = scan->end == 0;
-	return good;
+	scan->read_seconds += csv_now_seconds() - began;
+	scan->end = input->offset + input->nbytes;
+	return status == CSV_OK && at_end && input->nbytes < wanted ? CSV_END : status;
 }
 
-static size_t
-read_stream(void *arg, uint8_t *buffer, size_t nbytes)
-{
-	Scan	   *scan = arg;
-	size_t		n;
+/* ---- batches ---- */
 
-	if (scan->at == scan->end && !scan->at_end &&
-		!fill_stream(scan, nbytes))
-		scan->at_end = true;
-	n = scan->end - scan->at < nbytes ? scan->end - scan->at : nbytes;
-	memcpy(buffer, scan->stream->block.bytes + scan->at, n);
-	scan->at += n;
-	return n;
+/* does the file stay on the device? */
+static bool
+stays(const Scan *scan)
+{
+	return scan->on_device != NULL && csv_device_file_stays(scan->on_device);
+}
+
+/* chunks grow from a small first one, so that the first row comes soon */
+static void
+grow_chunk(Scan *scan, const CsvBatch *batch)
+{
+	bool		few = batch->answer != NULL &&
+		batch->answer->selection.nrows <= batch->nrows / FEW_ROWS_SHARE;
+	uint64_t	most = scan->engine->default_chunk_bytes *
+		(stays(scan) && few ? FEW_ROWS_TIMES : 1);
+
+	if (scan->request->chunk_bytes == 0 && !scan->opened.is_shared)
+		scan->chunk_bytes = 4 * scan->chunk_bytes < most ? 4 * scan->chunk_bytes : most;
+}
+
+/* a batch of some of the input's bytes, from its first on: at least of one record */
+static CsvStatus
+parse(Scan *scan, const CsvParseMessage *asked, CsvBatch *batch)
+{
+	/* of this many bytes, the engine always consumes some */
+	const uint64_t enough = scan->request->max_record_bytes + CSV_BREAK_CRS + 1;
+	uint64_t	nbytes = scan->file < 0 ? asked->nbytes : scan->chunk_bytes;
+
+	memset(batch, 0, sizeof(*batch));
+	for (;;)
+	{
+		CsvInput	input = {
+			.offset = asked->offset,
+			.nbytes = nbytes < asked->nbytes ? nbytes : asked->nbytes,
+			.alone_until = asked->alone_until,
+			.max_record_bytes = scan->request->max_record_bytes,
+			.has_footer = asked->has_footer != 0,
+			.skip_line = asked->skip_line != 0,
+			.output = scan->output,
+			.interrupted = csv_outlet_is_left,
+			.interrupted_arg = &scan->outlet
+		};
+		CsvStatus	status = reach_input(scan, &input);
+		bool		is_all = input.nbytes == asked->nbytes;
+
+		if (status != CSV_OK)
+			return status;
+		input.at_end = asked->at_end && is_all;
+		status = scan->engine->parse(scan->state, &input, batch);
+		if (status != CSV_OK)
+			return status;
+		if (batch->consumed > 0 || is_all)
+			break;
+		nbytes = 2 * input.nbytes + 1;
+		if (nbytes > enough && input.nbytes < enough)
+			nbytes = enough;
+	}
+	grow_chunk(scan, batch);
+	if (++scan->output >= scan->engine->noutputs)
+		scan->output = 0;
+	return CSV_OK;
+}
+
+/* make the batch behind this one, while the session works */
+static void
+parse_ahead(Scan *scan, const CsvParseMessage *asked, const CsvBatch *batch)
+{
+	CsvParseMessage *next = &scan->next_input;
+	uint64_t	consumed = batch->consumed;
+
+	if (scan->on_device == NULL || scan->opened.is_shared || scan->engine->noutputs < 2 ||
+		consumed == 0 || consumed >= asked->nbytes)
+		return;
+	*next = *asked;
+	next->skip_line = batch->skip_line;
+	next->offset += consumed;
+	next->nbytes -= consumed;
+	next->alone_until = batch->alone_until > consumed ? batch->alone_until - consumed : 0;
+	scan->next_status = parse(scan, next, &scan->next);
+	scan->next_errno = errno;
+	scan->is_ahead = true;
 }
 
 /* ---- what the session asks ---- */
@@ -173,7 +220,7 @@ send_status(Scan *scan, CsvStatus status)
 		case CSV_DEVICE_FAILED:
 			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_DEVICE, 0,
 								scan->reason[0] != '\0' ? scan->reason :
-								csv_reader_message(scan->reader));
+								scan->engine->message(scan->state));
 		case CSV_UNREADABLE:
 			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, errno, "");
 		case CSV_FOOTER_TOO_LONG:
@@ -191,28 +238,6 @@ asked_query(const Scan *scan)
 	return scan->asked != NULL ? scan->asked->request->query : NULL;
 }
 
-/* does the file stay on the device? */
-static bool
-stays(const Scan *scan)
-{
-	return scan->on_device != NULL && csv_device_file_stays(scan->on_device);
-}
-
-static void
-read_next(Scan *scan)
-{
-	const CsvBatch *batch = &scan->next;
-
-	scan->next_status = csv_reader_next(scan->reader, &scan->next);
-	scan->next_errno = errno;
-	scan->is_ahead = true;
-	if (scan->next_status == CSV_OK && stays(scan))
-		csv_reader_grow_chunks(scan->reader, batch->answer != NULL &&
-							   batch->answer->selection.nrows <=
-							   batch->nrows / FEW_ROWS_SHARE ?
-							   FEW_ROWS_TIMES : 1);
-}
-
 static void
 count_batch(const Scan *scan, const CsvBatch *batch)
 {
@@ -223,51 +248,64 @@ count_batch(const Scan *scan, const CsvBatch *batch)
 	csv_count(&counts->bytes_read, (int64_t) batch->consumed);
 }
 
-/* there are no more batches of the file */
-static bool
-send_end(Scan *scan)
+/* the batch that was made ahead, or a new one */
+static CsvStatus
+get_batch(Scan *scan, const CsvParseMessage *asked, CsvBatch *batch)
 {
-	CsvEndMessage end = {.kind = CSV_MESSAGE_END};
-
-	if (!scan->is_cut)
-		end.file_bytes = scan->on_device != NULL ?
-			csv_device_file_bytes(scan->on_device) : scan->file_bytes;
-	return csv_outlet_send(&scan->outlet, &end, sizeof(end));
+	if (!scan->is_ahead)
+		return parse(scan, asked, batch);
+	scan->is_ahead = false;
+	if (memcmp(&scan->next_input, asked, sizeof(*asked)) != 0)
+		return parse(scan, asked, batch);
+	*batch = scan->next;
+	errno = scan->next_errno;
+	return scan->next_status;
 }
 
 static bool
-next_batch(Scan *scan)
+send_batch(Scan *scan, const CsvParseMessage *asked)
 {
-	const CsvBatch *batch = &scan->next;
+	CsvBatch	batch;
+	CsvStatus	status = scan->status;
 
-	if (scan->request == NULL)
+	if (scan->request == NULL || asked->nbytes == 0 || asked->offset > INT64_MAX ||
+		asked->nbytes > INT64_MAX || (scan->file < 0 && asked->nbytes > INT32_MAX))
 		return false;
-	if (scan->status != CSV_OK)
-		return send_status(scan, scan->status);
 	csv_outlet_begin(&scan->outlet);
-	if (!scan->is_ahead)
-		read_next(scan);
-	scan->is_ahead = false;
-	if (scan->error != 0)
-		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, scan->error, "");
-	scan->has_ended = scan->next_status == CSV_END;
-	if (scan->has_ended)
-		return send_end(scan);
-	errno = scan->next_errno;
-	if (scan->next_status != CSV_OK)
-		return send_status(scan, scan->next_status);
-	scan->outlet.reply.read_seconds = csv_reader_read_seconds(scan->reader);
-	count_batch(scan, batch);
-	scan->holds |= batch->answer != NULL && batch->answer->held;
-	if (!csv_outlet_send_batch(&scan->outlet, CSV_MESSAGE_BATCH, batch,
+	if (status == CSV_OK)
+		status = get_batch(scan, asked, &batch);
+	if (status == CSV_END)
+	{
+		CsvEndMessage end = {CSV_MESSAGE_END, 0, scan->end};
+
+		return csv_outlet_send(&scan->outlet, &end, sizeof(end));
+	}
+	if (status != CSV_OK)
+		return send_status(scan, status);
+	scan->outlet.reply.read_seconds = scan->read_seconds;
+	count_batch(scan, &batch);
+	scan->holds |= batch.answer != NULL && batch.answer->held;
+	if (!csv_outlet_send_batch(&scan->outlet, CSV_MESSAGE_BATCH, &batch,
 							   scan->request->layout->ncolumns, asked_query(scan)))
 		return false;
-
-	/* read the next batch while the session works */
-	if (scan->on_device != NULL && scan->may_be_ahead &&
-		scan->engine->noutputs > 1)
-		read_next(scan);
+	parse_ahead(scan, asked, &batch);
 	return true;
+}
+
+/* room for bytes of a stream */
+static bool
+send_room(Scan *scan, const CsvDataMessage *asked)
+{
+	CsvDataMessage answer = *asked;
+
+	if (scan->file >= 0 || asked->nbytes > INT32_MAX)
+		return false;
+	if (csv_outlet_room(&scan->outlet, asked->nbytes) == NULL)
+		return send_status(scan, CSV_NO_MEMORY);
+	answer.offset = CSV_MARGIN;
+	answer.block = csv_outlet_use(&scan->outlet, &scan->outlet.room->block);
+	return answer.block != CSV_MOST_BLOCKS &&
+		csv_outlet_send(&scan->outlet, &answer, sizeof(answer));
 }
 
 static bool
@@ -276,8 +314,7 @@ fetch_groups(Scan *scan, uint32_t first)
 	CsvAnswer	answer = {0};
 	CsvBatch	batch = {.answer = &answer};
 
-	/* before the end an engine that is ahead may still change them */
-	if (asked_query(scan) == NULL || scan->engine == NULL || !scan->has_ended)
+	if (asked_query(scan) == NULL || scan->engine == NULL)
 		return false;
 	csv_outlet_begin(&scan->outlet);
 	if (scan->engine->held_groups(scan->state, first, &answer.groups) != CSV_OK)
@@ -292,9 +329,6 @@ fetch_groups(Scan *scan, uint32_t first)
 static void
 close_file(Scan *scan)
 {
-	if (scan->reader != NULL)
-		csv_reader_free(scan->reader);
-	scan->reader = NULL;
 	if (scan->on_device != NULL)
 	{
 		csv_device_file_use(NULL, scan->state);
@@ -310,63 +344,28 @@ close_file(Scan *scan)
 	if (scan->request != NULL)
 		csv_wire_free_request(scan->request, &scan->outlet.memory);
 	scan->request = NULL;
-	scan->at = scan->end = 0;
-	scan->at_end = false;
-	scan->error = 0;
 	scan->is_ahead = false;
-	scan->has_ended = false;
 }
 
-/* offsets of files are below 2^63: sums of an offset and a length do not wrap */
-/* open a reader of the file at its place; returns the error */
+/* get the file's bytes to the device, and configure the engine */
 static CsvStatus
-open_reader(Scan *scan, const CsvFileMessage *message)
+begin_file(Scan *scan)
 {
-	CsvFilePlace place = csv_place_of_message(&message->place);
-	CsvOwnBytes own = {await_bytes, scan};
-	CsvMemory	memory = csv_cuda_pinned(csv_device_session(scan->outlet.device));
-	CsvReadAhead ahead = {
-		.seek = seek_file, .arg = scan, .file_bytes = scan->file_bytes
-	};
-	CsvReaderOptions options;
-	CsvDialect	dialect;
-	CsvStatus	status;
+	const CsvFileMessage *opened = &scan->opened;
+	const CsvWireRequest *request = scan->request;
 
-	memset(&options, 0, sizeof(options));
-	options.dialect = scan->request->dialect;
-	options.max_record_bytes = scan->request->max_record_bytes;
-	options.chunk_bytes = scan->request->chunk_bytes;
-	/* a session keeps the bytes of a stream that are not in a batch yet */
-	options.in_small_steps = scan->file < 0;
-	options.interrupted = csv_outlet_is_left;
-	options.interrupted_arg = &scan->outlet;
-	scan->reader = csv_reader_create(&memory, &options);
-	if (scan->reader == NULL)
-		return CSV_NO_MEMORY;
-	status = csv_reader_set_engine(scan->reader, scan->engine, scan->state);
-	if (status != CSV_OK)
-		return status;
-	csv_dialect_compile(&dialect, &scan->request->dialect);
-	scan->offset = place.offset;
-	csv_reader_open_at(scan->reader, scan->file >= 0 ? read_file : read_stream,
-					   scan, &place, &dialect);
+	csv_dialect_compile(&scan->dialect, &request->dialect);
 	if (scan->file >= 0)
-	{
-		csv_reader_read_ahead(scan->reader, &ahead);
 		scan->on_device = csv_device_file_open(scan->outlet.device, scan->file,
-											   message->is_shared ? 0 : place.offset,
-											   scan->file_bytes, message->grows != 0);
-	}
+											   opened->is_shared ? 0 : opened->from,
+											   opened->file_bytes, opened->grows != 0);
 	if (scan->on_device != NULL)
-	{
 		csv_device_file_use(scan->on_device, scan->state);
-		csv_reader_use_own(scan->reader, &own);
-	}
-	else if (scan->file < 0 && scan->stream == NULL &&
-			 (scan->stream = csv_outlet_make_block(&scan->outlet,
-												   STREAM_BYTES)) == NULL)
-		return CSV_NO_MEMORY;
-	return csv_reader_set_layout(scan->reader, scan->request->layout);
+	/* of a shared file, the session asks for pieces */
+	scan->chunk_bytes = opened->is_shared ?
+		scan->engine->default_chunk_bytes * (stays(scan) ? FEW_ROWS_TIMES : 1) :
+		request->chunk_bytes != 0 ? request->chunk_bytes : scan->engine->first_chunk_bytes;
+	return scan->engine->configure(scan->state, &scan->dialect, request->layout);
 }
 
 /* ---- the device ---- */
@@ -439,49 +438,26 @@ may_read(int file)
 		(flags & O_ACCMODE) != O_WRONLY;
 }
 
-/* if the file cannot be opened, the answer to the first NEXT says why */
+/* if the file cannot be opened, the answer to the first PARSE says why */
 static bool
 open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 {
 	close_file(scan);
-	scan->file_bytes = message->file_bytes;
-	scan->may_be_ahead = true;
-	if (!csv_place_is_sound(&message->place) || message->file_bytes > INT64_MAX ||
+	scan->opened = *message;
+	if (message->from > INT64_MAX || message->file_bytes > INT64_MAX ||
 		with->n != (message->is_stream ? 1 : 2) ||
 		(!message->is_stream && !may_read(with->files[1])))
 		return false;
 	scan->request = csv_outlet_read_request(&scan->outlet, with->files[0]);
 	if (scan->request == NULL)
 		return false;
-	scan->is_cut = false;
 	if (!message->is_stream)
 	{
 		scan->file = with->files[1];
 		with->n = 1;
 	}
 	choose_device(scan, message->is_shared != 0);
-	scan->status = scan->engine == NULL ? CSV_DEVICE_FAILED :
-		open_reader(scan, message);
-	return true;
-}
-
-/* go to a place in the file; other scans read the parts before and after */
-static bool
-go_to_piece(Scan *scan, const CsvPieceMessage *message)
-{
-	CsvFilePlace place = csv_place_of_message(&message->place);
-	uint64_t	most;
-	uint64_t	nbytes = message->end - place.offset;
-
-	if (scan->file < 0 || !csv_place_is_sound(&message->place) ||
-		message->end <= place.offset)
-		return false;
-	scan->may_be_ahead = false;
-	scan->is_ahead = false;
-	if (scan->status != CSV_OK)
-		return true;
-	most = scan->engine->default_chunk_bytes * (stays(scan) ? FEW_ROWS_TIMES : 1);
-	csv_reader_go_to(scan->reader, &place, nbytes < most ? nbytes : most);
+	scan->status = scan->engine == NULL ? CSV_DEVICE_FAILED : begin_file(scan);
 	return true;
 }
 
@@ -517,14 +493,13 @@ serve(Scan *scan)
 											&descriptors);
 	bool		good = false;
 
-	if (nbytes == sizeof(uint32_t) && message.kind == CSV_MESSAGE_NEXT)
-		good = next_batch(scan);
+	if (nbytes == sizeof(CsvParseMessage) && message.kind == CSV_MESSAGE_PARSE)
+		good = send_batch(scan, &message.parse);
 	else if (nbytes == sizeof(CsvFileMessage) &&
 			 message.kind == CSV_MESSAGE_FILE)
 		good = open_file(scan, &message.file, &descriptors);
-	else if (nbytes == sizeof(CsvPieceMessage) &&
-			 message.kind == CSV_MESSAGE_PIECE)
-		good = go_to_piece(scan, &message.piece);
+	else if (nbytes == sizeof(CsvDataMessage) && message.kind == CSV_MESSAGE_NEED)
+		good = send_room(scan, &message.data);
 	else if (nbytes == sizeof(CsvHeldMessage) &&
 			 message.kind == CSV_MESSAGE_HELD)
 		good = fetch_groups(scan, message.held.first);
@@ -545,8 +520,6 @@ free_scan(Scan *scan)
 	leave_device(scan);
 	if (scan->outlet.device != NULL)
 		csv_count(&csv_device_counts(scan->outlet.device)->scans_done, 1);
-	if (scan->stream != NULL)
-		csv_outlet_free_block(scan->stream);
 	csv_outlet_free(&scan->outlet);
 	free(scan);
 	csv_count(&nscans, -1);

@@ -15,18 +15,19 @@
 #include <unistd.h>
 
 #include "outlet.h"
+#include "reader/place.h"
 #include "wire/store.h"
 
 /* numbers of the outlet's blocks begin here */
 #define OWN_BLOCKS		UINT32_C(0x80000000)
 
-/* the least size of a block for copies */
+/* the least size of a block */
 #define LEAST_COPIES	((size_t) 1 << 20)
 
 /* ---- memory that the session maps, too ---- */
 
-CsvOwnBlock *
-csv_outlet_make_block(CsvOutlet *outlet, size_t nbytes)
+static CsvOwnBlock *
+make_block(CsvOutlet *outlet, size_t nbytes)
 {
 	CsvOwnBlock   *own = calloc(1, sizeof(CsvOwnBlock));
 	int			file = csv_memory_file_create("csv_gpu_fdw scan");
@@ -49,12 +50,26 @@ csv_outlet_make_block(CsvOutlet *outlet, size_t nbytes)
 	return own;
 }
 
-void
-csv_outlet_free_block(CsvOwnBlock *own)
+static void
+free_block(CsvOwnBlock *own)
 {
 	munmap(own->block.bytes, own->block.nbytes);
 	close(own->block.descriptor);
 	free(own);
+}
+
+uint8_t *
+csv_outlet_room(CsvOutlet *outlet, size_t nbytes)
+{
+	size_t		needed = nbytes + 2 * CSV_MARGIN;
+
+	if (outlet->room == NULL || outlet->room->block.nbytes < needed)
+	{
+		if (outlet->room != NULL)
+			free_block(outlet->room);
+		outlet->room = make_block(outlet, needed < LEAST_COPIES ? LEAST_COPIES : needed);
+	}
+	return outlet->room == NULL ? NULL : outlet->room->block.bytes + CSV_MARGIN;
 }
 
 uint32_t
@@ -94,7 +109,7 @@ copy_bytes(CsvOutlet *outlet, const void *bytes, size_t nbytes,
 		own = own->next;
 	if (own == NULL)
 	{
-		own = csv_outlet_make_block(outlet, size < LEAST_COPIES ? LEAST_COPIES : size);
+		own = make_block(outlet, size < LEAST_COPIES ? LEAST_COPIES : size);
 		if (own == NULL)
 			return false;
 		own->next = outlet->copies;
@@ -107,6 +122,20 @@ copy_bytes(CsvOutlet *outlet, const void *bytes, size_t nbytes,
 	return true;
 }
 
+/* are they bytes of the input? */
+static bool
+is_in_room(const CsvOutlet *outlet, const void *bytes, size_t nbytes,
+		   CsvCudaBlock *block)
+{
+	size_t		offset;
+
+	if (outlet->room == NULL)
+		return false;
+	*block = outlet->room->block;
+	offset = (size_t) ((uintptr_t) bytes - (uintptr_t) block->bytes);
+	return offset <= block->nbytes && nbytes <= block->nbytes - offset;
+}
+
 /* for CsvPacker */
 static void *
 pack_bytes(void *arg, const void *bytes, size_t nbytes)
@@ -116,9 +145,9 @@ pack_bytes(void *arg, const void *bytes, size_t nbytes)
 	uint64_t	offset;
 	uint32_t	number;
 
-	if (outlet->device != NULL &&
-		csv_cuda_find_block(csv_device_session(outlet->device), bytes, nbytes,
-							&block))
+	if (is_in_room(outlet, bytes, nbytes, &block) ||
+		(outlet->device != NULL &&
+		 csv_cuda_find_block(csv_device_session(outlet->device), bytes, nbytes, &block)))
 		offset = (uint64_t) ((const uint8_t *) bytes - block.bytes);
 	else if (!copy_bytes(outlet, bytes, nbytes, &block, &offset))
 		return NULL;
@@ -282,9 +311,11 @@ csv_outlet_free(CsvOutlet *outlet)
 	{
 		CsvOwnBlock *next = outlet->copies->next;
 
-		csv_outlet_free_block(outlet->copies);
+		free_block(outlet->copies);
 		outlet->copies = next;
 	}
+	if (outlet->room != NULL)
+		free_block(outlet->room);
 	free(outlet->blocks);
 	close(outlet->socket);
 }

@@ -36,6 +36,7 @@ typedef struct CsvOutlet
 	uint32_t	nsent;
 	uint32_t	capacity;
 	CsvOwnBlock *copies;		/* for bytes that are in no block */
+	CsvOwnBlock *room;			/* for an input; NULL: not needed yet */
 	uint32_t	nmade;			/* blocks that the outlet ever made */
 	CsvBatchMessage reply;
 } CsvOutlet;
@@ -44,9 +45,11 @@ typedef struct CsvOutlet
 extern void csv_outlet_init(CsvOutlet *outlet, int socket, bool may_fall_back);
 extern void csv_outlet_free(CsvOutlet *outlet);
 
-/* a block for the outlet; NULL: there is no memory */
-extern CsvOwnBlock *csv_outlet_make_block(CsvOutlet *outlet, size_t nbytes);
-extern void csv_outlet_free_block(CsvOwnBlock *own);
+/*
+ * Memory for an input of so many bytes, with CSV_MARGIN bytes more on each side; bytes
+ * that are there stay, if the block is large enough.  NULL: there is no memory.
+ */
+extern uint8_t *csv_outlet_room(CsvOutlet *outlet, size_t nbytes);
 
 /* the session no longer uses copies that earlier messages have made */
 extern void csv_outlet_begin(CsvOutlet *outlet);

@@ -96,22 +96,20 @@ typedef enum CsvMessageKind
 	/*
 	 * Over a scan's socket.  FILE (CsvFileMessage) begins a file.  With it come a
 	 * request (request.h) in a memory file, and the file, except for a stream.  No
-	 * answer.  PIECE (CsvPieceMessage) goes to a place in the file, except in a
-	 * stream.  No answer.  NEXT asks for a batch; the answer is BATCH, END or FAILED.
-	 * HELD (CsvHeldMessage), after END, asks for groups; the answer is GROUPS or
-	 * FAILED.  Before the answer BLOCK may come, and NEED, which asks for DATA.
+	 * answer.  PARSE (CsvParseMessage) asks for a batch; the answer is BATCH, END or
+	 * FAILED.  NEED (CsvDataMessage) asks for room for bytes of a stream; the answer
+	 * is the same, or FAILED.  HELD (CsvHeldMessage), after the last batch, asks for
+	 * groups; the answer is GROUPS or FAILED.  Before an answer BLOCK may come.
 	 */
 	CSV_MESSAGE_FILE,
-	CSV_MESSAGE_PIECE,
-	CSV_MESSAGE_NEXT,
+	CSV_MESSAGE_PARSE,
+	CSV_MESSAGE_NEED,
 	CSV_MESSAGE_HELD,
 	CSV_MESSAGE_BATCH,			/* CsvBatchMessage */
 	CSV_MESSAGE_GROUPS,			/* CsvBatchMessage */
 	CSV_MESSAGE_END,			/* CsvEndMessage */
 	CSV_MESSAGE_FAILED,			/* CsvFailedMessage */
 	CSV_MESSAGE_BLOCK,			/* CsvBlockMessage, with its memory file */
-	CSV_MESSAGE_NEED,			/* CsvDataMessage: room for bytes of the stream */
-	CSV_MESSAGE_DATA,			/* CsvDataMessage: the bytes that are there now */
 
 	/* a memory file with a request, whose query is for the next batches; no answer */
 	CSV_MESSAGE_QUERY,
@@ -388,23 +386,26 @@ typedef struct CsvFileMessage
 	uint32_t	kind;
 	uint16_t	is_stream;		/* bytes come from the session */
 	uint16_t	is_shared;		/* other scans read other parts of the file */
-	CsvPlaceInMessage place;	/* where it begins */
-	uint64_t	file_bytes;		/* read the file up to there; 0: to its end */
+	uint64_t	from;			/* where it begins */
+	uint64_t	file_bytes;		/* its length, when the session's scan began */
 	uint32_t	grows;			/* bytes are only appended to the file */
 	uint32_t	unused;
 } CsvFileMessage;
 
 /*
- * The next batch has the records up to offset `end`; beyond it, if otherwise it had
- * none.
+ * As a CsvInput.  The bytes of a stream are in the room for them; of another file, the
+ * batch may have fewer bytes.
  */
-typedef struct CsvPieceMessage
+typedef struct CsvParseMessage
 {
 	uint32_t	kind;
-	uint32_t	unused;
-	CsvPlaceInMessage place;
-	uint64_t	end;
-} CsvPieceMessage;
+	uint16_t	at_end;
+	uint8_t		has_footer;
+	uint8_t		skip_line;
+	uint64_t	offset;
+	uint64_t	nbytes;
+	uint64_t	alone_until;
+} CsvParseMessage;
 
 typedef struct CsvHeldMessage
 {
@@ -438,12 +439,12 @@ typedef struct CsvFailedMessage
 	char		reason[CSV_REASON_BYTES];
 } CsvFailedMessage;
 
+/* the input reaches beyond the file's end, which is here */
 typedef struct CsvEndMessage
 {
 	uint32_t	kind;
 	uint32_t	unused;
-	uint64_t	file_bytes;		/* the file's size; less if some of its bytes could not
-								 * be read */
+	uint64_t	file_bytes;
 } CsvEndMessage;
 
 /* blocks are numbered in the order of these messages, from 0 */
@@ -457,9 +458,9 @@ typedef struct CsvBlockMessage
 typedef struct CsvDataMessage
 {
 	uint32_t	kind;
-	uint32_t	block;			/* NEED: where the bytes go */
-	uint64_t	offset;
-	uint64_t	nbytes;			/* DATA: 0: the stream has ended */
+	uint32_t	block;			/* answer: where the bytes go, with CSV_MARGIN bytes more */
+	uint64_t	offset;			/* before and behind them */
+	uint64_t	nbytes;
 } CsvDataMessage;
 
 /* ---- statistics ---- */
@@ -538,7 +539,7 @@ typedef union CsvMessage
 	CsvAskMessage ask;
 	CsvScanMessage scan;
 	CsvFileMessage file;
-	CsvPieceMessage piece;
+	CsvParseMessage parse;
 	CsvHeldMessage held;
 	CsvFailedMessage failed;
 	CsvEndMessage end;

@@ -21,6 +21,7 @@
 
 #include "../../src/service/device.h"
 #include "../../src/service/gpu_scan.h"
+#include "../../src/wire/packed.h"
 #include "../../src/wire/request.h"
 #include "../../src/wire/store.h"
 #include "../differential/case.h"
@@ -161,23 +162,14 @@ typedef struct Session
 	Choices		choices;
 	int			socket;
 	bool		is_over;		/* the scan has ended it */
-	CsvDataMessage need;		/* DATA that it waits for; kind 0: none */
+	CsvParseMessage next;		/* where a file goes on, after a batch */
 } Session;
 
-static CsvPlaceInMessage
-any_place(Choices *choices)
+static uint64_t
+any_offset(Choices *choices)
 {
-	CsvPlaceInMessage place = {
-		.offset = choose(choices, 2) * choose(choices, 256) * 300,
-		.records = choose(choices, 256),
-		.lines = choose(choices, 256),
-		.alone_until = chance(choices, 8) ? choose(choices, 256) : 0,
-		.skip_line = chance(choices, 8)
-	};
-
-	if (chance(choices, 32))
-		place.offset = UINT64_MAX - choose(choices, 256);
-	return place;
+	return chance(choices, 32) ? UINT64_MAX - choose(choices, 256) :
+		choose(choices, 2) * choose(choices, 256) * 300;
 }
 
 /* returns its bytes */
@@ -185,9 +177,9 @@ static size_t
 make_message(Session *session, CsvMessage *message, CsvDescriptors *descriptors)
 {
 	static const uint32_t kinds[] = {
-		CSV_MESSAGE_FILE, CSV_MESSAGE_FILE, CSV_MESSAGE_NEXT, CSV_MESSAGE_NEXT,
-		CSV_MESSAGE_NEXT, CSV_MESSAGE_PIECE, CSV_MESSAGE_PIECE, CSV_MESSAGE_QUERY,
-		CSV_MESSAGE_HELD, CSV_MESSAGE_DATA, CSV_NUM_MESSAGE_KINDS
+		CSV_MESSAGE_FILE, CSV_MESSAGE_FILE, CSV_MESSAGE_PARSE, CSV_MESSAGE_PARSE,
+		CSV_MESSAGE_PARSE, CSV_MESSAGE_PARSE, CSV_MESSAGE_NEED, CSV_MESSAGE_QUERY,
+		CSV_MESSAGE_HELD, CSV_NUM_MESSAGE_KINDS
 	};
 	Choices    *choices = &session->choices;
 	size_t		nbytes;
@@ -198,30 +190,36 @@ make_message(Session *session, CsvMessage *message, CsvDescriptors *descriptors)
 		case CSV_MESSAGE_FILE:
 			message->file.is_stream = chance(choices, 4);
 			message->file.is_shared = (uint16_t) choose(choices, 2);
-			message->file.place = any_place(choices);
+			message->file.from = any_offset(choices);
+			message->file.file_bytes = any_offset(choices);
 			bring(descriptors, request_file(choices));
 			if (message->file.is_stream == 0)
 				bring(descriptors, chance(choices, 8) ? any_file(choices) :
 					  fcntl(files[choose(choices, NUM_FILES)], F_DUPFD_CLOEXEC, 0));
 			return sizeof(CsvFileMessage);
-		case CSV_MESSAGE_PIECE:
-			message->piece.place = any_place(choices);
-			message->piece.end = message->piece.place.offset +
-				choose(choices, 256) * 300;
-			return sizeof(CsvPieceMessage);
+		case CSV_MESSAGE_PARSE:
+			message->parse = session->next;
+			if (chance(choices, 2))
+			{
+				message->parse.at_end = (uint16_t) choose(choices, 2);
+				message->parse.has_footer = chance(choices, 8);
+				message->parse.skip_line = chance(choices, 8);
+				message->parse.offset = any_offset(choices);
+				message->parse.nbytes = any_offset(choices);
+				message->parse.alone_until = chance(choices, 8) ? choose(choices, 256) : 0;
+			}
+			message->kind = CSV_MESSAGE_PARSE;
+			session->next = message->parse;
+			return sizeof(CsvParseMessage);
+		case CSV_MESSAGE_NEED:
+			message->data.nbytes = any_offset(choices);
+			return sizeof(CsvDataMessage);
 		case CSV_MESSAGE_QUERY:
 			bring(descriptors, request_file(choices));
 			return sizeof(message->kind);
 		case CSV_MESSAGE_HELD:
 			message->held.first = choose(choices, 2) * choose(choices, 256);
 			return sizeof(CsvHeldMessage);
-		case CSV_MESSAGE_NEXT:
-			return sizeof(message->kind);
-		case CSV_MESSAGE_DATA:
-			message->data = session->need;
-			message->data.kind = CSV_MESSAGE_DATA;
-			message->data.nbytes = choose(choices, 256) * 3;
-			return sizeof(CsvDataMessage);
 		default:
 			break;
 	}
@@ -231,6 +229,20 @@ make_message(Session *session, CsvMessage *message, CsvDescriptors *descriptors)
 	if (chance(choices, 2))
 		message->kind = kinds[choose(choices, 8)];
 	return nbytes;
+}
+
+/* the next input is what a reader would ask for, so that it may have been read ahead */
+static void
+pass_batch(Session *session, const CsvPacked *packed)
+{
+	const CsvBatch *batch = &packed->batch;
+	CsvParseMessage *next = &session->next;
+
+	next->offset += batch->consumed;
+	next->nbytes -= batch->consumed;
+	next->skip_line = batch->skip_line;
+	next->alone_until = batch->alone_until > batch->consumed ?
+		batch->alone_until - batch->consumed : 0;
 }
 
 /* take whatever has been sent, or, if there is to be an answer, wait for that */
@@ -258,8 +270,8 @@ take_answers(Session *session, bool must_wait)
 			return;
 		session->is_over = nbytes <= 0;
 		csv_wire_close(&descriptors);
-		if (nbytes > 0 && message.other.kind == CSV_MESSAGE_NEED)
-			session->need = message.other.data;
+		if (nbytes > 0 && message.other.kind == CSV_MESSAGE_BATCH)
+			pass_batch(session, (const CsvPacked *) message.batch.packed);
 		if (nbytes > 0 && message.other.kind != CSV_MESSAGE_BLOCK)
 			must_wait = false;
 	}
@@ -277,7 +289,7 @@ take_step(Session *session)
 	nbytes = make_message(session, &message, &descriptors);
 	if (chance(&session->choices, 32))
 		bring(&descriptors, any_file(&session->choices));
-	asks = nbytes == sizeof(message.kind) && message.kind == CSV_MESSAGE_NEXT &&
+	asks = nbytes == sizeof(CsvParseMessage) && message.kind == CSV_MESSAGE_PARSE &&
 		descriptors.n == 0;
 
 	/* where the socket is full, a real session waits */
