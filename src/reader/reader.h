@@ -639,8 +639,8 @@ typedef struct CsvOwnBytes
 
 /*
  * The engine, until it is set again, has the bytes of the opened file, from the reader's
- * place on.  If the file has a footer, csv_reader_read_ahead() must have told its length; the CsvReadFn reads
- * the footer.  Batches have the bytes of
+ * place on.  If the file has a footer, csv_reader_read_ahead() must have told its
+ * length; the CsvReadFn reads the footer.  Batches have the bytes of
  * records only if these may be needed: for errors and doubtful values.  A batch lives
  * until the caller has asked for n more batches, if the engine has n outputs.
  */

@@ -767,7 +767,9 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 		if (status != CSV_OK)
 			return status;
 		grow_chunk(reader);
-		reader->target_bytes = 0;
+		/* a piece goes on up to its first record */
+		if (!here->own.in_one || batch->nrecords > 0)
+			reader->target_bytes = 0;
 		if (reader->nwithout > 0)
 			reader->nwithout--;
 		if (batch->nrecords > 0 || batch->nlines > 0)
