@@ -72,6 +72,94 @@ find_size(CsvBatches *batches)
 	batches->is_sized = true;
 }
 
+/* ---- producers ---- */
+
+static bool
+next_kept(CsvBatches *batches)
+{
+	return csv_kept_next(batches->kept, &batches->at.batch);
+}
+
+static void
+leave_kept(CsvBatches *batches)
+{
+	csv_kept_leave(batches->kept);
+}
+
+static bool
+next_of_nothing(CsvBatches *batches)
+{
+	return false;
+}
+
+static void
+leave_nothing(CsvBatches *batches)
+{
+}
+
+/* tells how far the open file, which grows, was read */
+static void
+tell_end(CsvBatches *batches)
+{
+	const CsvResume *resume = batches->table->resume;
+	CsvSource  *source = batches->source;
+	const CsvFilePlace *place = csv_reader_place(batches->reader);
+	CsvReadAhead ahead;
+
+	resume->ended(resume->arg, csv_source_number(source), csv_source_file(source), place,
+				  csv_source_read_ahead(source, &ahead) ? place->offset :
+				  csv_source_known_bytes(source));
+	csv_source_check_same(source);
+}
+
+/* the next batch that an engine makes */
+static bool
+next_read(CsvBatches *batches)
+{
+	if (csv_reading_next(batches))
+		return true;
+	if (batches->is_lost)
+		return false;
+	csv_reading_tell_change(batches, csv_reading_change(batches));
+	if (batches->table->resume != NULL)
+		tell_end(batches);
+	return false;
+}
+
+static const CsvProducer one_reader = {next_read, csv_reading_leave, true, false};
+
+/* the same, and it is kept */
+static bool
+next_and_keep(CsvBatches *batches)
+{
+	if (next_read(batches))
+	{
+		/* without room for more, none are kept */
+		if (!csv_kept_add(batches->kept, &batches->at.batch))
+			batches->producer = &one_reader;
+		return true;
+	}
+	if (!batches->is_lost)
+		csv_kept_finish(batches->kept, batches->source, csv_reader_place(batches->reader));
+	return false;
+}
+
+static void
+leave_both(CsvBatches *batches)
+{
+	csv_kept_leave(batches->kept);
+	csv_reading_leave(batches);
+}
+
+/* no file is open */
+static const CsvProducer nothing = {next_of_nothing, leave_nothing, false, false};
+
+static const CsvProducer kept_columns = {next_kept, leave_kept, false, false};
+static const CsvProducer keeping_reader = {next_and_keep, leave_both, true, true};
+static const CsvProducer some_pieces = {csv_sharing_next, csv_reading_leave, true, false};
+
+/* ---- begin ---- */
+
 CsvBatches *
 csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 				   const CsvPushdown *pushdown, bool may_keep,
@@ -81,6 +169,8 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 
 	batches->table = table;
 	batches->context = CurrentMemoryContext;
+	batches->producer = &nothing;
+	batches->nthreads = (uint32) Max(table->settings.cpu_threads, 1);
 	batches->rows_out = pushdown != NULL ? pushdown->rows_out : 1;
 	batches->layout =
 		csv_file_layout_create(table, wanted,
@@ -123,48 +213,6 @@ csv_batches_watch(CsvBatches *batches, const CsvBatchHook *hook)
 
 /* ---- a file that this process reads alone ---- */
 
-/* the next kept batch */
-static bool
-next_kept(CsvBatches *batches)
-{
-	return csv_kept_next(batches->kept, &batches->at.batch);
-}
-
-/* tells how far the open file, which grows, was read */
-static void
-tell_end(CsvBatches *batches)
-{
-	const CsvResume *resume = batches->table->resume;
-	CsvSource  *source = batches->source;
-	const CsvFilePlace *place = csv_reading_place(batches);
-	CsvReadAhead ahead;
-
-	resume->ended(resume->arg, csv_source_number(source), csv_source_file(source), place,
-				  csv_source_read_ahead(source, &ahead) ? place->offset :
-				  csv_source_known_bytes(source));
-	csv_source_check_same(source);
-}
-
-/* the next batch that an engine makes; it is kept, if it may be */
-static bool
-next_read(CsvBatches *batches)
-{
-	if (csv_reading_next(batches))
-	{
-		if (batches->kept != NULL)
-			csv_kept_add(batches->kept, &batches->at.batch);
-		return true;
-	}
-	if (batches->is_lost)
-		return false;
-	csv_reading_tell_change(batches, csv_reading_change(batches));
-	if (batches->table->resume != NULL)
-		tell_end(batches);
-	if (batches->kept != NULL)
-		csv_kept_finish(batches->kept, batches->source, csv_reading_place(batches));
-	return false;
-}
-
 static bool
 open_next(CsvBatches *batches)
 {
@@ -190,12 +238,12 @@ begin_file(CsvBatches *batches, const CsvFilePlace *from)
 	if (kept != NULL &&
 		csv_kept_find(kept, batches->source, batches->grows ? from : NULL, &may_keep))
 	{
-		batches->next = next_kept;
+		batches->producer = &kept_columns;
 		batches->statistics.bytes += batches->grows ?
 			(int64) (kept->end.offset - from->offset) : kept->key.file.size;
 		return;
 	}
-	batches->next = next_read;
+	batches->producer = &one_reader;
 	if (batches->is_alone)
 		csv_reading_close(batches);
 	/* of many scans of a query, only the scan that reads has an engine */
@@ -203,8 +251,9 @@ begin_file(CsvBatches *batches, const CsvFilePlace *from)
 		open_engine(batches);
 	csv_reading_begin(batches, batches->grows, from);
 	/* of kept columns, nobody would be told of the breaks */
-	if (may_keep && !csv_reader_has_odd_breaks(batches->reader))
-		csv_kept_begin(kept, csv_reader_dialect(batches->reader));
+	if (may_keep && !csv_reader_has_odd_breaks(batches->reader) &&
+		csv_kept_begin(kept, csv_reader_dialect(batches->reader)))
+		batches->producer = &keeping_reader;
 }
 
 /* ---- all files ---- */
@@ -214,9 +263,8 @@ leave_file(CsvBatches *batches)
 {
 	if (batches->evaluation != NULL)
 		csv_evaluation_leave_file(batches->evaluation);
-	if (batches->kept != NULL)
-		csv_kept_leave(batches->kept);
-	batches->next = NULL;
+	batches->producer->leave(batches);
+	batches->producer = &nothing;
 }
 
 /* a file is open, or a part of it begins, which may have other columns */
@@ -224,16 +272,16 @@ static void
 note_opening(CsvBatches *batches)
 {
 	CsvFileBatch *at = &batches->at;
-	bool		is_kept = batches->next == next_kept;
+	bool		parses = batches->producer->parses;
 
 	at->opening++;
 	at->filename = csv_source_name(batches->source);
-	at->dialect = is_kept ? csv_store_dialect(batches->kept->store) :
-		csv_reader_dialect(batches->reader);
-	batches->all_kept = is_kept && (batches->all_kept || at->opening == 1);
+	at->dialect = parses ? csv_reader_dialect(batches->reader) :
+		csv_store_dialect(batches->kept->store);
+	batches->all_kept = !parses && (batches->all_kept || at->opening == 1);
 	if (batches->evaluation != NULL)
 		csv_evaluation_open_file(batches->evaluation);
-	else if (batches->hook.function != NULL && batches->reader != NULL)
+	else if (batches->hook.function != NULL && parses)
 		csv_reader_set_hook(batches->reader, &batches->hook);
 }
 
@@ -243,13 +291,12 @@ go_on(CsvBatches *batches)
 {
 	CsvFilePlace end;
 
-	if (!batches->grows || batches->next != next_kept)
+	if (!batches->grows || batches->producer->parses)
 		return false;
 	end = batches->kept->end;
 	if (end.offset >= csv_source_known_bytes(batches->source))
 		return false;
 	leave_file(batches);
-	csv_reading_leave(batches);
 	begin_file(batches, &end);
 	note_opening(batches);
 	return true;
@@ -261,15 +308,13 @@ open_file(CsvBatches *batches)
 {
 	const CsvFilePlace top = {0};
 
-	leave_file(batches);
-	csv_reading_leave(batches);
 	batches->file_bytes = 0;
 	if (batches->share != NULL)
 	{
 		if (!csv_sharing_open(batches))
 			return false;
 		find_size(batches);
-		batches->next = csv_sharing_next;
+		batches->producer = &some_pieces;
 	}
 	else
 	{
@@ -305,7 +350,7 @@ csv_batches_next(CsvBatches *batches)
 	{
 		if (batches->is_lost)
 			restart(batches);
-		if (batches->next == NULL && !open_file(batches))
+		if (batches->producer == &nothing && !open_file(batches))
 		{
 			if (batches->evaluation != NULL)
 				csv_evaluation_finish(batches->evaluation);
@@ -318,18 +363,14 @@ csv_batches_next(CsvBatches *batches)
 		}
 		CHECK_FOR_INTERRUPTS();
 		batches->at.selection = NULL;
-		if (!batches->next(batches))
-		{
-			if (!go_on(batches))
-				batches->next = NULL;
-		}
-		else
+		if (batches->producer->next(batches))
 		{
 			if (batches->evaluation != NULL)
 				csv_evaluation_run(batches->evaluation);
-			if (!batches->is_lost)
-				return &batches->at;
+			return &batches->at;
 		}
+		if (!batches->is_lost && !go_on(batches))
+			leave_file(batches);
 	}
 }
 
@@ -342,7 +383,6 @@ csv_batches_rewind(CsvBatches *batches)
 	if (batches->holds)
 		csv_reading_close(batches);
 	batches->statistics.bytes = 0;
-	csv_reading_leave(batches);
 	csv_source_rewind(batches->source);
 	batches->at.file_number = 0;
 	if (batches->share != NULL)
@@ -363,7 +403,6 @@ void
 csv_batches_end(CsvBatches *batches)
 {
 	leave_file(batches);
-	csv_reading_leave(batches);
 	if (batches->evaluation != NULL)
 		csv_evaluation_end(batches->evaluation);
 	csv_source_close(batches->source);

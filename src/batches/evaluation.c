@@ -24,7 +24,6 @@
 #include "batches/evaluation.h"
 #include "batches/kept.h"
 #include "batches/reading.h"
-#include "batches/remote.h"
 #include "batches/resident_gpu.h"
 #include "batches/spill_file.h"
 #include "query/evaluator.h"
@@ -79,7 +78,7 @@ struct CsvEvaluation
 	CsvSpillFile file;
 	CsvRegroup *regroup;		/* NULL: none */
 	MemoryContextCallback query_callback;
-	bool		is_asked;		/* a GPU evaluates batches of the open file */
+	bool		is_asked;		/* the engine evaluates batches of the open file */
 	bool		is_shared;		/* threads evaluate batches of the open file, if any
 								 * are wanted */
 	bool		keeps_batches;	/* the backend copies batches of the open file */
@@ -206,16 +205,6 @@ lay_out_query(CsvEvaluation *evaluation)
 
 /* ---- groups on disk ---- */
 
-/* how many threads may work on the query, with the session's own */
-static uint32_t
-count_threads(const CsvEvaluation *evaluation)
-{
-	const CsvBatches *batches = evaluation->batches;
-
-	return batches->share != NULL ? 1 :
-		(uint32_t) Max(batches->table->settings.cpu_threads, 1);
-}
-
 /* a CsvMakeRoomFn for the session's own groups */
 static bool
 make_room(void *arg, struct CsvGroups *groups)
@@ -273,7 +262,7 @@ static void
 limit_groups(CsvEvaluation *evaluation)
 {
 	csv_spill_init(&evaluation->spill, &csv_thread_memory, get_hash_memory_limit(),
-				   count_threads(evaluation));
+				   evaluation->batches->nthreads);
 	csv_evaluator_limit(evaluation->evaluator, &evaluation->spill, make_room,
 						evaluation);
 }
@@ -305,8 +294,7 @@ static bool
 may_share(const CsvEvaluation *evaluation)
 {
 	return evaluation->evaluator != NULL &&
-		evaluation->batches->share == NULL &&
-		evaluation->batches->table->settings.cpu_threads > 1 &&
+		evaluation->batches->nthreads > 1 &&
 		evaluation->decidable == CSV_DECIDES_ALL;
 }
 
@@ -316,8 +304,8 @@ get_team(CsvEvaluation *evaluation)
 	if (evaluation->team != NULL)
 		return evaluation->team;
 	evaluation->team =
-		csv_team_create(&csv_thread_memory, evaluation->evaluator, (uint32_t)
-						evaluation->batches->table->settings.cpu_threads);
+		csv_team_create(&csv_thread_memory, evaluation->evaluator,
+						evaluation->batches->nthreads);
 	if (evaluation->team == NULL)
 		csv_evaluation_check(evaluation, CSV_NO_MEMORY);
 	return evaluation->team;
@@ -339,39 +327,23 @@ evaluate_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 		batch->answer == NULL || batch->answer->selection.nrows > 0;
 }
 
-/* is the batch, or the open file, not read but kept? */
-static bool
-is_kept(const CsvEvaluation *evaluation)
-{
-	const CsvKept *kept = evaluation->batches->kept;
-
-	return kept != NULL && kept->store != NULL;
-}
-
-/* does the backend copy the batches of the open file? */
-static bool
-is_copying(const CsvEvaluation *evaluation)
-{
-	const CsvKept *kept = evaluation->batches->kept;
-
-	return kept != NULL && kept->writer != NULL;
-}
-
 /* makes the threads that read the open file evaluate, if there are threads */
 static void
 request_threads(CsvEvaluation *evaluation)
 {
 	CsvBatchHook hook = {evaluate_in_thread, evaluation};
 
-	if (evaluation->is_shared || is_kept(evaluation) || !may_share(evaluation))
+	const CsvProducer *producer = evaluation->batches->producer;
+
+	if (evaluation->is_shared || !producer->parses || !may_share(evaluation))
 		return;
 	evaluation->is_shared = true;
-	evaluation->keeps_batches = is_copying(evaluation);
+	evaluation->keeps_batches = producer->keeps;
 	(void) get_team(evaluation);
 	csv_reader_set_hook(evaluation->batches->reader, &hook);
 }
 
-/* ---- requests to the GPU that reads ---- */
+/* ---- requests to the engine that reads ---- */
 
 /*
  * May groups stay on the device?  If the device fails, everything must be read again.
@@ -386,20 +358,19 @@ may_hold(const CsvEvaluation *evaluation)
 }
 
 /*
- * Makes the GPU evaluate the query over the next batches, if it can.  Not while a
- * constant is unknown, or if the batches will be kept.
+ * Makes the engine that reads evaluate the query over the next batches, if it can.  Not
+ * while a constant is unknown.
  */
 static void
 request_answers(CsvEvaluation *evaluation)
 {
-	CsvRemote  *remote = evaluation->batches->remote;
+	CsvBatches *batches = evaluation->batches;
 
-	if (remote == NULL || evaluation->is_asked || is_kept(evaluation) ||
-		is_copying(evaluation) || evaluation->evaluator == NULL ||
-		evaluation->decidable != CSV_DECIDES_ALL)
+	if (evaluation->is_asked || !batches->producer->parses || batches->producer->keeps ||
+		evaluation->evaluator == NULL || evaluation->decidable != CSV_DECIDES_ALL)
 		return;
 	evaluation->request.may_hold = may_hold(evaluation);
-	evaluation->is_asked = csv_remote_engine.set_query(remote, &evaluation->request);
+	evaluation->is_asked = csv_reading_ask(batches, &evaluation->request);
 }
 
 void
@@ -610,7 +581,7 @@ evaluate_here(CsvEvaluation *evaluation, const CsvBatch *batch)
 	CsvBatches *batches = evaluation->batches;
 
 	if (evaluation->query->aggregates)
-		csv_evaluator_remember(evaluation->evaluator, is_kept(evaluation) ?
+		csv_evaluator_remember(evaluation->evaluator, batch->is_kept ?
 							   row_classes(batches->kept, batches->kept->batch,
 										   &evaluation->classes) : NULL);
 	csv_evaluation_check(evaluation, csv_evaluator_run(evaluation->evaluator,
@@ -662,7 +633,7 @@ csv_evaluation_run(CsvEvaluation *evaluation)
 	request_threads(evaluation);
 	if (batch->answer != NULL)
 		take_answer(evaluation, batch->answer);
-	else if (!is_kept(evaluation) || !evaluate_kept(evaluation, batch))
+	else if (!batch->is_kept || !evaluate_kept(evaluation, batch))
 		evaluate_here(evaluation, batch);
 	batches->statistics.filtered += evaluation->selection.ndropped;
 }
@@ -703,9 +674,8 @@ csv_evaluation_finish(CsvEvaluation *evaluation)
 {
 	CsvBatches *batches = evaluation->batches;
 
-	if (batches->holds &&
-		csv_remote_engine.held_groups(batches->remote, 0, &evaluation->held) != CSV_OK)
-		csv_reading_leave_gpu(batches, true);
+	if (batches->holds)
+		csv_reading_held(batches, 0, &evaluation->held);
 	drop_doubtful(evaluation);
 }
 
@@ -777,7 +747,7 @@ csv_evaluation_regroup(CsvEvaluation *evaluation, const CsvGroupsMaker *maker)
 	if (!make_room(evaluation, evaluation->evaluator->groups))
 		csv_evaluation_check(evaluation, CSV_NO_MEMORY);
 	evaluation->regroup = csv_regroup_create(&csv_thread_memory, evaluation->evaluator,
-											 count_threads(evaluation), maker);
+											 evaluation->batches->nthreads, maker);
 	if (evaluation->regroup == NULL)
 		csv_evaluation_check(evaluation, CSV_NO_MEMORY);
 }
@@ -794,8 +764,6 @@ bool
 csv_evaluation_held(CsvEvaluation *evaluation, uint32_t first,
 					CsvPartialGroups *groups)
 {
-	const CsvBatches *batches = evaluation->batches;
-
 	*groups = evaluation->held;
 	if (evaluation->regroup != NULL)
 	{
@@ -804,19 +772,14 @@ csv_evaluation_held(CsvEvaluation *evaluation, uint32_t first,
 											  csv_process_interrupts, NULL));
 		csv_spill_file_count(&evaluation->file, &evaluation->spill);
 	}
-	else if (!batches->holds)
+	else if (!evaluation->batches->holds)
 	{
 		groups->ngroups = 0;
 		if (evaluation->team != NULL)
 			csv_evaluation_check(evaluation, csv_team_groups(evaluation->team, groups));
 	}
-	else if (first > 0 &&
-			 csv_remote_engine.held_groups(batches->remote, first, groups) != CSV_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("GPU failed after reading \"%s\": %s",
-						csv_source_name(batches->source),
-						csv_remote_engine.message(batches->remote))));
+	else if (first > 0)
+		csv_reading_held(evaluation->batches, first, groups);
 	return groups->ngroups > 0;
 }
 

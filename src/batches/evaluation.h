@@ -25,8 +25,7 @@ extern void csv_evaluation_open_file(CsvEvaluation *evaluation);
 
 /*
  * Filters the rows of the current batch, or adds them to their groups.  Sets the
- * batch's selection, which lives until the next call.  If all files must be read again
- * (is_lost), this batch does not count.
+ * batch's selection, which lives until the next call.
  */
 extern void csv_evaluation_run(CsvEvaluation *evaluation);
 

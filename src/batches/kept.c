@@ -407,24 +407,25 @@ csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys, int nkeys)
 
 /* ---- keeping columns ---- */
 
-void
+bool
 csv_kept_begin(CsvKept *kept, const CsvDialect *dialect)
 {
 	CsvMemory	memory = csv_context_memory(kept->context);
 
 	if (!csv_service_connect(true) || !AcquireExternalFD())
-		return;
+		return false;
 	kept->file = csv_memory_file_create("csv_gpu_fdw columns");
 	if (kept->file < 0)
 	{
 		ReleaseExternalFD();
-		return;
+		return false;
 	}
 	/* the file's header may have changed the order of columns */
 	set_columns(&kept->key.wanted, kept->layout);
 	kept->connection = csv_service_connection();
 	kept->writer = csv_store_begin(&memory, kept->file, dialect,
 								   &kept->layout->layout);
+	return kept->writer != NULL;
 }
 
 /* for csv_store_add() */
@@ -450,12 +451,13 @@ may_take(void *arg, uint64_t nbytes)
 	return true;
 }
 
-void
+bool
 csv_kept_add(CsvKept *kept, const CsvBatch *batch)
 {
-	if (kept->writer != NULL &&
-		!csv_store_add(kept->writer, batch, may_take, kept))
-		csv_kept_leave(kept);
+	if (csv_store_add(kept->writer, batch, may_take, kept))
+		return true;
+	csv_kept_leave(kept);
+	return false;
 }
 
 /*
@@ -487,7 +489,7 @@ csv_kept_finish(CsvKept *kept, const CsvSource *source, const CsvFilePlace *to)
 	CsvMessage	answer;
 
 	/* if the file was changed while it was read, its version is unknown */
-	if (kept->writer != NULL && end_stretch(kept, source, to) &&
+	if (end_stretch(kept, source, to) &&
 		kept->connection == csv_service_connection() &&
 		csv_store_finish(kept->writer, may_take, kept, &summary))
 	{

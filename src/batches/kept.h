@@ -95,12 +95,13 @@ extern void csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys,
 
 /*
  * Copy the batches of a file whose columns csv_kept_find() has not found, while there
- * is room.  Batches must be added in order, from the first, to the end of the file.
+ * is room; they return false if there is none.  Batches must be added in
+ * order, from the first, to the end of the file.
  * csv_kept_finish(): the file, still open, was read to its end; a file that grows, to
  * this place.
  */
-extern void csv_kept_begin(CsvKept *kept, const CsvDialect *dialect);
-extern void csv_kept_add(CsvKept *kept, const CsvBatch *batch);
+extern bool csv_kept_begin(CsvKept *kept, const CsvDialect *dialect);
+extern bool csv_kept_add(CsvKept *kept, const CsvBatch *batch);
 extern void csv_kept_finish(CsvKept *kept, const CsvSource *source,
 							const CsvFilePlace *to);
 

@@ -2,9 +2,9 @@
  * producer.h
  *		The batches of a scan, and the producers that make them.
  *
- * For each file, one producer makes the next batch: kept columns (kept.h), an engine
- * that reads the file (reading.h), or an engine that reads some pieces of it
- * (sharing.h).
+ * For each file, or part of it, one producer makes the batches: kept columns (kept.h), an
+ * engine that reads the file (reading.h), or an engine that reads some pieces of it
+ * (sharing.h).  The engine is the CPU's or a GPU's.
  */
 #ifndef CSV_PRODUCER_H
 #define CSV_PRODUCER_H
@@ -21,7 +21,6 @@ struct CsvEvaluation;
 struct CsvRemote;
 struct CsvShare;
 struct CsvPieceReader;
-struct CsvEvaluation;
 
 /*
  * The query that the engine must evaluate.
@@ -55,6 +54,22 @@ typedef struct CsvPushdown
 	void		(*spills) (void *arg);
 	void	   *arg;
 } CsvPushdown;
+
+/* makes the batches of the open file */
+typedef struct CsvProducer
+{
+	/*
+	 * The next batch, which lives until the next call.  False: there are no more here,
+	 * or all files must be read again (is_lost).
+	 */
+	bool		(*next) (CsvBatches *batches);
+
+	/* the file will be closed, or read from another place; raises no ERROR */
+	void		(*leave) (CsvBatches *batches);
+
+	bool		parses;			/* an engine does, and may evaluate (reading.h) */
+	bool		keeps;			/* batches are copied, so all of their rows must come */
+} CsvProducer;
 
 /* what the receiver of the batches is told; changed may be NULL */
 typedef struct CsvBatchesCallbacks
@@ -131,11 +146,11 @@ struct CsvBatches
 	double		rows_out;		/* as in CsvPushdown; without a query all rows */
 	struct CsvEvaluation *evaluation;	/* NULL: no query */
 
-	/* makes the next batch of the open file; NULL: no file is open */
-	bool		(*next) (CsvBatches *batches);
+	const CsvProducer *producer;
 	bool		grows;			/* the open file does (csv_source_grows()) */
 	struct CsvKept *kept;		/* NULL: nothing is kept or taken from kept columns */
 	struct CsvShare *share;		/* NULL: no other process shares the files */
+	uint32		nthreads;		/* that may evaluate, with the backend's own */
 
 	/*
 	 * If an engine makes them (reading.h): the CPU's reads headers, and everything that

@@ -310,10 +310,24 @@ csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlace *from)
 		begin_remote(batches);
 }
 
-const CsvFilePlace *
-csv_reading_place(const CsvBatches *batches)
+bool
+csv_reading_ask(CsvBatches *batches, const CsvRequest *request)
 {
-	return csv_reader_place(batches->reader);
+	return batches->remote != NULL && csv_remote_engine.set_query(batches->remote, request);
+}
+
+void
+csv_reading_held(CsvBatches *batches, uint32_t first, CsvPartialGroups *groups)
+{
+	if (csv_remote_engine.held_groups(batches->remote, first, groups) == CSV_OK)
+		return;
+	if (first > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("GPU failed after reading \"%s\": %s",
+						csv_source_name(batches->source),
+						csv_remote_engine.message(batches->remote))));
+	csv_reading_leave_gpu(batches, true);
 }
 
 CsvFileChange

@@ -30,14 +30,22 @@ extern void csv_reading_leave(CsvBatches *batches);
  */
 extern void csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlace *from);
 
-/* where the records of the open file end that were read */
-extern const CsvFilePlace *csv_reading_place(const CsvBatches *batches);
+/* as CsvProducer.next() */
+extern bool csv_reading_next(CsvBatches *batches);
 
 /*
- * The next batch of the open file, which lives until the next call.  Returns false at
- * the end of the file, or if is_lost.  ERROR if reading fails.
+ * Has a GPU that reads the open file evaluate a query over the batches that follow, if
+ * there is one; the request must outlive its use.
  */
-extern bool csv_reading_next(CsvBatches *batches);
+extern bool csv_reading_ask(CsvBatches *batches, const CsvRequest *request);
+
+/*
+ * When everything is read: groups that the GPU holds, from number `first` on, as
+ * CsvEngine.held_groups().  If it fails at the first ones, is_lost is set; later, that is
+ * an ERROR.
+ */
+extern void csv_reading_held(CsvBatches *batches, uint32_t first,
+							 CsvPartialGroups *groups);
 
 /* adds the current batch to the statistics */
 extern void csv_reading_count(CsvBatches *batches);

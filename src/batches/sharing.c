@@ -320,8 +320,10 @@ void
 csv_sharing_begin(CsvBatches *batches, CsvSharing *sharing)
 {
 	batches->share = NULL;
+	batches->nthreads = (uint32) Max(batches->table->settings.cpu_threads, 1);
 	if (sharing == NULL)
 		return;
+	batches->nthreads = 1;
 	batches->share = palloc0(sizeof(CsvShare));
 	batches->share->sharing = sharing;
 }
