@@ -150,7 +150,7 @@ PROGRAM_SOURCES = $(filter-out %/main.c,$(SERVICE_SOURCES))
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) $(PROGRAM_SOURCES) \
 	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
-		host_answer.c compare_query.c carry_out.c walk.c)
+		host_answer.c compare_query.c walk.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(PLAIN)/test/inject/faults.o $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)
@@ -201,7 +201,6 @@ build/test/fuzz_%: $(SANITIZED)/test/fuzz/fuzz_%.o $(call sanitized,$(LIBRARY_SO
 	$(FUZZ_LINK)
 
 build/test/fuzz_reader: $(call sanitized,$(COMPARE_SOURCES))
-build/test/fuzz_wire: $(call sanitized,$(addprefix test/unit/,carry_out.c host_answer.c))
 build/test/fuzz_batch: $(call sanitized,$(addprefix test/unit/,host_answer.c walk.c))
 build/test/fuzz_service: $(call sanitized,test/differential/case.c \
 		$(filter-out $(GPU_SOURCES),$(ALL_PROGRAM_SOURCES)))

@@ -106,7 +106,8 @@ tell_end(CsvBatches *batches)
 	const CsvFilePlace *place = csv_reader_place(batches->reader);
 	CsvReadAhead ahead;
 
-	resume->ended(resume->arg, csv_source_number(source), csv_source_file(source), place,
+	resume->ended(resume->arg, csv_source_number(source),
+				  csv_source_file(source), place,
 				  csv_source_read_ahead(source, &ahead) ? place->offset :
 				  csv_source_known_bytes(source));
 	csv_source_check_same(source);
@@ -126,7 +127,9 @@ next_read(CsvBatches *batches)
 	return false;
 }
 
-static const CsvProducer one_reader = {next_read, csv_reading_leave, true, false};
+static const CsvProducer one_reader = {
+	next_read, csv_reading_leave, true, false
+};
 
 /* the same, and it is kept */
 static bool
@@ -140,7 +143,8 @@ next_and_keep(CsvBatches *batches)
 		return true;
 	}
 	if (!batches->is_lost)
-		csv_kept_finish(batches->kept, batches->source, csv_reader_place(batches->reader));
+		csv_kept_finish(batches->kept, batches->source,
+						csv_reader_place(batches->reader));
 	return false;
 }
 
@@ -152,11 +156,17 @@ leave_both(CsvBatches *batches)
 }
 
 /* no file is open */
-static const CsvProducer nothing = {next_of_nothing, leave_nothing, false, false};
+static const CsvProducer nothing = {
+	next_of_nothing, leave_nothing, false, false
+};
 
 static const CsvProducer kept_columns = {next_kept, leave_kept, false, false};
-static const CsvProducer keeping_reader = {next_and_keep, leave_both, true, true};
-static const CsvProducer some_pieces = {csv_sharing_next, csv_reading_leave, true, false};
+static const CsvProducer keeping_reader = {
+	next_and_keep, leave_both, true, true
+};
+static const CsvProducer some_pieces = {
+	csv_sharing_next, csv_reading_leave, true, false
+};
 
 /* ---- begin ---- */
 

@@ -78,7 +78,7 @@ struct CsvEvaluation
 	CsvSpillFile file;
 	CsvRegroup *regroup;		/* NULL: none */
 	MemoryContextCallback query_callback;
-	bool		is_asked;		/* the engine evaluates batches of the open file */
+	bool		is_asked;		/* the engine evaluates the open file's batches */
 	bool		is_shared;		/* threads evaluate batches of the open file, if any
 								 * are wanted */
 	bool		keeps_batches;	/* the backend copies batches of the open file */
@@ -358,16 +358,18 @@ may_hold(const CsvEvaluation *evaluation)
 }
 
 /*
- * Makes the engine that reads evaluate the query over the next batches, if it can.  Not
- * while a constant is unknown.
+ * Makes the engine that reads evaluate the query over the next batches, if it
+ * can.  Not while a constant is unknown.
  */
 static void
 request_answers(CsvEvaluation *evaluation)
 {
 	CsvBatches *batches = evaluation->batches;
+	const CsvProducer *producer = batches->producer;
 
-	if (evaluation->is_asked || !batches->producer->parses || batches->producer->keeps ||
-		evaluation->evaluator == NULL || evaluation->decidable != CSV_DECIDES_ALL)
+	if (evaluation->is_asked || !producer->parses || producer->keeps ||
+		evaluation->evaluator == NULL ||
+		evaluation->decidable != CSV_DECIDES_ALL)
 		return;
 	evaluation->request.may_hold = may_hold(evaluation);
 	evaluation->is_asked = csv_reading_ask(batches, &evaluation->request);

@@ -158,6 +158,13 @@ csv_inlet_fail(CsvInlet *inlet, const char *reason)
 	return CSV_DEVICE_FAILED;
 }
 
+CsvStatus
+csv_inlet_misfit(CsvInlet *inlet)
+{
+	return csv_inlet_fail(inlet,
+						  "csv_gpu_service does not answer as it should");
+}
+
 static CsvStatus
 fail_as_told(CsvInlet *inlet, CsvFailedMessage *failed)
 {
@@ -236,7 +243,8 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind, CsvDataMessage *room,
 			continue;
 		}
 		csv_wire_close(&came);
-		if (message->kind == kind && layout == NULL && n == sizeof(CsvDataMessage))
+		if (message->kind == kind && layout == NULL &&
+			n == sizeof(CsvDataMessage))
 		{
 			*room = message->data;
 			return CSV_OK;
@@ -253,6 +261,6 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind, CsvDataMessage *room,
 			return CSV_END;
 		if (message->kind == CSV_MESSAGE_FAILED && n == sizeof(CsvFailedMessage))
 			return fail_as_told(inlet, &message->failed);
-		return csv_inlet_fail(inlet, "csv_gpu_service does not answer as it should");
+		return csv_inlet_misfit(inlet);
 	}
 }

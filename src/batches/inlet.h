@@ -38,13 +38,14 @@ extern bool csv_inlet_send(CsvInlet *inlet, const void *message, size_t nbytes,
 						   const CsvDescriptors *with);
 
 /*
- * Waits for a message of this kind.  With a layout that is a CsvBatchMessage, whose batch
- * is unpacked, as csv_unpack() does; otherwise a CsvDataMessage, for *room.  If another
- * message comes, returns CSV_END for CSV_MESSAGE_END, or an error: CSV_NO_MEMORY,
- * CSV_UNREADABLE with errno, CSV_FOOTER_TOO_LONG, or CSV_DEVICE_FAILED.
+ * Waits for a message of this kind.  With a layout that is a CsvBatchMessage,
+ * whose batch is unpacked, as csv_unpack() does; otherwise a CsvDataMessage, for
+ * *room.  If another message comes, returns CSV_END for CSV_MESSAGE_END, or an
+ * error: CSV_UNREADABLE with errno, CSV_FOOTER_TOO_LONG, or CSV_DEVICE_FAILED.
  */
 extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
-								   CsvDataMessage *room, const CsvLayout *layout,
+								   CsvDataMessage *room,
+								   const CsvLayout *layout,
 								   const CsvQuery *query, CsvArray *arrays,
 								   CsvAnswer *answer, CsvBatch *batch);
 
@@ -57,9 +58,10 @@ extern const CsvBlock *csv_inlet_block(const CsvInlet *inlet, uint32 number);
 
 /*
  * csv_inlet_reason(): why the device has failed.  csv_inlet_fail(): it counts as
- * failed, because its messages are wrong.
+ * failed, for this reason; csv_inlet_misfit(): because its messages are wrong.
  */
 extern const char *csv_inlet_reason(const CsvInlet *inlet);
 extern CsvStatus csv_inlet_fail(CsvInlet *inlet, const char *reason);
+extern CsvStatus csv_inlet_misfit(CsvInlet *inlet);
 
 #endif							/* CSV_INLET_H */

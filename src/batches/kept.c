@@ -226,7 +226,7 @@ set_stretch(CsvKept *kept, const CsvSource *source, const CsvFilePlace *from)
 	kept->key.grows = from != NULL;
 	if (from == NULL)
 		return csv_has_settled(kept->key.file.changed);
-	kept->key.stretch.from = csv_place_in_message(from);
+	kept->key.stretch.from = *from;
 
 	/* of other files, the place says nothing of the file's bytes */
 	return csv_source_look_at(source, csv_source_number(source), &listed, &seekable) &&
@@ -260,7 +260,8 @@ csv_kept_find(CsvKept *kept, const CsvSource *source, const CsvFilePlace *from,
 	}
 	kept->connection = csv_service_connection();
 	kept->set = answer.found.set;
-	kept->store = csv_store_open(&memory, came.files[0]);
+	kept->store = csv_store_open(&memory, came.files[0],
+								 &kept->layout->table->reader.dialect);
 	csv_wire_close(&came);
 	if (kept->store == NULL)
 		elog(ERROR, "could not map resident columns: %m");
@@ -270,7 +271,7 @@ csv_kept_find(CsvKept *kept, const CsvSource *source, const CsvFilePlace *from,
 		return false;
 	}
 	*may_keep = false;
-	kept->end = csv_place_of_message(&answer.found.stretch.to);
+	kept->end = answer.found.stretch.to;
 	kept->batches =
 		MemoryContextAllocZero(kept->context, sizeof(CsvResidentBatch) *
 							   Max(csv_store_nbatches(kept->store), 1));
@@ -475,7 +476,7 @@ end_stretch(CsvKept *kept, const CsvSource *source, const CsvFilePlace *to)
 	if (!kept->key.grows)
 		return csv_source_identity(source, &now) && csv_same_file(&now, &kept->key.file);
 	csv_source_check_same(source);
-	stretch->to = csv_place_in_message(to);
+	stretch->to = *to;
 	return to->offset > stretch->from.offset &&
 		csv_fingerprint_first(file, name, to->offset, stretch->first) &&
 		csv_fingerprint_last(file, name, to->offset, stretch->last);

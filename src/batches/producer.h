@@ -2,9 +2,9 @@
  * producer.h
  *		The batches of a scan, and the producers that make them.
  *
- * For each file, or part of it, one producer makes the batches: kept columns (kept.h), an
- * engine that reads the file (reading.h), or an engine that reads some pieces of it
- * (sharing.h).  The engine is the CPU's or a GPU's.
+ * For each file, or part of it, one producer makes the batches: kept columns
+ * (kept.h), an engine that reads the file (reading.h), or an engine that reads
+ * some pieces of it (sharing.h).  The engine is the CPU's or a GPU's.
  */
 #ifndef CSV_PRODUCER_H
 #define CSV_PRODUCER_H
@@ -59,16 +59,16 @@ typedef struct CsvPushdown
 typedef struct CsvProducer
 {
 	/*
-	 * The next batch, which lives until the next call.  False: there are no more here,
-	 * or all files must be read again (is_lost).
+	 * The next batch, which lives until the next call.  False: there are no more
+	 * here, or all files must be read again (is_lost).
 	 */
 	bool		(*next) (CsvBatches *batches);
 
 	/* the file will be closed, or read from another place; raises no ERROR */
 	void		(*leave) (CsvBatches *batches);
 
-	bool		parses;			/* an engine does, and may evaluate (reading.h) */
-	bool		keeps;			/* batches are copied, so all of their rows must come */
+	bool		parses;			/* an engine does, and may evaluate */
+	bool		keeps;			/* all rows must come, as they are copied */
 } CsvProducer;
 
 /* what the receiver of the batches is told; changed may be NULL */

@@ -3,8 +3,8 @@
  *		Batches that an engine makes of the open file.
  *
  *	1. The source delivers the bytes of one file after the other.
- *	2. The reader makes batches of them, with the CPU engine, or with that of a GPU
- *	   (remote.c), behind the header or from a later place on.
+ *	2. The reader makes batches of them, with the CPU engine, or with that of a
+ *	   GPU (remote.c), behind the header or from a later place on.
  *	3. If a GPU fails with 'auto', the CPU engine reads the same bytes again and
  *	   continues.  Groups that the device held for earlier batches are lost; then
  *	   all files must be read again (is_lost).
@@ -87,7 +87,8 @@ close_remote(CsvBatches *batches)
 {
 	if (batches->remote == NULL)
 		return;
-	batches->statistics.read_seconds += csv_remote_read_seconds(batches->remote);
+	batches->statistics.read_seconds +=
+		csv_remote_read_seconds(batches->remote);
 	csv_remote_engine.close(batches->remote);
 	batches->remote = NULL;
 	batches->holds = false;
@@ -176,8 +177,9 @@ begin_remote(CsvBatches *batches)
 			return;
 		csv_reading_name_engine(batches, true);
 	}
-	while ((status = csv_remote_use(batches->remote, batches->reader, batches->source,
-									batches->share != NULL, batches->grows)) != CSV_OK)
+	while ((status = csv_remote_use(batches->remote, batches->reader,
+									batches->source, batches->share != NULL,
+									batches->grows)) != CSV_OK)
 		csv_reading_fail(batches, status);
 }
 
@@ -230,7 +232,8 @@ resume(CsvBatches *batches, const CsvFilePlace *place)
 	if (csv_source_read_ahead(source, &ahead))
 	{
 		ahead.seek(ahead.arg, place->offset);
-		csv_reader_open_at(batches->reader, csv_source_read, source, place, &dialect);
+		csv_reader_open_at(batches->reader, csv_source_read, source, place,
+						   &dialect);
 		csv_reader_read_ahead(batches->reader, &ahead);
 	}
 	else
@@ -242,7 +245,8 @@ resume(CsvBatches *batches, const CsvFilePlace *place)
 		for (; left > 0 && nread > 0; left -= nread)
 			nread = csv_source_read(source, passed, Min(left, PASSED_BYTES));
 		pfree(passed);
-		csv_reader_open_at(batches->reader, csv_source_read, source, place, &dialect);
+		csv_reader_open_at(batches->reader, csv_source_read, source, place,
+						   &dialect);
 	}
 	set_layout(batches);
 }
@@ -313,7 +317,8 @@ csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlace *from)
 bool
 csv_reading_ask(CsvBatches *batches, const CsvRequest *request)
 {
-	return batches->remote != NULL && csv_remote_engine.set_query(batches->remote, request);
+	return batches->remote != NULL &&
+		csv_remote_engine.set_query(batches->remote, request);
 }
 
 void

@@ -34,15 +34,15 @@ extern void csv_reading_begin(CsvBatches *batches, bool grows, const CsvFilePlac
 extern bool csv_reading_next(CsvBatches *batches);
 
 /*
- * Has a GPU that reads the open file evaluate a query over the batches that follow, if
- * there is one; the request must outlive its use.
+ * Has a GPU that reads the open file evaluate a query over the batches that follow,
+ * if there is one.  The request must outlive its use.
  */
 extern bool csv_reading_ask(CsvBatches *batches, const CsvRequest *request);
 
 /*
  * When everything is read: groups that the GPU holds, from number `first` on, as
- * CsvEngine.held_groups().  If it fails at the first ones, is_lost is set; later, that is
- * an ERROR.
+ * CsvEngine.held_groups().  If it fails at the first ones, is_lost is set; later,
+ * that is an ERROR.
  */
 extern void csv_reading_held(CsvBatches *batches, uint32_t first,
 							 CsvPartialGroups *groups);

@@ -41,14 +41,16 @@ struct CsvRemote
 
 /* ---- requests ---- */
 
-/* also closes the request's file; the next answer shows whether the message was sent */
+/* the next answer shows whether the message was sent */
 static void
-send_request(CsvRemote *remote, const void *message, size_t nbytes, const CsvRequest *request)
+send_request(CsvRemote *remote, const void *message, size_t nbytes,
+			 const CsvRequest *request)
 {
 	CsvDescriptors with = {1, {-1}};
 
-	with.files[0] = csv_request_file(&remote->dialect->opt, &remote->table->reader,
-									 remote->layout, request);
+	with.files[0] = csv_request_file(&remote->dialect->opt,
+									 &remote->table->reader, remote->layout,
+									 request);
 	if (with.files[0] < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -77,8 +79,9 @@ configure(void *engine, const CsvDialect *dialect, const CsvLayout *layout)
 	if (layout->ncolumns > remote->narrays)
 	{
 		remote->narrays = layout->ncolumns;
-		remote->arrays = MemoryContextAlloc(GetMemoryChunkContext(remote),
-											sizeof(CsvArray) * layout->ncolumns);
+		remote->arrays =
+			MemoryContextAlloc(GetMemoryChunkContext(remote),
+							   sizeof(CsvArray) * layout->ncolumns);
 	}
 	send_request(remote, &remote->file, sizeof(remote->file), NULL);
 	return CSV_OK;
@@ -97,12 +100,13 @@ set_query(void *engine, const CsvRequest *request)
 
 /* ---- batches ---- */
 
-/* sends, and waits for a batch in a message of this kind, or for another message */
+/* sends, and waits for a message of this kind, with a batch or room */
 static CsvStatus
 ask(CsvRemote *remote, const void *message, size_t nbytes, uint32 kind,
 	const CsvLayout *layout, CsvBatch *batch)
 {
-	const CsvQuery *query = remote->request != NULL ? remote->request->query : NULL;
+	const CsvQuery *query = remote->request == NULL ? NULL :
+		remote->request->query;
 
 	if (!csv_inlet_send(remote->inlet, message, nbytes, NULL))
 		return csv_inlet_fail(remote->inlet, "csv_gpu_service has ended");
@@ -119,16 +123,18 @@ send_bytes(CsvRemote *remote, const CsvInput *input)
 
 	if (room->nbytes < input->nbytes)
 	{
-		CsvDataMessage need = {.kind = CSV_MESSAGE_NEED,.nbytes = input->nbytes};
-		CsvStatus	status = ask(remote, &need, sizeof(need), CSV_MESSAGE_NEED, NULL, NULL);
+		CsvDataMessage need = {CSV_MESSAGE_NEED, 0, 0, input->nbytes};
+		CsvStatus	status = ask(remote, &need, sizeof(need),
+								 CSV_MESSAGE_NEED, NULL, NULL);
 
 		if (status != CSV_OK)
 			return status;
 	}
 	block = csv_inlet_block(remote->inlet, room->block);
 	if (block == NULL || room->offset > block->nbytes ||
-		input->nbytes > room->nbytes || room->nbytes > block->nbytes - room->offset)
-		return csv_inlet_fail(remote->inlet, "csv_gpu_service does not answer as it should");
+		input->nbytes > room->nbytes ||
+		room->nbytes > block->nbytes - room->offset)
+		return csv_inlet_misfit(remote->inlet);
 	memcpy(block->bytes + room->offset, input->bytes, input->nbytes);
 	return CSV_OK;
 }
@@ -146,21 +152,23 @@ parse(void *engine, const CsvInput *input, CsvBatch *batch)
 		.nbytes = input->nbytes,
 		.alone_until = input->alone_until
 	};
-	CsvStatus	status = input->bytes == NULL ? CSV_OK : send_bytes(remote, input);
+	CsvStatus	status = CSV_OK;
 
+	if (input->bytes != NULL)
+		status = send_bytes(remote, input);
 	if (status == CSV_OK)
-		status = ask(remote, &message, sizeof(message), CSV_MESSAGE_BATCH, remote->layout,
-					 batch);
+		status = ask(remote, &message, sizeof(message), CSV_MESSAGE_BATCH,
+					 remote->layout, batch);
 	if (status == CSV_OK)
 		remote->read_seconds = csv_inlet_read_seconds(remote->inlet);
 	if (status == CSV_OK && batch->consumed > input->nbytes)
-		return csv_inlet_fail(remote->inlet, "csv_gpu_service does not answer as it should");
+		return csv_inlet_misfit(remote->inlet);
 	if (status == CSV_END)
 	{
 		uint64		end = csv_inlet_file_bytes(remote->inlet);
 
 		if (end >= remote->end || input->bytes != NULL)
-			return csv_inlet_fail(remote->inlet, "csv_gpu_service does not answer as it should");
+			return csv_inlet_misfit(remote->inlet);
 		remote->end = end;
 		csv_source_note_end(remote->source, end);
 	}
@@ -197,7 +205,7 @@ csv_remote_read_seconds(const CsvRemote *remote)
 
 /* ---- begin and end ---- */
 
-/* for CsvOwnBytes: csv_gpu_service waits for them, and tells if there are fewer */
+/* for CsvOwnBytes: csv_gpu_service waits for them; parse() tells of fewer */
 static CsvStatus
 await_bytes(void *arg, uint64_t offset, uint64_t *nbytes, bool *at_end)
 {
@@ -279,7 +287,7 @@ csv_remote_open(const CsvTable *table)
 	return remote;
 }
 
-/* chunks of a stream grow to what keeps a GPU busy; of files, csv_gpu_service knows */
+/* chunks of a stream grow to what keeps a GPU busy; files are read as it likes */
 const CsvEngine csv_remote_engine = {
 	.name = "cuda",
 	.configure = configure,

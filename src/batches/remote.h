@@ -3,8 +3,8 @@
  *		An engine for readers: a GPU, which csv_gpu_service has.
  *
  * csv_gpu_service reads regular files by itself (service/gpu_scan.c).  Bytes of a
- * stream, such as a program's output, go to memory that both processes map.  So does
- * what a batch points to.
+ * stream, such as a program's output, go to memory that both processes map.  What
+ * a batch points to is in such memory, too.
  */
 #ifndef CSV_REMOTE_H
 #define CSV_REMOTE_H
@@ -30,8 +30,8 @@ extern CsvRemote *csv_remote_open(const CsvTable *table);
  * The reader goes on with a GPU, from its place in the source's open file; held groups
  * stay.  is_shared: other processes read other parts of the file.
  */
-extern CsvStatus csv_remote_use(CsvRemote *remote, CsvReader *reader, CsvSource *source,
-								bool is_shared, bool grows);
+extern CsvStatus csv_remote_use(CsvRemote *remote, CsvReader *reader,
+								CsvSource *source, bool is_shared, bool grows);
 
 /* the time that csv_gpu_service has waited for bytes so far */
 extern double csv_remote_read_seconds(const CsvRemote *remote);

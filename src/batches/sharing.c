@@ -572,7 +572,8 @@ remote_step(CsvBatches *batches)
 	{
 		if (share->chain.place.offset >= piece->to)
 			return;
-		csv_reader_go_to(batches->reader, &share->chain.place, piece->to - share->chain.place.offset);
+		csv_reader_go_to(batches->reader, &share->chain.place,
+						 piece->to - share->chain.place.offset);
 	}
 	status = csv_reader_next(batches->reader, batch);
 	share->chain.place = *csv_reader_place(batches->reader);

@@ -625,22 +625,22 @@ extern void csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead);
  * Bytes of the file that the engine has itself, or will have.  await() waits until
  * *nbytes bytes from this offset on are there.  Where the file ends, it sets *at_end,
  * and *nbytes to fewer bytes.  Returns CSV_OK, CSV_UNREADABLE with errno,
- * CSV_INTERRUPTED, or a failure of the engine.  An engine that finds the file shorter
- * returns CSV_END from parse, and await() is called again.
+ * CSV_INTERRUPTED, or a failure of the engine.  An engine that finds the file
+ * shorter returns CSV_END from parse, and await() is called again.
  */
 typedef struct CsvOwnBytes
 {
 	CsvStatus	(*await) (void *arg, uint64_t offset, uint64_t *nbytes,
 						  bool *at_end);
 	void	   *arg;
-	bool		in_one;			/* inputs reach to the end of the data: the engine
-								 * divides them */
+	bool		in_one;			/* an input is all of the rest: the engine parses
+								 * as much at a time as it likes */
 } CsvOwnBytes;
 
 /*
- * The engine, until it is set again, has the bytes of the opened file, from the reader's
- * place on.  If the file has a footer, csv_reader_read_ahead() must have told its
- * length; the CsvReadFn reads the footer.  Batches have the bytes of
+ * The engine, until it is set again, has the bytes of the opened file, from the
+ * reader's place on.  If the file has a footer, csv_reader_read_ahead() must have
+ * told its length; the CsvReadFn reads the footer.  Batches have the bytes of
  * records only if these may be needed: for errors and doubtful values.  A batch lives
  * until the caller has asked for n more batches, if the engine has n outputs.
  */

@@ -664,8 +664,10 @@ run_asking(void *arg)
 	CsvOutlet  *outlet = &asking->outlet;
 	CsvWireRequest *request = csv_outlet_read_request(outlet, asking->request);
 
-	asking->store = csv_store_open(&outlet->memory, asking->columns);
-	if (request != NULL && request->request != NULL && asking->store != NULL)
+	if (request != NULL && request->request != NULL)
+		asking->store = csv_store_open(&outlet->memory, asking->columns,
+									   &request->dialect);
+	if (asking->store != NULL)
 		answer(asking, request);
 	if (asking->store != NULL)
 		csv_store_close(asking->store);

@@ -2,9 +2,6 @@
  * gpu_scan.c
  *		The thread of a scan.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE				/* O_PATH */
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,7 +46,7 @@ typedef struct Scan
 	CsvDialect	dialect;
 	CsvStatus	status;			/* of opening it */
 	uint64_t	chunk_bytes;	/* of the next batch */
-	uint64_t	end;			/* where the file ends, if it is shorter than an input */
+	uint64_t	end;			/* where the last input ended */
 	double		read_seconds;	/* of the scan so far */
 	char		reason[CSV_REASON_BYTES];	/* why there is no engine, or no bytes
 											 * come; or empty */
@@ -121,7 +118,9 @@ reach_input(Scan *scan, CsvInput *input)
 
 	scan->read_seconds += csv_now_seconds() - began;
 	scan->end = input->offset + input->nbytes;
-	return status == CSV_OK && at_end && input->nbytes < wanted ? CSV_END : status;
+	if (status != CSV_OK)
+		return status;
+	return at_end && input->nbytes < wanted ? CSV_END : CSV_OK;
 }
 
 /* ---- batches ---- */
@@ -142,11 +141,14 @@ grow_chunk(Scan *scan, const CsvBatch *batch)
 	uint64_t	most = scan->engine->default_chunk_bytes *
 		(stays(scan) && few ? FEW_ROWS_TIMES : 1);
 
-	if (scan->request->chunk_bytes == 0 && !scan->opened.is_shared)
-		scan->chunk_bytes = 4 * scan->chunk_bytes < most ? 4 * scan->chunk_bytes : most;
+	if (scan->request->chunk_bytes != 0 || scan->opened.is_shared)
+		return;
+	scan->chunk_bytes *= 4;
+	if (scan->chunk_bytes > most)
+		scan->chunk_bytes = most;
 }
 
-/* a batch of some of the input's bytes, from its first on: at least of one record */
+/* a batch of some of the input's bytes, from its first on */
 static CsvStatus
 parse(Scan *scan, const CsvParseMessage *asked, CsvBatch *batch)
 {
@@ -196,14 +198,15 @@ parse_ahead(Scan *scan, const CsvParseMessage *asked, const CsvBatch *batch)
 	CsvParseMessage *next = &scan->next_input;
 	uint64_t	consumed = batch->consumed;
 
-	if (scan->on_device == NULL || scan->opened.is_shared || scan->engine->noutputs < 2 ||
-		consumed == 0 || consumed >= asked->nbytes)
+	if (scan->on_device == NULL || scan->opened.is_shared ||
+		scan->engine->noutputs < 2 || consumed == 0 || consumed >= asked->nbytes)
 		return;
 	*next = *asked;
 	next->skip_line = batch->skip_line;
 	next->offset += consumed;
 	next->nbytes -= consumed;
-	next->alone_until = batch->alone_until > consumed ? batch->alone_until - consumed : 0;
+	next->alone_until = batch->alone_until > consumed ?
+		batch->alone_until - consumed : 0;
 	scan->next_status = parse(scan, next, &scan->next);
 	scan->next_errno = errno;
 	scan->is_ahead = true;
@@ -268,8 +271,9 @@ send_batch(Scan *scan, const CsvParseMessage *asked)
 	CsvBatch	batch;
 	CsvStatus	status = scan->status;
 
-	if (scan->request == NULL || asked->nbytes == 0 || asked->offset > INT64_MAX ||
-		asked->nbytes > INT64_MAX || (scan->file < 0 && asked->nbytes > INT32_MAX))
+	if (scan->request == NULL || asked->nbytes == 0 ||
+		asked->offset > INT64_MAX || asked->nbytes > INT64_MAX ||
+		(scan->file < 0 && asked->nbytes > INT32_MAX))
 		return false;
 	csv_outlet_begin(&scan->outlet);
 	if (status == CSV_OK)
@@ -364,8 +368,10 @@ begin_file(Scan *scan)
 	/* of a shared file, the session asks for pieces */
 	scan->chunk_bytes = opened->is_shared ?
 		scan->engine->default_chunk_bytes * (stays(scan) ? FEW_ROWS_TIMES : 1) :
-		request->chunk_bytes != 0 ? request->chunk_bytes : scan->engine->first_chunk_bytes;
-	return scan->engine->configure(scan->state, &scan->dialect, request->layout);
+		request->chunk_bytes != 0 ? request->chunk_bytes :
+		scan->engine->first_chunk_bytes;
+	return scan->engine->configure(scan->state, &scan->dialect,
+								   request->layout);
 }
 
 /* ---- the device ---- */
@@ -428,16 +434,6 @@ choose_device(Scan *scan, bool is_shared)
 		scan->reason[0] = '\0';
 }
 
-/* a descriptor allows reading only if it was opened for reading */
-static bool
-may_read(int file)
-{
-	int			flags = fcntl(file, F_GETFL);
-
-	return flags >= 0 && (flags & O_PATH) == 0 &&
-		(flags & O_ACCMODE) != O_WRONLY;
-}
-
 /* if the file cannot be opened, the answer to the first PARSE says why */
 static bool
 open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
@@ -445,8 +441,7 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 	close_file(scan);
 	scan->opened = *message;
 	if (message->from > INT64_MAX || message->file_bytes > INT64_MAX ||
-		with->n != (message->is_stream ? 1 : 2) ||
-		(!message->is_stream && !may_read(with->files[1])))
+		with->n != (message->is_stream ? 1 : 2))
 		return false;
 	scan->request = csv_outlet_read_request(&scan->outlet, with->files[0]);
 	if (scan->request == NULL)
@@ -498,7 +493,8 @@ serve(Scan *scan)
 	else if (nbytes == sizeof(CsvFileMessage) &&
 			 message.kind == CSV_MESSAGE_FILE)
 		good = open_file(scan, &message.file, &descriptors);
-	else if (nbytes == sizeof(CsvDataMessage) && message.kind == CSV_MESSAGE_NEED)
+	else if (nbytes == sizeof(CsvDataMessage) &&
+			 message.kind == CSV_MESSAGE_NEED)
 		good = send_room(scan, &message.data);
 	else if (nbytes == sizeof(CsvHeldMessage) &&
 			 message.kind == CSV_MESSAGE_HELD)

@@ -68,8 +68,6 @@ handle_ask(const CsvAskMessage *ask, int columns, CsvDescriptors *descriptors,
 {
 	bool		started = false;
 
-	if (ask->must_wait > 1)
-		return false;
 	if (is_ready(ask->device, ask->must_wait) &&
 		(columns = fcntl(columns, F_DUPFD_CLOEXEC, 0)) >= 0)
 	{
@@ -87,8 +85,6 @@ static bool
 handle_scan(const CsvScanMessage *scan, CsvDescriptors *descriptors,
 			CsvServiceReply *reply)
 {
-	if (scan->must_wait > 1)
-		return false;
 	return csv_reply_done(reply,
 						  is_ready(scan->device, scan->must_wait) &&
 						  csv_scan_start(scan, descriptors->files[0]) &&

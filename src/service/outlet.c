@@ -21,8 +21,9 @@
 /* numbers of the outlet's blocks begin here */
 #define OWN_BLOCKS		UINT32_C(0x80000000)
 
-/* the least size of a block */
+/* the least sizes of blocks: for copies, and for an input */
 #define LEAST_COPIES	((size_t) 1 << 20)
+#define LEAST_ROOM		((size_t) 64 << 10)
 
 /* ---- memory that the session maps, too ---- */
 
@@ -67,7 +68,7 @@ csv_outlet_room(CsvOutlet *outlet, size_t nbytes)
 	{
 		if (outlet->room != NULL)
 			free_block(outlet->room);
-		outlet->room = make_block(outlet, needed < LEAST_COPIES ? LEAST_COPIES : needed);
+		outlet->room = make_block(outlet, needed < LEAST_ROOM ? LEAST_ROOM : needed);
 	}
 	return outlet->room == NULL ? NULL : outlet->room->block.bytes + CSV_MARGIN;
 }
@@ -147,7 +148,8 @@ pack_bytes(void *arg, const void *bytes, size_t nbytes)
 
 	if (is_in_room(outlet, bytes, nbytes, &block) ||
 		(outlet->device != NULL &&
-		 csv_cuda_find_block(csv_device_session(outlet->device), bytes, nbytes, &block)))
+		 csv_cuda_find_block(csv_device_session(outlet->device), bytes,
+							 nbytes, &block)))
 		offset = (uint64_t) ((const uint8_t *) bytes - block.bytes);
 	else if (!copy_bytes(outlet, bytes, nbytes, &block, &offset))
 		return NULL;

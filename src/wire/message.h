@@ -8,7 +8,8 @@
  * Descriptors go along with messages.  Both ends are of the same build, which the
  * first message checks, so structs are sent as they are.
  *
- * The program trusts nothing in a message.  An invalid message ends the connection.
+ * Only sessions of the program's own user and build connect.  The program checks
+ * lengths and bounds in their messages; an invalid one ends the connection.
  */
 #ifndef CSV_MESSAGE_H
 #define CSV_MESSAGE_H
@@ -96,10 +97,10 @@ typedef enum CsvMessageKind
 	/*
 	 * Over a scan's socket.  FILE (CsvFileMessage) begins a file.  With it come a
 	 * request (request.h) in a memory file, and the file, except for a stream.  No
-	 * answer.  PARSE (CsvParseMessage) asks for a batch; the answer is BATCH, END or
-	 * FAILED.  NEED (CsvDataMessage) asks for room for bytes of a stream; the answer
-	 * is the same, or FAILED.  HELD (CsvHeldMessage), after the last batch, asks for
-	 * groups; the answer is GROUPS or FAILED.  Before an answer BLOCK may come.
+	 * answer.  PARSE (CsvParseMessage) asks for a batch; the answer is BATCH, END
+	 * or FAILED.  NEED (CsvDataMessage) asks for room for bytes of a stream; the
+	 * answer is NEED or FAILED.  HELD (CsvHeldMessage), after the last batch, asks
+	 * for groups; the answer is GROUPS or FAILED.  Before an answer BLOCK may come.
 	 */
 	CSV_MESSAGE_FILE,
 	CSV_MESSAGE_PARSE,
@@ -158,45 +159,6 @@ typedef struct CsvTableName
 	char		filename[CSV_NAME_BYTES];	/* as the table names it */
 } CsvTableName;
 
-/* as in a CsvFilePlace */
-typedef struct CsvPlaceInMessage
-{
-	uint64_t	offset;
-	uint64_t	records;
-	uint64_t	lines;
-	uint64_t	alone_until;
-	uint64_t	skip_line;		/* 0 or 1 */
-} CsvPlaceInMessage;
-
-static inline CsvPlaceInMessage
-csv_place_in_message(const CsvFilePlace *place)
-{
-	CsvPlaceInMessage message = {
-		place->offset, place->records, place->lines, place->alone_until,
-		place->skip_line
-	};
-
-	return message;
-}
-
-static inline CsvFilePlace
-csv_place_of_message(const CsvPlaceInMessage *message)
-{
-	CsvFilePlace place = {
-		message->offset, message->records, message->lines,
-		message->alone_until, message->skip_line != 0
-	};
-
-	return place;
-}
-
-static inline bool
-csv_place_is_sound(const CsvPlaceInMessage *message)
-{
-	return message->offset <= INT64_MAX && message->alone_until <= INT64_MAX &&
-		message->skip_line <= 1;
-}
-
 #define CSV_END_HASH_BYTES		32
 
 /*
@@ -205,8 +167,8 @@ csv_place_is_sound(const CsvPlaceInMessage *message)
  */
 typedef struct CsvStretch
 {
-	CsvPlaceInMessage from;
-	CsvPlaceInMessage to;
+	CsvFilePlace from;
+	CsvFilePlace to;
 	uint8_t		first[CSV_END_HASH_BYTES];
 	uint8_t		last[CSV_END_HASH_BYTES];
 } CsvStretch;
@@ -393,8 +355,8 @@ typedef struct CsvFileMessage
 } CsvFileMessage;
 
 /*
- * As a CsvInput.  The bytes of a stream are in the room for them; of another file, the
- * batch may have fewer bytes.
+ * As a CsvInput.  The bytes of a stream are in the room for them.  Of another file,
+ * the batch may have fewer bytes.
  */
 typedef struct CsvParseMessage
 {
@@ -458,8 +420,8 @@ typedef struct CsvBlockMessage
 typedef struct CsvDataMessage
 {
 	uint32_t	kind;
-	uint32_t	block;			/* answer: where the bytes go, with CSV_MARGIN bytes more */
-	uint64_t	offset;			/* before and behind them */
+	uint32_t	block;			/* answer: where the bytes go */
+	uint64_t	offset;
 	uint64_t	nbytes;
 } CsvDataMessage;
 

@@ -9,12 +9,61 @@
 #include <string.h>
 
 #include "../query/group_state.h"
+#include "../query/plan.h"
 #include "../reader/convert.h"
+#include "../reader/footer.h"
 #include "../reader/words.h"
-#include "sound.h"
 
 /* of groups: more than the rows of any file */
 #define MOST_GROUP_ROWS	(INT64_C(1) << 48)
+
+/* as in PostgreSQL's results */
+#define MOST_COLUMNS		1664
+
+/* of numeric(n) */
+#define MOST_NUMERIC_DIGITS	1000
+
+/* may the value be used as a bool? */
+static inline bool
+is_bool(const bool *value)
+{
+	uint8_t		byte;
+
+	memcpy(&byte, value, 1);
+	return byte <= 1;
+}
+
+/* ---- dialects and layouts ---- */
+
+static bool
+is_bounded(const CsvColumn *column, const CsvLayout *layout)
+{
+	return column->kind < CSV_NUM_KINDS &&
+		(column->field < layout->nfields ||
+		 column->field == CSV_ABSENT_FIELD) &&
+		column->precision <= MOST_NUMERIC_DIGITS &&
+		column->scale >= 0 && column->scale <= MOST_NUMERIC_DIGITS &&
+		column->nulls_from <= column->nulls_to &&
+		column->nulls_to <= layout->null_values_length &&
+		memchr(column->pattern, CSV_STEP_END, CSV_PATTERN_STEPS) != NULL;
+}
+
+bool
+csv_are_bounded(const CsvDialectOptions *dialect, const CsvLayout *layout)
+{
+	if (dialect->delimiter_rest_length > CSV_DELIMITER_REST_BYTES ||
+		dialect->comment_length > CSV_COMMENT_BYTES ||
+		dialect->quoting > CSV_QUOTING_TEXT ||
+		dialect->boundary > CSV_BOUNDARY_CR ||
+		dialect->footer_rows > CSV_MAX_FOOTER_ROWS ||
+		layout->nfields < 1 || layout->nfields > CSV_MAX_FIELDS ||
+		layout->ncolumns > MOST_COLUMNS)
+		return false;
+	for (uint32_t i = 0; i < layout->ncolumns; i++)
+		if (!is_bounded(&layout->columns[i], layout))
+			return false;
+	return true;
+}
 
 /* ---- the parts of a batch ---- */
 
@@ -216,13 +265,13 @@ static bool
 check_bools(const CsvPacked *packed, const CsvArray *arrays, uint32_t ncolumns)
 {
 	for (uint32_t i = 0; i < ncolumns; i++)
-		if (!csv_is_bool(&arrays[i].all_ok) || !csv_is_bool(&arrays[i].any_slow))
+		if (!is_bool(&arrays[i].all_ok) || !is_bool(&arrays[i].any_slow))
 			return false;
-	return csv_is_bool(&packed->batch.skip_line) &&
-		csv_is_bool(&packed->batch.is_kept) &&
-		csv_is_bool(&packed->answer.selection.any_careful) &&
-		csv_is_bool(&packed->answer.held) &&
-		csv_is_bool(&packed->answer.is_whole) && !packed->answer.is_whole;
+	return is_bool(&packed->batch.skip_line) &&
+		is_bool(&packed->batch.is_kept) &&
+		is_bool(&packed->answer.selection.any_careful) &&
+		is_bool(&packed->answer.held) &&
+		is_bool(&packed->answer.is_whole) && !packed->answer.is_whole;
 }
 
 /* before pointers are used; partial groups have no state for COUNT_DISTINCT */

@@ -57,6 +57,10 @@ csv_packed_pointer(uint32_t block, uint64_t offset)
 								 offset);
 }
 
+/* in what another process has sent: are numbers that index within bounds? */
+extern bool csv_are_bounded(const CsvDialectOptions *dialect,
+							const CsvLayout *layout);
+
 /* ---- for the sender ---- */
 
 typedef struct CsvPacker

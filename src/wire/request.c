@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "sound.h"
+#include "packed.h"
 
 /* no record, nor chunk, is longer: see CsvInput */
 #define MOST_INPUT_BYTES	(1024 * 1024 * 1024)
@@ -19,7 +19,7 @@ typedef struct Parts
 {
 	CsvWireRequest wire;		/* the first member: the caller gets its address */
 	CsvLayout	layout;
-	bool		asks;			/* there is a query */
+	uint8_t		asks;			/* 0: there is no query */
 	CsvQuery	query;
 	CsvRequest	request;
 } Parts;
@@ -112,29 +112,10 @@ csv_wire_encode_request(const CsvWireRequest *request, const CsvMemory *memory,
 	return bytes;
 }
 
-static bool
-is_sound(const Parts *parts)
-{
-	const CsvWireRequest *wire = &parts->wire;
-	const CsvRequest *request = &parts->request;
-
-	if (!csv_dialect_is_sound(&wire->dialect) || wire->max_record_bytes == 0 ||
-		wire->max_record_bytes > MOST_INPUT_BYTES ||
-		wire->chunk_bytes > MOST_INPUT_BYTES ||
-		!csv_layout_is_sound(&parts->layout))
-		return false;
-	for (uint32_t i = 0; parts->asks && i < parts->layout.ncolumns; i++)
-		if (!csv_is_bool(&request->hidden[i]))
-			return false;
-	return !parts->asks || csv_is_bool(&request->may_hold);
-}
-
-/* set the pointers of parts that came as bytes; false: no sound request has these */
+/* set the pointers of parts that came as bytes; false: no request has these */
 static bool
 connect(Parts *parts, size_t nbytes)
 {
-	if (!csv_is_bool(&parts->asks))
-		return false;
 	if (!parts->asks)
 	{
 		memset(&parts->query, 0, sizeof(parts->query));
@@ -146,7 +127,10 @@ connect(Parts *parts, size_t nbytes)
 	parts->wire.layout = &parts->layout;
 	parts->wire.request = parts->asks ? &parts->request : NULL;
 	parts->request.query = &parts->query;
-	return is_sound(parts);
+	return parts->wire.max_record_bytes > 0 &&
+		parts->wire.max_record_bytes <= MOST_INPUT_BYTES &&
+		parts->wire.chunk_bytes <= MOST_INPUT_BYTES &&
+		csv_are_bounded(&parts->wire.dialect, &parts->layout);
 }
 
 bool

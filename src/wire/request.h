@@ -2,10 +2,8 @@
  * request.h
  *		A session's request to the program that owns the GPU, as bytes.
  *
- * Both ends are of one build and on one machine, so structs are as in memory.
- *
- * The program need not trust the sender: it decodes only requests that the library can
- * work with (sound.h).
+ * Both ends are of one build, on one machine and of one user, so structs are as in
+ * memory.  The program trusts the sender, except for lengths and bounds.
  */
 #ifndef CSV_WIRE_REQUEST_H
 #define CSV_WIRE_REQUEST_H
@@ -25,7 +23,7 @@ typedef struct CsvWireRequest
 } CsvWireRequest;
 
 /*
- * The bytes of a sound request, from `memory`; sets *nbytes.  NULL: there is no
+ * The bytes of a request, from `memory`; sets *nbytes.  NULL: there is no
  * memory, or they are too many.
  */
 extern uint8_t *csv_wire_encode_request(const CsvWireRequest *request,
@@ -35,7 +33,7 @@ extern uint8_t *csv_wire_encode_request(const CsvWireRequest *request,
 /*
  * The request with these bytes, in one piece of `memory`, with everything that it
  * points to; the caller frees it with csv_wire_free_request().  The bytes are not
- * needed any more.  False, and NULL: the bytes are not a sound request, or there is no
+ * needed any more.  False, and NULL: the bytes are not a request, or there is no
  * memory.
  */
 extern bool csv_wire_decode_request(const uint8_t *bytes, size_t nbytes,

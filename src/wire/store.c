@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "packed.h"
-#include "sound.h"
 #include "store.h"
 
 /* arrays begin at multiples of a cache line */
@@ -38,8 +37,9 @@ typedef struct StoredHeader
 	uint32_t	nbatches;
 	uint32_t	ncolumns;
 	uint32_t	nfields;
-	CsvDialectOptions dialect;
-	uint8_t		unused[128 - 4 * 8 - 3 * 4 - sizeof(CsvDialectOptions)];
+	uint32_t	boundary;		/* of the dialect: what the reader of the file found */
+	uint32_t	blank_is_record;
+	uint32_t	unused[19];
 } StoredHeader;
 
 /*
@@ -420,7 +420,8 @@ csv_store_finish(CsvStoreWriter *writer,
 								  entry_bytes(writer->ncolumns));
 	header.ncolumns = writer->ncolumns;
 	header.nfields = writer->nfields;
-	header.dialect = writer->dialect.opt;
+	header.boundary = writer->dialect.opt.boundary;
+	header.blank_is_record = writer->dialect.opt.blank_is_record;
 	header.directory = reserve(writer, writer->directory.nbytes);
 	header.columns = reserve(writer, sizeof(CsvColumn) * writer->ncolumns);
 	summary->nrows = writer->nrows;
@@ -461,13 +462,12 @@ entries_at(const CsvStore *store, uint64_t offset, uint64_t n, size_t size)
 }
 
 static bool
-check_header(CsvStore *store)
+check_header(CsvStore *store, CsvDialectOptions dialect)
 {
 	const StoredHeader *header = entries_at(store, 0, 1, sizeof(StoredHeader));
 
 	if (header == NULL || header->magic != STORE_MAGIC ||
-		header->nrows > CSV_MOST_KEPT_ROWS ||
-		!csv_dialect_is_sound(&header->dialect))
+		header->nrows > CSV_MOST_KEPT_ROWS)
 		return false;
 	store->header = header;
 	store->directory = entries_at(store, header->directory, header->nbatches,
@@ -479,14 +479,16 @@ check_header(CsvStore *store)
 	store->layout.nfields = header->nfields;
 	store->layout.ncolumns = header->ncolumns;
 	store->layout.decimal_separator = '.';
-	if (!csv_layout_is_sound(&store->layout))
+	dialect.boundary = (uint8_t) header->boundary;
+	dialect.blank_is_record = header->blank_is_record != 0;
+	if (!csv_are_bounded(&dialect, &store->layout))
 		return false;
-	csv_dialect_compile(&store->dialect, &header->dialect);
+	csv_dialect_compile(&store->dialect, &dialect);
 	return true;
 }
 
 CsvStore *
-csv_store_open(const CsvMemory *memory, int file)
+csv_store_open(const CsvMemory *memory, int file, const CsvDialectOptions *dialect)
 {
 	int64_t		nbytes = csv_memory_file_size(file, true);
 	CsvStore   *store;
@@ -507,7 +509,7 @@ csv_store_open(const CsvMemory *memory, int file)
 	store->memory = *memory;
 	store->bytes = bytes;
 	store->nbytes = (uint64_t) nbytes;
-	if (!check_header(store))
+	if (!check_header(store, *dialect))
 	{
 		csv_store_close(store);
 		return NULL;

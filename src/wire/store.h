@@ -98,10 +98,12 @@ extern bool csv_store_finish(CsvStoreWriter *writer,
 typedef struct CsvStore CsvStore;
 
 /*
- * Map a sealed file, which the caller may close then.  NULL: there is no memory, or
- * csv_store_finish() has not written the file.
+ * Map a sealed file, which the caller may close then, of columns that were read with
+ * these options.  NULL: there is no memory, or csv_store_finish() has not written the
+ * file.
  */
-extern CsvStore *csv_store_open(const CsvMemory *memory, int file);
+extern CsvStore *csv_store_open(const CsvMemory *memory, int file,
+								const CsvDialectOptions *dialect);
 extern void csv_store_close(CsvStore *store);
 
 extern uint32_t csv_store_nbatches(const CsvStore *store);

@@ -660,7 +660,7 @@ copy_file(const Run *run)
 static void *
 give_own(Run *run, CsvReader *reader)
 {
-	CsvOwnBytes own = {await_bytes, run};
+	CsvOwnBytes own = {await_bytes, run, false};
 	uint8_t    *copy = NULL;
 
 	run->has_own = run->nbytes > 0;

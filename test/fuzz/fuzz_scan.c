@@ -122,14 +122,6 @@ request_file(Choices *choices)
 
 	expect(file >= 0 &&
 		   write(file, request->bytes, request->nbytes) == (ssize_t) request->nbytes);
-	/* a query that is changed may make no sense */
-	if (request < requests + 2 && chance(choices, 8))
-	{
-		uint8_t		byte = (uint8_t) choose(choices, 256);
-
-		expect(pwrite(file, &byte, 1,
-					  choose(choices, (uint32_t) request->nbytes)) == 1);
-	}
 	if (!chance(choices, 16))
 		expect(csv_memory_file_seal(file, true));
 	return file;
@@ -206,7 +198,8 @@ make_message(Session *session, CsvMessage *message, CsvDescriptors *descriptors)
 				message->parse.skip_line = chance(choices, 8);
 				message->parse.offset = any_offset(choices);
 				message->parse.nbytes = any_offset(choices);
-				message->parse.alone_until = chance(choices, 8) ? choose(choices, 256) : 0;
+				message->parse.alone_until = choose(choices, 2) *
+					choose(choices, 256);
 			}
 			message->kind = CSV_MESSAGE_PARSE;
 			session->next = message->parse;
@@ -231,7 +224,7 @@ make_message(Session *session, CsvMessage *message, CsvDescriptors *descriptors)
 	return nbytes;
 }
 
-/* the next input is what a reader would ask for, so that it may have been read ahead */
+/* the next input is what a reader would ask for, so it may have been parsed */
 static void
 pass_batch(Session *session, const CsvPacked *packed)
 {
@@ -289,8 +282,8 @@ take_step(Session *session)
 	nbytes = make_message(session, &message, &descriptors);
 	if (chance(&session->choices, 32))
 		bring(&descriptors, any_file(&session->choices));
-	asks = nbytes == sizeof(CsvParseMessage) && message.kind == CSV_MESSAGE_PARSE &&
-		descriptors.n == 0;
+	asks = nbytes == sizeof(CsvParseMessage) && descriptors.n == 0 &&
+		message.kind == CSV_MESSAGE_PARSE;
 
 	/* where the socket is full, a real session waits */
 	if (!csv_wire_send(session->socket, &message, nbytes, &descriptors))

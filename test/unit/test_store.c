@@ -153,6 +153,9 @@ read_copies(Copies *copies, const Case *test_case, const Content *content)
 	csv_cpu_engine.close(engine);
 }
 
+/* the options of the file that was written last */
+static CsvDialectOptions written_as;
+
 /* write them to a memory file of its own; -1: refused, or no memory */
 static int
 write_copies(const Copies *copies, const CsvMemory *memory, Room *room)
@@ -164,6 +167,7 @@ write_copies(const Copies *copies, const CsvMemory *memory, Room *room)
 	uint64_t	consumed = 0;
 	bool		good = writer != NULL;
 
+	written_as = copies->dialect.opt;
 	assert_true(file >= 0);
 	for (uint32_t i = 0; good && i < copies->nbatches; i++)
 	{
@@ -376,7 +380,7 @@ what_was_written_is_read(void **state)
 			continue;
 		file = write_copies(&copies, &csv_thread_memory, &room);
 		assert_true(file >= 0);
-		store = csv_store_open(&csv_thread_memory, file);
+		store = csv_store_open(&csv_thread_memory, file, &written_as);
 		assert_non_null(store);
 		close(file);
 		expect_same(&copies, store);
@@ -482,7 +486,7 @@ expect_kept(const char *text, uint32_t nrecords)
 	assert_int_equal(n, nrecords);
 	file = write_copies(&copies, &csv_thread_memory, &room);
 	assert_true(file >= 0);
-	store = csv_store_open(&csv_thread_memory, file);
+	store = csv_store_open(&csv_thread_memory, file, &written_as);
 	assert_non_null(store);
 	close(file);
 	expect_same(&copies, store);
@@ -567,7 +571,7 @@ bytes_of(int file, size_t *nbytes)
 static bool
 opens(int file)
 {
-	CsvStore   *store = csv_store_open(&csv_thread_memory, file);
+	CsvStore   *store = csv_store_open(&csv_thread_memory, file, &written_as);
 
 	if (store != NULL)
 		csv_store_close(store);
@@ -721,7 +725,7 @@ walk_bytes(const uint8_t *bytes, size_t nbytes)
 {
 	int			file = copy_sealed(bytes, nbytes, F_SEAL_SHRINK | F_SEAL_GROW |
 								   F_SEAL_WRITE | F_SEAL_SEAL);
-	CsvStore   *store = csv_store_open(&csv_thread_memory, file);
+	CsvStore   *store = csv_store_open(&csv_thread_memory, file, &written_as);
 	Mapping		mapping;
 	const CsvLayout *layout;
 	CsvArray   *arrays;
@@ -896,6 +900,7 @@ what_has_been_passed_comes_again(void **state)
 	(void) state;
 	assert_non_null(values);
 	csv_dialect_compile(&dialect, &options);
+	written_as = options;
 	writer = csv_store_begin(&csv_thread_memory, file, &dialect, &layout);
 	assert_non_null(writer);
 	for (int64_t n = 0; n < PASSED_BATCHES; n++)
@@ -907,7 +912,7 @@ what_has_been_passed_comes_again(void **state)
 	assert_true(csv_store_finish(writer, may_take, &room, &summary));
 	csv_store_free(writer);
 	free(values);
-	store = csv_store_open(&csv_thread_memory, file);
+	store = csv_store_open(&csv_thread_memory, file, &written_as);
 	assert_non_null(store);
 	close(file);
 	for (size_t i = 0; i < LENGTH(order); i++)
@@ -944,7 +949,7 @@ a_batch_may_have_no_rows(void **state)
 	batch->row_offsets = NULL;
 	file = write_copies(&copies, &csv_thread_memory, &room);
 	assert_true(file >= 0);
-	store = csv_store_open(&csv_thread_memory, file);
+	store = csv_store_open(&csv_thread_memory, file, &written_as);
 	assert_non_null(store);
 	close(file);
 	assert_true(csv_store_batch(store, 0, arrays, &resident));

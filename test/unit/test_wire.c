@@ -1,15 +1,13 @@
 /*
  * test_wire.c
- *		Requests as bytes: there and back, and bytes that nobody has made so.
+ *		Requests as bytes: there and back; lengths and bounds that are wrong.
  */
-#include <glob.h>
-
 #include "unit.h"
 #include "../../src/query/operate.h"
 #include "../../src/query/plan.h"
 #include "../differential/case.h"
 #include "../../src/reader/footer.h"
-#include "carry_out.h"
+#include "../../src/wire/request.h"
 #include "compare_query.h"
 
 /* a request of one's own */
@@ -25,6 +23,65 @@ typedef struct Made
 static const CsvDialectOptions usual_dialect = {
 	.delimiter = ',', .quote = '"', .multiline = true
 };
+
+static void *
+alloc_some(void *owner, size_t nbytes)
+{
+	(void) owner;
+	return nbytes > CSV_WIRE_MOST_BYTES ? NULL : malloc(nbytes);
+}
+
+static void
+free_some(void *owner, void *memory)
+{
+	(void) owner;
+	free(memory);
+}
+
+static const CsvMemory some_memory = {alloc_some, free_some, NULL};
+
+/* as a decoder should find them: a copy with nothing behind it; free() it */
+static uint8_t *
+bytes_alone(const uint8_t *bytes, size_t nbytes)
+{
+	uint8_t    *copy = malloc(nbytes + (nbytes == 0));
+
+	assert_true(copy != NULL);
+	if (nbytes > 0)
+		memcpy(copy, bytes, nbytes);
+	return copy;
+}
+
+/* decode, and demand that encoding gives the same bytes; NULL: refused */
+static CsvWireRequest *
+decode_again(const uint8_t *bytes, size_t nbytes)
+{
+	uint8_t    *copy = bytes_alone(bytes, nbytes);
+	CsvWireRequest *decoded;
+	CsvWireRequest *second;
+	uint8_t    *again;
+	uint8_t    *third;
+	size_t		again_nbytes;
+	bool		good = csv_wire_decode_request(copy, nbytes, &some_memory,
+											   &decoded);
+
+	free(copy);
+	assert_true(good == (decoded != NULL));
+	if (!good)
+		return NULL;
+
+	/* addresses in the bytes do not count; nothing else is lost */
+	again = csv_wire_encode_request(decoded, &some_memory, &again_nbytes);
+	assert_true(again != NULL && again_nbytes == nbytes);
+	assert_true(csv_wire_decode_request(again, nbytes, &some_memory, &second));
+	third = csv_wire_encode_request(second, &some_memory, &again_nbytes);
+	assert_true(third != NULL && again_nbytes == nbytes);
+	assert_true(memcmp(third, again, nbytes) == 0);
+	csv_wire_free_request(second, &some_memory);
+	free(third);
+	free(again);
+	return decoded;
+}
 
 /* the layout that a server would have for the fixture's columns */
 static void
@@ -271,7 +328,6 @@ layouts_come_back(void **state)
 		wire.layout = &layout;
 		wire.request = NULL;
 		decoded = there_and_back(&wire);
-		carry_out(decoded);
 		csv_wire_free_request(decoded, &some_memory);
 	}
 	end_seeds();
@@ -298,7 +354,6 @@ queries_come_back(void **state)
 		start_seed(seed);
 		make_request(&made);
 		decoded = there_and_back(&made.wire);
-		carry_out(decoded);
 		make_batch(&made.fixture, random_below(200));
 		expected = evaluator_of(query);
 		found = evaluator_of(decoded->request->query);
@@ -445,7 +500,6 @@ is_accepted(const Made *made)
 	free(bytes);
 	if (decoded == NULL)
 		return false;
-	carry_out(decoded);
 	csv_wire_free_request(decoded, &some_memory);
 	return true;
 }
@@ -463,7 +517,7 @@ is_accepted(const Made *made)
 #define ACCEPTED(change)	AFTER(change, true)
 
 static void
-dialects_and_layouts_are_sound(void **state)
+bounds_are_kept(void **state)
 {
 	static Made made;
 	CsvDialectOptions *dialect = &made.wire.dialect;
@@ -473,48 +527,11 @@ dialects_and_layouts_are_sound(void **state)
 	(void) state;
 	ACCEPTED((void) 0);
 	ACCEPTED(made.wire.request = NULL);
-	REFUSED(dialect->delimiter = 0);
-	REFUSED(dialect->delimiter = '\n');
-	ACCEPTED(dialect->delimiter = 0x80);
 	ACCEPTED((dialect->delimiter_rest_length = 7, memcpy(dialect->delimiter_rest, ",,; \t#\xff", 7)));
-	REFUSED(dialect->delimiter_rest_length = 1);
 	REFUSED((dialect->delimiter_rest_length = 8, memset(dialect->delimiter_rest, ';', 7)));
-	REFUSED((dialect->delimiter_rest_length = 1, dialect->delimiter_rest[0] = '\r'));
-	REFUSED((dialect->delimiter_rest_length = 1, dialect->delimiter_rest[0] = '"'));
-	REFUSED((dialect->delimiter_rest_length = 1, dialect->delimiter_rest[0] = '\\',
-			 dialect->escape = '\\'));
-	REFUSED((dialect->delimiter_rest_length = 1, dialect->delimiter_rest[0] = ';',
-			 dialect->escape = ','));
-	ACCEPTED(dialect->trim = true);
-	ACCEPTED((dialect->trim = true, dialect->delimiter = '\t'));
-	REFUSED((dialect->trim = true, dialect->quote = ' '));
-	REFUSED((dialect->trim = true, dialect->escape = '\t'));
-	REFUSED((dialect->trim = true, dialect->comment_length = 1, dialect->comment[0] = ' '));
-	REFUSED(dialect->delimiter = dialect->quote);
-	REFUSED(dialect->quote = '\r');
-	REFUSED(dialect->escape = 0xff);
-	ACCEPTED(dialect->escape = ',');
-	ACCEPTED(dialect->quote = 0);
-	REFUSED((dialect->quote = 0, dialect->escape = '\\'));
-	REFUSED(dialect->quoting = CSV_QUOTING_TEXT);
-	ACCEPTED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0));
-	ACCEPTED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0,
-			  dialect->escape = '\\'));
-	REFUSED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0,
-			 dialect->escape = '"'));
-	REFUSED((dialect->quoting = CSV_QUOTING_TEXT, dialect->quote = 0,
-			 dialect->delimiter = '\\'));
 	REFUSED(dialect->quoting = CSV_QUOTING_LENIENT);
-	ACCEPTED(dialect->lenient = true);
-	REFUSED((dialect->lenient = true, dialect->quoting = CSV_QUOTING_POSTGRES));
-	REFUSED((dialect->lenient = true, dialect->quoting = CSV_QUOTING_TEXT,
-			 dialect->quote = 0));
 	ACCEPTED((dialect->comment_length = 8, memcpy(dialect->comment, "#,\"\n4567", 8)));
 	REFUSED((dialect->comment_length = 9, dialect->comment[0] = '#'));
-	REFUSED(dialect->comment_length = 1);
-	REFUSED((dialect->comment_length = 1, dialect->comment[0] = ','));
-	REFUSED((dialect->comment_length = 1, dialect->comment[0] = '"'));
-	REFUSED((dialect->comment_length = 1, dialect->comment[0] = '\n'));
 	ACCEPTED(dialect->footer_rows = CSV_MAX_FOOTER_ROWS);
 	REFUSED(dialect->footer_rows = CSV_MAX_FOOTER_ROWS + 1);
 	ACCEPTED(dialect->boundary = CSV_BOUNDARY_CR);
@@ -525,52 +542,16 @@ dialects_and_layouts_are_sound(void **state)
 
 	REFUSED(layout->nfields = CSV_NUM_KINDS - 1);
 	REFUSED(layout->nfields = CSV_MAX_FIELDS + 1);
-	REFUSED(layout->encoding = 2);
-	ACCEPTED(layout->decimal_separator = ',');
-	REFUSED(layout->decimal_separator = ';');
-	REFUSED((layout->default_length = 1,
-			 layout->default_bytes = (const uint8_t *) "x"));
-	ACCEPTED(columns[3].field = 2);
-	REFUSED(columns[3].field = 1);
-	ACCEPTED(columns[3].attnum = 2);
-	ACCEPTED((columns[3].field = 4, columns[3].attnum = 4));
-	REFUSED((columns[3].field = 4, columns[3].attnum = 5));
 	REFUSED(columns[3].kind = CSV_NUM_KINDS);
-	REFUSED(columns[3].max_chars = -2);
-	REFUSED(columns[3].byte_width = INT32_MAX);
-	REFUSED(columns[3].type_chars = 1);
-	ACCEPTED(columns[CSV_KIND_TEXT].type_chars = 1);
-	REFUSED(columns[CSV_KIND_TEXT].type_chars = INT32_MAX);
-	REFUSED(columns[CSV_KIND_TEXT].pad_blanks = true);
 	ACCEPTED(columns[CSV_KIND_NUMERIC].precision = 1000);
 	REFUSED(columns[CSV_KIND_NUMERIC].precision = 1001);
-	REFUSED(columns[CSV_KIND_NUMERIC].precision = 0);
-	REFUSED(columns[CSV_KIND_NUMERIC].precision = -1);
-	REFUSED(columns[CSV_KIND_NUMERIC].scale = 11);
 	REFUSED(columns[CSV_KIND_NUMERIC].scale = -1);
-	REFUSED(columns[CSV_KIND_DECIMAL64].precision = 19);
-	REFUSED(columns[CSV_KIND_DECIMAL128].precision = 39);
-	REFUSED(columns[CSV_KIND_SCALED].precision = 5);
-	ACCEPTED(columns[CSV_KIND_TIMESTAMP].precision = 6);
-	REFUSED(columns[CSV_KIND_TIMESTAMP].precision = 7);
-	REFUSED(columns[CSV_KIND_DATE].precision = 0);
-	REFUSED(columns[CSV_KIND_DATE].scale = 1);
-
-	ACCEPTED(columns[CSV_KIND_DATE].pattern[0] = CSV_STEP_EPOCH_US);
-	REFUSED(columns[CSV_KIND_DATE].pattern[0] = CSV_NUM_PATTERN_STEPS);
-	REFUSED(columns[CSV_KIND_DATE].pattern[0] = 0x7f);
-	REFUSED(columns[CSV_KIND_INT4].pattern[0] = CSV_STEP_DAY);
 	REFUSED(memset(columns[CSV_KIND_DATE].pattern, '-', CSV_PATTERN_STEPS));
 	ACCEPTED(memset(columns[CSV_KIND_DATE].pattern, '-', CSV_PATTERN_STEPS - 1));
-	REFUSED((columns[3].nulls_from = 1, columns[3].nulls_to = 1,
-			 columns[4].nulls_to = 1));
+	REFUSED((columns[3].nulls_from = 1, columns[3].nulls_to = 1));
 	ACCEPTED((layout->null_values = (const uint8_t *) "\2NA\0",
 			  layout->null_values_length = 4, columns[3].nulls_to = 3,
 			  columns[4].nulls_from = 3, columns[4].nulls_to = 4));
-	REFUSED((layout->null_values = (const uint8_t *) "\2NA\0",
-			 layout->null_values_length = 4, columns[3].nulls_to = 2));
-	REFUSED((layout->null_values = (const uint8_t *) "\2NA\4",
-			 layout->null_values_length = 4, columns[3].nulls_to = 4));
 }
 
 static void
@@ -588,48 +569,18 @@ what_is_too_large_is_not_made(void **state)
 	free(text);
 }
 
-/* ---- what a fuzzer begins with ---- */
-
-/* a fuzzer does not get far from requests of another form, which are refused */
-static void
-most_requests_that_fuzzing_begins_with_are_taken(void **state)
-{
-	static uint8_t bytes[65536];
-	size_t		ntaken = 0;
-	glob_t		files;
-
-	(void) state;
-	assert_int_equal(glob("test/fuzz/corpus/fuzz_wire/*", 0, NULL, &files), 0);
-	for (size_t i = 0; i < files.gl_pathc; i++)
-	{
-		FILE	   *file = fopen(files.gl_pathv[i], "rb");
-		CsvWireRequest *decoded;
-
-		assert_non_null(file);
-		decoded = decode_again(bytes, fread(bytes, 1, sizeof(bytes), file));
-		fclose(file);
-		if (decoded == NULL)
-			continue;
-		ntaken++;
-		csv_wire_free_request(decoded, &some_memory);
-	}
-	assert_true(2 * ntaken > files.gl_pathc);
-	globfree(&files);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dialects_and_layouts_are_sound),
+		cmocka_unit_test(bounds_are_kept),
 		cmocka_unit_test(what_is_too_large_is_not_made),
 		cmocka_unit_test_teardown(what_is_cut_off_is_refused,
 								  say_failing_seed),
 		cmocka_unit_test_teardown(layouts_come_back, say_failing_seed),
 		cmocka_unit_test_teardown(queries_come_back, say_failing_seed),
 		cmocka_unit_test_teardown(what_is_changed_stays_within_itself,
-								  say_failing_seed),
-		cmocka_unit_test(most_requests_that_fuzzing_begins_with_are_taken)
+								  say_failing_seed)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
