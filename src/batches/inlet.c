@@ -125,12 +125,6 @@ csv_inlet_open(const void *message, size_t nbytes, int request)
 	return NULL;
 }
 
-double
-csv_inlet_read_seconds(const CsvInlet *inlet)
-{
-	return inlet->message.batch.read_seconds;
-}
-
 uint64
 csv_inlet_file_bytes(const CsvInlet *inlet)
 {

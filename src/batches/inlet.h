@@ -49,8 +49,7 @@ extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 								   const CsvQuery *query, CsvArray *arrays,
 								   CsvAnswer *answer, CsvBatch *batch);
 
-/* after a batch: as in CsvBatchMessage; after CSV_END: as in CsvEndMessage */
-extern double csv_inlet_read_seconds(const CsvInlet *inlet);
+/* after CSV_END: as in CsvEndMessage */
 extern uint64 csv_inlet_file_bytes(const CsvInlet *inlet);
 
 /* a block that a message has announced; NULL: there is none of this number */

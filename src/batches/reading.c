@@ -87,8 +87,6 @@ close_remote(CsvBatches *batches)
 {
 	if (batches->remote == NULL)
 		return;
-	batches->statistics.read_seconds +=
-		csv_remote_read_seconds(batches->remote);
 	csv_remote_engine.close(batches->remote);
 	batches->remote = NULL;
 	batches->holds = false;
@@ -115,8 +113,6 @@ void
 csv_reading_add_times(const CsvBatches *batches,
 					  CsvBatchesStatistics *statistics)
 {
-	if (batches->remote != NULL)
-		statistics->read_seconds += csv_remote_read_seconds(batches->remote);
 	add_reader(batches, statistics);
 }
 
@@ -367,6 +363,7 @@ csv_reading_count(CsvBatches *batches)
 									   (int64) batch->file_offset :
 									   batches->file_bytes);
 	batches->file_bytes = file_bytes;
+	statistics->read_seconds += batch->read_seconds;
 	statistics->copy_in_seconds += batch->copy_in_seconds;
 	statistics->parse_seconds += batch->parse_seconds;
 	statistics->copy_out_seconds += batch->copy_out_seconds;

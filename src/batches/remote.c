@@ -20,7 +20,6 @@ struct CsvRemote
 {
 	const CsvTable *table;
 	CsvInlet   *inlet;
-	double		read_seconds;
 
 	/* the file that the next configure() begins, and then the open file */
 	CsvSource  *source;
@@ -159,8 +158,6 @@ parse(void *engine, const CsvInput *input, CsvBatch *batch)
 	if (status == CSV_OK)
 		status = ask(remote, &message, sizeof(message), CSV_MESSAGE_BATCH,
 					 remote->layout, batch);
-	if (status == CSV_OK)
-		remote->read_seconds = csv_inlet_read_seconds(remote->inlet);
 	if (status == CSV_OK && batch->consumed > input->nbytes)
 		return csv_inlet_misfit(remote->inlet);
 	if (status == CSV_END)
@@ -195,12 +192,6 @@ static const char *
 message(void *engine)
 {
 	return csv_inlet_reason(((CsvRemote *) engine)->inlet);
-}
-
-double
-csv_remote_read_seconds(const CsvRemote *remote)
-{
-	return remote->read_seconds;
 }
 
 /* ---- begin and end ---- */

@@ -33,7 +33,4 @@ extern CsvRemote *csv_remote_open(const CsvTable *table);
 extern CsvStatus csv_remote_use(CsvRemote *remote, CsvReader *reader,
 								CsvSource *source, bool is_shared, bool grows);
 
-/* the time that csv_gpu_service has waited for bytes so far */
-extern double csv_remote_read_seconds(const CsvRemote *remote);
-
 #endif							/* CSV_REMOTE_H */

@@ -379,6 +379,7 @@ typedef struct CsvBatch
 	bool		skip_line;
 
 	/* durations, for EXPLAIN; zero where they do not apply */
+	double		read_seconds;	/* of waiting for bytes that the engine has itself */
 	double		copy_in_seconds;
 	double		parse_seconds;
 	double		copy_out_seconds;

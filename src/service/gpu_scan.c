@@ -47,7 +47,6 @@ typedef struct Scan
 	CsvStatus	status;			/* of opening it */
 	uint64_t	chunk_bytes;	/* of the next batch */
 	uint64_t	end;			/* where the last input ended */
-	double		read_seconds;	/* of the scan so far */
 	char		reason[CSV_REASON_BYTES];	/* why there is no engine, or no bytes
 											 * come; or empty */
 
@@ -112,11 +111,9 @@ reach_input(Scan *scan, CsvInput *input)
 {
 	uint64_t	wanted = input->nbytes;
 	bool		at_end = true;
-	double		began = csv_now_seconds();
 	CsvStatus	status = scan->on_device != NULL ?
 		await_input(scan, input, &at_end) : read_input(scan, input);
 
-	scan->read_seconds += csv_now_seconds() - began;
 	scan->end = input->offset + input->nbytes;
 	if (status != CSV_OK)
 		return status;
@@ -170,7 +167,9 @@ parse(Scan *scan, const CsvParseMessage *asked, CsvBatch *batch)
 			.interrupted = csv_outlet_is_left,
 			.interrupted_arg = &scan->outlet
 		};
+		double		began = csv_now_seconds();
 		CsvStatus	status = reach_input(scan, &input);
+		double		waited = csv_now_seconds() - began;
 		bool		is_all = input.nbytes == asked->nbytes;
 
 		if (status != CSV_OK)
@@ -179,6 +178,7 @@ parse(Scan *scan, const CsvParseMessage *asked, CsvBatch *batch)
 		status = scan->engine->parse(scan->state, &input, batch);
 		if (status != CSV_OK)
 			return status;
+		batch->read_seconds = waited;
 		if (batch->consumed > 0 || is_all)
 			break;
 		nbytes = 2 * input.nbytes + 1;
@@ -286,7 +286,6 @@ send_batch(Scan *scan, const CsvParseMessage *asked)
 	}
 	if (status != CSV_OK)
 		return send_status(scan, status);
-	scan->outlet.reply.read_seconds = scan->read_seconds;
 	count_batch(scan, &batch);
 	scan->holds |= batch.answer != NULL && batch.answer->held;
 	if (!csv_outlet_send_batch(&scan->outlet, CSV_MESSAGE_BATCH, &batch,

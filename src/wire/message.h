@@ -380,8 +380,7 @@ typedef struct CsvBatchMessage
 {
 	uint32_t	kind;
 	uint32_t	unused;
-	double		read_seconds;	/* of the scan so far */
-	uint64_t	packed[CSV_WIRE_BATCH_BYTES / sizeof(uint64_t) - 2];
+	uint64_t	packed[CSV_WIRE_BATCH_BYTES / sizeof(uint64_t) - 1];
 } CsvBatchMessage;
 
 typedef enum CsvFailure
