@@ -332,7 +332,6 @@ static void
 request_threads(CsvEvaluation *evaluation)
 {
 	CsvBatchHook hook = {evaluate_in_thread, evaluation};
-
 	const CsvProducer *producer = evaluation->batches->producer;
 
 	if (evaluation->is_shared || !producer->parses || !may_share(evaluation))

@@ -3,8 +3,8 @@
  *		Batches that an engine makes of the open file.
  *
  *	1. The source delivers the bytes of one file after the other.
- *	2. The reader makes batches of them, with the CPU engine, or with that of a
- *	   GPU (remote.c), behind the header or from a later place on.
+ *	2. The reader makes batches of them with the CPU engine.  Behind the header, or
+ *	   from a later place on, a GPU may be its engine (remote.c).
  *	3. If a GPU fails with 'auto', the CPU engine reads the same bytes again and
  *	   continues.  Groups that the device held for earlier batches are lost; then
  *	   all files must be read again (is_lost).

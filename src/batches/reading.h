@@ -41,8 +41,8 @@ extern bool csv_reading_ask(CsvBatches *batches, const CsvRequest *request);
 
 /*
  * When everything is read: groups that the GPU holds, from number `first` on, as
- * CsvEngine.held_groups().  If it fails at the first ones, is_lost is set; later,
- * that is an ERROR.
+ * CsvEngine.held_groups().  If the GPU fails at number 0, this sets is_lost; later,
+ * it raises an ERROR.
  */
 extern void csv_reading_held(CsvBatches *batches, uint32_t first,
 							 CsvPartialGroups *groups);

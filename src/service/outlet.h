@@ -46,8 +46,8 @@ extern void csv_outlet_init(CsvOutlet *outlet, int socket, bool may_fall_back);
 extern void csv_outlet_free(CsvOutlet *outlet);
 
 /*
- * Memory for an input of so many bytes, with CSV_MARGIN bytes more on each side.
- * Bytes that are there stay, if they may be as many.  NULL: there is no memory.
+ * Memory for an input of nbytes bytes, with CSV_MARGIN bytes more on each side.  The
+ * same memory as before, if there is enough of it.  NULL: there is no memory.
  */
 extern uint8_t *csv_outlet_room(CsvOutlet *outlet, size_t nbytes);
 
