@@ -271,7 +271,8 @@ csv_reading_leave_gpu(CsvBatches *batches, bool warns)
 				  errdetail("The CPU engine reads the rest.")));
 	csv_engine_gpu_failed();
 	batches->is_lost = batches->holds;
-	begin_cpu(batches);
+	if (batches->reader != NULL)
+		begin_cpu(batches);
 	close_remote(batches);
 	csv_reading_name_engine(batches, false);
 }
