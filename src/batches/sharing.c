@@ -546,6 +546,9 @@ parse_instead(CsvBatches *batches)
 
 	csv_reading_leave_gpu(batches, drop_gpu(batches->share->sharing));
 
+	/* the GPU may have passed a long line up to the piece's end */
+	if (batches->share->chain.place.offset >= piece->to)
+		return;
 	/* no process has guessed a later end: the next piece begins at `to` */
 	piece->end = piece->to;
 	piece->begin = batches->share->chain.place;
