@@ -375,9 +375,11 @@ csv_chain_join(CsvChain *chain, CsvPiece *piece)
 	CsvFilePlace *place = &chain->place;
 	CsvBatch   *batch = &piece->batch;
 
-	if (piece->is_exact ||
-		(piece->found && piece->begin.offset == place->offset &&
-		 place->alone_until == 0 && !place->skip_line))
+	if (piece->is_exact)
+		/* without a record, what is known of the next one stays */
+		*place = piece->place;
+	else if (piece->found && piece->begin.offset == place->offset &&
+			 place->alone_until == 0 && !place->skip_line)
 	{
 		batch->file_records = place->records;
 		batch->file_lines = place->lines;

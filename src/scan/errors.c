@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "scan/errors.h"
 #include "scan/scan.h"
