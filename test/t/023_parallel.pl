@@ -93,6 +93,17 @@ is($different, 0, "$compared files read the same by one process and by several")
 cmp_ok($shared, '>', $compared / 5, "$shared of them were shared");
 cmp_ok($with_reports, '>', $compared / 10, "$with_reports of them had something to report");
 
+# the header is longer than the first piece, and a quote that it opens leaves the lines
+# behind it to be read alone
+write_file("$dir/open.csv", "h,i\nx,5\"y\nz,w\n1,2\"3\"4\n5,6\n7,8\n");
+$node->safe_psql('postgres', <<"SQL");
+CREATE FOREIGN TABLE open (a text, b text) SERVER csv OPTIONS (filename '$dir/open.csv', header_rows '3',
+  quoting 'postgres', multiline 'true', ragged 'skip', chunk_size '8B');
+SQL
+is($node->safe_psql('postgres', "SET csv_gpu_test.parallel_workers = $_; SET max_parallel_workers_per_gather = $_;"
+	  . 'SELECT * FROM open ORDER BY a'), "5,6\n7,8" =~ tr/,/|/r, "an open quote of the header, $_ workers")
+  foreach 0, 4;
+
 # ---- plans ----
 
 my @rows = map { join(',', $_, $_ % 7, "text $_", $_ % 50 ? '' : 'x') . "\n" } 1 .. 20000;
