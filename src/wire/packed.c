@@ -185,9 +185,7 @@ survey_groups(const CsvPartialGroups *groups, const CsvQuery *query,
 	for (uint32_t g = 0; g < groups->ngroups; g++)
 	{
 		const uint64_t *keys = groups->keys + (size_t) g * query->nkeys * 2;
-		/* NULL plus 0 is undefined: groups may have no words */
-		const int64_t *words = layout.nwords == 0 ? NULL :
-			groups->words + (size_t) g * layout.nwords;
+		const int64_t *words = groups->words + (size_t) g * layout.nwords;
 
 		for (uint32_t i = 0; i < query->nkeys; i++)
 			if (query->keys[i].lane == CSV_LANE_TEXT &&
