@@ -34,12 +34,12 @@ declare -A may_include=(
 	[plan]='reader query table program batches groups scan'
 	[output]='reader table batches scan plan'
 	[load]='reader query wire table program batches scan plan output'
-	[import]=10457'reader table batches scan'
+	[import]='reader table batches scan'
 	[src]='reader query table program batches groups scan plan output load import'
 )
 
 declare -A most_lines=(
-	[reader]=9002 [cpu]=5300 [query]=11355 [wire]=2376 [cuda]=10890 [service]=5072
+	[reader]=9002 [cpu]=5300 [query]=11355 [wire]=2376 [cuda]=10890 [service]=5073
 	[table]=8845 [client]=1635 [program]=1070 [batches]=5592 [groups]=1930 [scan]=7885
 	[plan]=4730 [output]=7505 [load]=7100 [import]=10457 [src]=830
 )
