@@ -196,17 +196,18 @@ static void
 parse_ahead(Scan *scan, const CsvParseMessage *asked, const CsvBatch *batch)
 {
 	CsvParseMessage *next = &scan->next_input;
-	uint64_t	consumed = batch->consumed;
+	CsvFilePlace place = {.offset = asked->offset};
 
 	if (scan->on_device == NULL || scan->opened.is_shared ||
-		scan->engine->noutputs < 2 || consumed == 0 || consumed >= asked->nbytes)
+		scan->engine->noutputs < 2 || batch->consumed == 0 ||
+		batch->consumed >= asked->nbytes)
 		return;
+	csv_place_pass_batch(&place, batch);
 	*next = *asked;
-	next->skip_line = batch->skip_line;
-	next->offset += consumed;
-	next->nbytes -= consumed;
-	next->alone_until = batch->alone_until > consumed ?
-		batch->alone_until - consumed : 0;
+	next->offset = place.offset;
+	next->nbytes -= batch->consumed;
+	next->alone_until = place.alone_until;
+	next->skip_line = place.skip_line;
 	scan->next_status = parse(scan, next, &scan->next);
 	scan->next_errno = errno;
 	scan->is_ahead = true;
