@@ -99,9 +99,9 @@ extern int	csv_hidden_remove(int hidden, const char *name);
 /*
  * The end of the transaction.  A file gets its name, or is removed.  In a directory, the
  * contents of new/ or old/ move up, and then it is removed; if something cannot move up,
- * it stays.  What fails is reported if is_loud.  Raises no ERROR.
+ * it stays.  Failures are reported if is_loud.  Raises no ERROR.
  *
- * fd: a descriptor of what is hidden; a negative number will do for a file.  path: its
+ * fd: a descriptor of the file or directory; for a file, it may be negative.  path: its
  * hidden name.  at: a descriptor of the directory that has it, or AT_FDCWD.
  */
 extern void csv_hidden_end(int at, int fd, const char *path, bool is_commit, bool is_loud);

@@ -16,7 +16,7 @@
 typedef struct CsvStaging CsvStaging;
 
 /*
- * Make a file of this path under its hidden name, which nothing is replaced for.  The
+ * Make a file of this path under its hidden name.  It will replace no other file.  The
  * caller writes, closes and synchronizes it before the transaction commits.
  */
 extern void csv_staging_make_file(const char *path, CsvSink *sink);
