@@ -31,10 +31,11 @@ columns='l_orderkey bigint, l_partkey int, l_suppkey int, l_linenumber int,
 	l_shipdate date, l_commitdate date, l_receiptdate date,
 	l_shipinstruct char(25), l_shipmode char(10), l_comment varchar(80)'
 
-# the same for DuckDB, whose char(n) and varchar(n) are varchar
-duckdb_columns=$(tr -d '\n\t' <<<"$columns" |
-	sed -E "s/char\([0-9]+\)/varchar/g; s/varvarchar/varchar/g
-		s/, ?l_/\nl_/g" | sed -E "s/^(\w+) (.*)$/'\1': '\2',/" | tr -d '\n')
+# the same for DuckDB, whose char(n) and varchar(n) are varchar, as columns of a
+# table and for read_csv()
+duckdb_table=$(tr '\n\t' '  ' <<<"$columns" | sed -E 's/(var)?char\([0-9]+\)/varchar/g')
+duckdb_columns=$(sed -E 's/, *l_/\nl_/g' <<<"$duckdb_table" |
+	sed -E "s/^(\w+) (.*)$/'\1': '\2',/" | tr -d '\n')
 
 quietly()
 {
@@ -175,7 +176,7 @@ SQL
 
 duckdb_once()
 {
-	local threads=${1#*/} mode=$2 statement=${4//@/li}
+	local threads=${1#*/} mode=$2 setup=$3 statement=${4//@/li}
 	local statements=("CREATE TEMP VIEW li AS SELECT * FROM read_csv('$file',
 		auto_detect = false, header = false, delim = ',', quote = '\"',
 		escape = '\"', columns = {$duckdb_columns})")
@@ -190,6 +191,7 @@ duckdb_once()
 		warm) statements+=('SELECT 1 FROM li LIMIT 1') ;;
 		again) statements+=("$statement") ;;
 	esac
+	[ -z "$setup" ] || statements+=("$setup")
 	"$root/build/duckdb" "$threads" "${statements[@]}" "$statement"
 }
 
