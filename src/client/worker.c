@@ -30,7 +30,6 @@
 #include "client/worker.h"
 #include "compat.h"
 #include "settings.h"
-#include "wire/descriptors.h"
 #include "wire/message.h"
 
 #define CSV_SERVICE_PROGRAM	"csv_gpu_service"

@@ -20,15 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/queue.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gpus.h"
+#include "reader/clock.h"
 #include "serve.h"
-#include "wire/descriptors.h"
 
 #define CSV_IDLE_SECONDS	300
 #define MOST_EVENTS			64
@@ -41,7 +39,6 @@
 
 typedef struct Connection
 {
-	LIST_ENTRY(Connection) of_all;
 	int			socket;
 	CsvClient  *client;
 } Connection;
@@ -50,10 +47,9 @@ typedef struct Program
 {
 	int			poll;
 	int			spare;			/* a descriptor; -1: none */
-	LIST_HEAD(Connections, Connection) connections;
-	time_t		last_asked;
-	time_t		idle_seconds;
-	time_t		lost_since;		/* when a lost device was found; 0: none */
+	double		last_asked;		/* csv_now_seconds() */
+	double		idle_seconds;
+	double		lost_since;		/* when a lost device was found; 0: none */
 } Program;
 
 /*
@@ -97,15 +93,6 @@ raise_limits(void)
 	(void) setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static time_t
-seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
-
 /* ---- connections ---- */
 
 static bool
@@ -119,27 +106,9 @@ watch(const Program *program, int descriptor, void *of)
 	return epoll_ctl(program->poll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-static Connection *
-add_connection(Program *program, int socket)
-{
-	Connection *connection = calloc(1, sizeof(Connection));
-
-	if (connection == NULL)
-		return NULL;
-	connection->socket = socket;
-	if (!watch(program, socket, connection))
-	{
-		free(connection);
-		return NULL;
-	}
-	LIST_INSERT_HEAD(&program->connections, connection, of_all);
-	return connection;
-}
-
 static void
 drop_connection(Connection *connection)
 {
-	LIST_REMOVE(connection, of_all);
 	close(connection->socket);
 	if (connection->client != NULL)
 		csv_client_free(connection->client);
@@ -184,14 +153,16 @@ accept_client(Program *program)
 		refuse_client(program);
 		return;
 	}
-	if (!csv_wire_is_own_user(socket) ||
-		(connection = add_connection(program, socket)) == NULL)
+	connection = calloc(1, sizeof(Connection));
+	if (connection == NULL)
 	{
 		close(socket);
 		return;
 	}
+	connection->socket = socket;
 	connection->client = csv_client_create();
-	if (connection->client == NULL)
+	if (connection->client == NULL || !csv_wire_is_own_user(socket) ||
+		!watch(program, socket, connection))
 		drop_connection(connection);
 }
 
@@ -210,7 +181,7 @@ serve_client(Program *program, Connection *connection)
 		return true;
 	if (nbytes <= 0)
 		return false;
-	program->last_asked = seconds();
+	program->last_asked = csv_now_seconds();
 	good = csv_client_handle(connection->client, &message, (size_t) nbytes,
 							 &descriptors, &reply);
 	csv_wire_close(&descriptors);
@@ -258,12 +229,12 @@ is_over(Program *program)
 
 	/* a thread that uses the device ends the program (outlet.c); otherwise end here */
 	if (program->lost_since == 0 && csv_gpus != NULL && csv_gpus->any_is_lost())
-		program->lost_since = seconds();
+		program->lost_since = csv_now_seconds();
 	if (program->lost_since != 0 &&
-		seconds() - program->lost_since >= CSV_LOST_SECONDS)
+		csv_now_seconds() - program->lost_since >= CSV_LOST_SECONDS)
 		return true;
 	return csv_service_is_empty() &&
-		seconds() - program->last_asked >= program->idle_seconds;
+		csv_now_seconds() - program->last_asked >= program->idle_seconds;
 }
 
 /* false: end the program */
@@ -292,9 +263,8 @@ main(int argc, char **argv)
 	set_signals();
 	raise_limits();
 	memset(&program, 0, sizeof(program));
-	LIST_INIT(&program.connections);
 	program.idle_seconds = argc > 1 ? atol(argv[1]) : CSV_IDLE_SECONDS;
-	program.last_asked = seconds();
+	program.last_asked = csv_now_seconds();
 	csv_service_begin();
 	program.poll = epoll_create1(EPOLL_CLOEXEC);
 	program.spare = fcntl(CSV_SERVICE_LISTEN, F_DUPFD_CLOEXEC, 0);

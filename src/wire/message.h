@@ -38,6 +38,12 @@
 #define CSV_DEVICE_NAME_BYTES	128
 #define CSV_REASON_BYTES		256
 
+/* the descriptors that the program starts with */
+#define CSV_SERVICE_LISTEN		3	/* the socket that sessions connect to */
+#define CSV_SERVICE_SERVER		4	/* reaches its end when the server ends */
+#define CSV_SERVICE_CONTROL		5	/* a socket: the worker sends limits */
+#define CSV_SERVICE_LOCK		6	/* its holder is the server's service */
+
 typedef enum CsvMessageKind
 {
 	/* the first message, and its answer: CsvHelloMessage */
