@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "packed.h"
+#include "reader/arrays.h"
 #include "store.h"
 
 /* arrays begin at multiples of a cache line */
@@ -122,12 +123,12 @@ csv_memory_file_held(int file, bool is_constant)
 
 /* ---- writing ---- */
 
-/* bytes that become more */
+/* bytes that become more; a batch has no more than INT32_MAX */
 typedef struct Buffer
 {
 	uint8_t    *bytes;
-	uint64_t	nbytes;
-	uint64_t	capacity;
+	size_t		nbytes;
+	uint32_t	capacity;
 } Buffer;
 
 struct CsvStoreWriter
@@ -159,36 +160,14 @@ entry_bytes(uint32_t ncolumns)
 	return offsetof(StoredEntry, packed) + csv_packed_bytes(ncolumns);
 }
 
-static void *
-get_memory(const CsvMemory *memory, size_t nbytes)
-{
-	return memory->alloc(memory->owner, nbytes);
-}
-
-static void
-free_memory(const CsvMemory *memory, void *bytes)
-{
-	if (bytes != NULL)
-		memory->free(memory->owner, bytes);
-}
-
-/* false: there is no memory */
+/* false: there is no memory, or there are too many bytes */
 static bool
 append(const CsvMemory *memory, Buffer *buffer, const void *bytes, size_t nbytes)
 {
-	if (nbytes > buffer->capacity - buffer->nbytes)
-	{
-		uint64_t	capacity = 2 * (buffer->nbytes + nbytes);
-		uint8_t    *room = get_memory(memory, capacity);
-
-		if (room == NULL)
-			return false;
-		if (buffer->nbytes > 0)
-			memcpy(room, buffer->bytes, buffer->nbytes);
-		free_memory(memory, buffer->bytes);
-		buffer->bytes = room;
-		buffer->capacity = capacity;
-	}
+	if (nbytes > INT32_MAX - buffer->nbytes ||
+		!csv_grow(memory, &buffer->bytes, &buffer->capacity,
+				  buffer->nbytes + nbytes, 4096, 1))
+		return false;
 	memcpy(buffer->bytes + buffer->nbytes, bytes, nbytes);
 	buffer->nbytes += nbytes;
 	return true;
@@ -198,32 +177,31 @@ CsvStoreWriter *
 csv_store_begin(const CsvMemory *memory, int file, const CsvDialect *dialect,
 				const CsvLayout *layout)
 {
-	CsvStoreWriter *writer = get_memory(memory, sizeof(*writer));
+	CsvStoreWriter *writer = csv_alloc_zeros(memory, sizeof(*writer));
+	uint32_t	n = layout->ncolumns;
 
 	if (writer == NULL)
 		return NULL;
-	memset(writer, 0, sizeof(*writer));
 	writer->record.most = 1;	/* only the end of a record is needed */
 	writer->memory = *memory;
 	writer->file = file;
 	writer->dialect = *dialect;
 	writer->nfields = layout->nfields;
-	writer->ncolumns = layout->ncolumns;
+	writer->ncolumns = n;
 	writer->nbytes = sizeof(StoredHeader);
-	writer->columns = get_memory(memory, sizeof(CsvColumn) * layout->ncolumns + 1);
-	writer->arrays = get_memory(memory, sizeof(CsvArray) * layout->ncolumns + 1);
-	writer->entry = get_memory(memory, entry_bytes(layout->ncolumns));
+	writer->columns = csv_alloc_zeros(memory, sizeof(CsvColumn) * n + 1);
+	writer->arrays = csv_alloc_zeros(memory, sizeof(CsvArray) * n + 1);
+	writer->entry = csv_alloc_zeros(memory, entry_bytes(n));
 	if (writer->columns == NULL || writer->arrays == NULL || writer->entry == NULL)
 	{
 		csv_store_free(writer);
 		return NULL;
 	}
-	if (layout->ncolumns > 0)
-		memcpy(writer->columns, layout->columns,
-			   sizeof(CsvColumn) * layout->ncolumns);
+	if (n > 0)
+		memcpy(writer->columns, layout->columns, sizeof(CsvColumn) * n);
 
 	/* NULL values were found already */
-	for (uint32_t i = 0; i < layout->ncolumns; i++)
+	for (uint32_t i = 0; i < n; i++)
 		writer->columns[i].nulls_from = writer->columns[i].nulls_to = 0;
 	return writer;
 }
@@ -233,14 +211,14 @@ csv_store_free(CsvStoreWriter *writer)
 {
 	CsvMemory	memory = writer->memory;
 
-	free_memory(&memory, writer->columns);
-	free_memory(&memory, writer->directory.bytes);
-	free_memory(&memory, writer->record.separators);
-	free_memory(&memory, writer->arrays);
-	free_memory(&memory, writer->entry);
-	free_memory(&memory, writer->records.bytes);
-	free_memory(&memory, writer->bytes.bytes);
-	free_memory(&memory, writer);
+	csv_free(&memory, writer->columns);
+	csv_free(&memory, writer->directory.bytes);
+	csv_free(&memory, writer->record.separators);
+	csv_free(&memory, writer->arrays);
+	csv_free(&memory, writer->entry);
+	csv_free(&memory, writer->records.bytes);
+	csv_free(&memory, writer->bytes.bytes);
+	csv_free(&memory, writer);
 }
 
 uint64_t
@@ -496,14 +474,13 @@ csv_store_open(const CsvMemory *memory, int file, const CsvDialectOptions *diale
 
 	if (nbytes < (int64_t) sizeof(StoredHeader))
 		return NULL;
-	store = memory->alloc(memory->owner, sizeof(*store));
+	store = csv_alloc_zeros(memory, sizeof(*store));
 	if (store == NULL)
 		return NULL;
-	memset(store, 0, sizeof(*store));
 	bytes = mmap(NULL, (size_t) nbytes, PROT_READ, MAP_SHARED, file, 0);
 	if (bytes == MAP_FAILED)
 	{
-		memory->free(memory->owner, store);
+		csv_free(memory, store);
 		return NULL;
 	}
 	store->memory = *memory;
@@ -521,7 +498,7 @@ void
 csv_store_close(CsvStore *store)
 {
 	munmap(store->bytes, (size_t) store->nbytes);
-	store->memory.free(store->memory.owner, store);
+	csv_free(&store->memory, store);
 }
 
 uint32_t
