@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "outlet.h"
+#include "reader/arrays.h"
 #include "reader/place.h"
 #include "wire/store.h"
 
@@ -83,17 +84,9 @@ csv_outlet_use(CsvOutlet *outlet, const CsvCudaBlock *block)
 			return i;
 	if (n == CSV_MOST_BLOCKS)
 		return n;
-	if (n == outlet->capacity)
-	{
-		uint32_t	capacity = 2 * n + 16;
-		CsvCudaBlock *blocks = realloc(outlet->blocks,
-										 sizeof(*blocks) * capacity);
-
-		if (blocks == NULL)
-			return CSV_MOST_BLOCKS;
-		outlet->blocks = blocks;
-		outlet->capacity = capacity;
-	}
+	if (!csv_grow(&csv_thread_memory, &outlet->blocks, &outlet->capacity, n + 1,
+				  16, sizeof(*block)))
+		return CSV_MOST_BLOCKS;
 	outlet->blocks[outlet->nblocks++] = *block;
 	return n;
 }
@@ -281,7 +274,7 @@ CsvWireRequest *
 csv_outlet_read_request(CsvOutlet *outlet, int file)
 {
 	int64_t		nbytes = csv_memory_file_size(file, true);
-	CsvWireRequest *request = NULL;
+	CsvWireRequest *request;
 	void	   *bytes;
 
 	if (nbytes <= 0 || (uint64_t) nbytes > CSV_WIRE_MOST_BYTES)
@@ -289,8 +282,7 @@ csv_outlet_read_request(CsvOutlet *outlet, int file)
 	bytes = mmap(NULL, (size_t) nbytes, PROT_READ, MAP_SHARED, file, 0);
 	if (bytes == MAP_FAILED)
 		return NULL;
-	(void) csv_wire_decode_request(bytes, (size_t) nbytes, &outlet->memory,
-								   &request);
+	request = csv_wire_decode_request(bytes, (size_t) nbytes, &outlet->memory);
 	munmap(bytes, (size_t) nbytes);
 	return request;
 }
@@ -318,6 +310,6 @@ csv_outlet_free(CsvOutlet *outlet)
 	}
 	if (outlet->room != NULL)
 		free_block(outlet->room);
-	free(outlet->blocks);
+	csv_free(&csv_thread_memory, outlet->blocks);
 	close(outlet->socket);
 }

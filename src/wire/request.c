@@ -8,9 +8,8 @@
  */
 #include "request.h"
 
-#include <string.h>
-
 #include "packed.h"
+#include "reader/arrays.h"
 
 /* no record, nor chunk, is longer: see CsvInput */
 #define MOST_INPUT_BYTES	(1024 * 1024 * 1024)
@@ -133,30 +132,26 @@ connect(Parts *parts, size_t nbytes)
 		csv_are_bounded(&parts->wire.dialect, &parts->layout);
 }
 
-bool
+CsvWireRequest *
 csv_wire_decode_request(const uint8_t *bytes, size_t nbytes,
-						const CsvMemory *memory, CsvWireRequest **decoded)
+						const CsvMemory *memory)
 {
 	Parts	   *parts;
 
-	*decoded = NULL;
 	if (nbytes < sizeof(Parts) || nbytes > CSV_WIRE_MOST_BYTES)
-		return false;
+		return NULL;
 	parts = memory->alloc(memory->owner, nbytes);
 	if (parts == NULL)
-		return false;
+		return NULL;
 	memcpy(parts, bytes, nbytes);
-	if (!connect(parts, nbytes))
-	{
-		memory->free(memory->owner, parts);
-		return false;
-	}
-	*decoded = &parts->wire;
-	return true;
+	if (connect(parts, nbytes))
+		return &parts->wire;
+	csv_free(memory, parts);
+	return NULL;
 }
 
 void
 csv_wire_free_request(CsvWireRequest *request, const CsvMemory *memory)
 {
-	memory->free(memory->owner, request);
+	csv_free(memory, request);
 }

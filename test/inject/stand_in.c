@@ -2,20 +2,12 @@
  * stand_in.c
  *		A GPU for machines that have none: the CPU engine behind csv_cuda.h.
  *
- * csv_gpu_service is linked with it for tests, instead of cuda/.  Inputs are in
- * blocks of memory that others can map, as there; arrays are not, as those of a
- * batch that the CPU engine reads for the GPU's.  stand_in_query.c answers queries,
- * and stand_in_table.c has columns that stay.
+ * csv_gpu_service is linked with it for tests, instead of cuda/.
+ * stand_in_query.c answers queries, and stand_in_table.c has columns that stay.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE				/* memfd_create */
-#endif
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../../cuda/csv_cuda.h"
@@ -28,24 +20,12 @@
 /* how many devices there are */
 #define CSV_STAND_INS	2
 
-typedef struct Block
-{
-	CsvCudaBlock block;
-	bool		in_use;
-	struct Block *next;
-} Block;
-
 struct CsvSession
 {
-	pthread_mutex_t mutex;
 	int			device;
 	CsvCudaState state;
 	bool		has_failed;
-	Block	   *blocks;
 };
-
-/* blocks that were ever made */
-static uint32_t nblocks;
 
 /* bytes of a file */
 struct CsvCudaFile
@@ -80,10 +60,7 @@ csv_cuda_session_create(int device)
 	CsvSession *session = calloc(1, sizeof(CsvSession));
 
 	if (session != NULL)
-	{
-		pthread_mutex_init(&session->mutex, NULL);
 		session->device = device;
-	}
 	return session;
 }
 
@@ -132,88 +109,16 @@ csv_cuda_start(CsvSession *session)
 	return true;
 }
 
+/* the outlet copies what is in no block, as arrays that the CPU engine made for a GPU's */
 bool
 csv_cuda_find_block(CsvSession *session, const void *memory, size_t nbytes,
 					CsvCudaBlock *found)
 {
-	Block	   *block;
-
-	pthread_mutex_lock(&session->mutex);
-	for (block = session->blocks; block != NULL; block = block->next)
-		if ((const uint8_t *) memory >= block->block.bytes &&
-			(const uint8_t *) memory + nbytes <=
-			block->block.bytes + block->block.nbytes)
-		{
-			*found = block->block;
-			break;
-		}
-	pthread_mutex_unlock(&session->mutex);
-	return block != NULL;
-}
-
-/* the session's mutex is held */
-static Block *
-make_block(CsvSession *session, size_t nbytes)
-{
-	Block	   *block = calloc(1, sizeof(Block));
-	int			file = memfd_create("csv_gpu_fdw",
-									MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (block == NULL || file < 0 || ftruncate(file, (off_t) nbytes) != 0 ||
-		fcntl(file, F_ADD_SEALS,
-			  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-		abort();
-	block->block.bytes = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-							  file, 0);
-	block->block.descriptor = file;
-	block->block.nbytes = nbytes;
-	block->block.number = __atomic_fetch_add(&nblocks, 1, __ATOMIC_RELAXED);
-	block->next = session->blocks;
-	session->blocks = block;
-	return block;
-}
-
-/* as of pinned memory, what nobody uses stays there for others */
-static void *
-alloc_pinned(void *arg, size_t nbytes)
-{
-	CsvSession *session = arg;
-	Block	   *block;
-
-	if (nbytes < CSV_PINNED_LEAST_BYTES)
-		return malloc(nbytes);
-	pthread_mutex_lock(&session->mutex);
-	for (block = session->blocks; block != NULL; block = block->next)
-		if (!block->in_use && block->block.nbytes == nbytes)
-			break;
-	if (block == NULL)
-		block = make_block(session, nbytes);
-	block->in_use = true;
-	pthread_mutex_unlock(&session->mutex);
-	return block->block.bytes;
-}
-
-static void
-free_pinned(void *arg, void *memory)
-{
-	CsvSession *session = arg;
-	Block	   *block;
-
-	pthread_mutex_lock(&session->mutex);
-	for (block = session->blocks; block != NULL; block = block->next)
-		if (block->block.bytes == memory)
-			break;
-	if (block != NULL)
-		block->in_use = false;
-	else
-		free(memory);
-	pthread_mutex_unlock(&session->mutex);
-}
-
-CsvMemory
-csv_cuda_pinned(CsvSession *session)
-{
-	return (CsvMemory) {alloc_pinned, free_pinned, session};
+	(void) session;
+	(void) memory;
+	(void) nbytes;
+	(void) found;
+	return false;
 }
 
 static const char *
@@ -388,13 +293,13 @@ static CsvWireRequest *
 copy_request(const Engine *engine, const CsvRequest *request)
 {
 	CsvWireRequest wire = {engine->dialect->opt, 1, 0, engine->layout, request};
-	CsvWireRequest *copy = NULL;
+	CsvWireRequest *copy;
 	size_t		nbytes;
 	uint8_t    *bytes = csv_wire_encode_request(&wire, &engine->memory, &nbytes);
 
 	if (bytes == NULL)
 		return NULL;
-	csv_wire_decode_request(bytes, nbytes, &engine->memory, &copy);
+	copy = csv_wire_decode_request(bytes, nbytes, &engine->memory);
 	engine->memory.free(engine->memory.owner, bytes);
 	return copy;
 }
@@ -405,8 +310,7 @@ replace_request(Engine *engine, CsvWireRequest *request)
 {
 	if (request != NULL && engine->held != NULL)
 		csv_evaluator_set_query(engine->held, request->request->query);
-	if (engine->request != NULL)
-		csv_wire_free_request(engine->request, &engine->memory);
+	csv_wire_free_request(engine->request, &engine->memory);
 	engine->request = request;
 }
 
