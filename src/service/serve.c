@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gpus.h"
+#include "reader/arrays.h"
 #include "serve.h"
 #include "wire/store.h"
 
@@ -22,17 +22,12 @@ static int64_t since;			/* microseconds since 1970 */
 static uint64_t hits = 0;
 static uint64_t misses = 0;
 
-typedef struct Pin
-{
-	LIST_ENTRY(Pin) of_client;
-	CsvSet	   *set;
-} Pin;
-
 struct CsvClient
 {
 	bool		is_known;		/* has said hello */
-	LIST_HEAD(Pins, Pin) pins;
-	int			npins;
+	CsvSet	  **pins;			/* sets that it uses */
+	uint32_t	npins;
+	uint32_t	capacity;
 	uint64_t	promised;		/* bytes for columns that it makes */
 };
 
@@ -88,12 +83,10 @@ csv_client_create(void)
 }
 
 static void
-drop_pin(CsvClient *client, Pin *pin)
+drop_pin(CsvClient *client, CsvSet **pin)
 {
-	csv_set_unpin(pin->set);
-	LIST_REMOVE(pin, of_client);
-	client->npins--;
-	free(pin);
+	csv_set_unpin(*pin);
+	*pin = client->pins[--client->npins];
 }
 
 static void
@@ -106,25 +99,19 @@ give_back(CsvClient *client, uint64_t nbytes)
 void
 csv_client_free(CsvClient *client)
 {
-	Pin		   *next;
-
-	for (Pin *pin = LIST_FIRST(&client->pins); pin != NULL; pin = next)
-	{
-		next = LIST_NEXT(pin, of_client);
-		drop_pin(client, pin);
-	}
+	while (client->npins > 0)
+		drop_pin(client, client->pins);
 	give_back(client, client->promised);
+	csv_free(&csv_thread_memory, client->pins);
 	free(client);
 }
 
-static Pin *
+static CsvSet **
 find_pin(const CsvClient *client, uint64_t set)
 {
-	Pin		   *pin;
-
-	LIST_FOREACH(pin, &client->pins, of_client)
-		if (pin->set->number == set)
-			return pin;
+	for (uint32_t i = 0; i < client->npins; i++)
+		if (client->pins[i]->number == set)
+			return &client->pins[i];
 	return NULL;
 }
 
@@ -195,24 +182,21 @@ handle_find(const Call *call)
 	CsvFoundMessage *answer = &call->reply->message.found;
 	CsvClient  *client = call->client;
 	CsvSet	   *set = NULL;
-	Pin		   *pin;
 
 	if (!is_find(find, call->nbytes) || client->npins == MOST_PINS)
 		return false;
 	call->reply->nbytes = sizeof(*answer);
-	pin = malloc(sizeof(Pin));
-	if (pin != NULL && is_that_file(find, call->descriptors->files[0]))
+	if (csv_grow(&csv_thread_memory, &client->pins, &client->capacity,
+				 client->npins + 1, 8, sizeof(CsvSet *)) &&
+		is_that_file(find, call->descriptors->files[0]))
 		set = csv_sets_find(find);
 	if (set == NULL)
 	{
-		free(pin);
 		misses++;
 		return true;
 	}
 	hits++;
-	pin->set = set;
-	LIST_INSERT_HEAD(&client->pins, pin, of_client);
-	client->npins++;
+	client->pins[client->npins++] = set;
 	answer->found = 1;
 	answer->set = set->number;
 	answer->nrows = set->nrows;
@@ -224,7 +208,7 @@ handle_find(const Call *call)
 static bool
 handle_release(const Call *call)
 {
-	Pin		   *pin = find_pin(call->client, call->message->set.set);
+	CsvSet	  **pin = find_pin(call->client, call->message->set.set);
 
 	if (pin != NULL)
 		drop_pin(call->client, pin);
@@ -291,16 +275,16 @@ handle_grouping(const Call *call)
 {
 	const CsvGroupingMessage *keys = &call->message->grouping;
 	CsvDescriptors *descriptors = call->descriptors;
-	Pin		   *pin = find_pin(call->client, keys->set);
+	CsvSet	  **pin = find_pin(call->client, keys->set);
 	bool		may_add = false;
 	int			file;
 
 	if (pin == NULL || keys->nkeys == 0 || keys->nkeys > CSV_MOST_GROUPING_KEYS)
 		return false;
 	if (descriptors->n == 1 &&
-		csv_set_add_grouping(pin->set, keys, descriptors->files[0]))
+		csv_set_add_grouping(*pin, keys, descriptors->files[0]))
 		descriptors->n = 0;
-	file = csv_set_grouping(pin->set, keys, &may_add);
+	file = csv_set_grouping(*pin, keys, &may_add);
 	if (file >= 0)
 		csv_reply_with_file(call->reply, file, false);
 	return csv_reply_done(call->reply, may_add);
@@ -357,7 +341,7 @@ handle_statistics(const Call *call)
 static bool
 handle_gpu(const Call *call)
 {
-	const Pin  *pin = NULL;
+	CsvSet	  **pin = NULL;
 
 	if (call->message->kind == CSV_MESSAGE_ASK)
 	{
@@ -366,7 +350,7 @@ handle_gpu(const Call *call)
 			return false;
 	}
 	if (csv_gpus != NULL)
-		return csv_gpus->handle(call->message, pin == NULL ? -1 : pin->set->file,
+		return csv_gpus->handle(call->message, pin == NULL ? -1 : (*pin)->file,
 								call->descriptors, call->reply);
 
 	/* zeros say that there is no device, and that the answer is no */
