@@ -73,7 +73,6 @@ typedef struct Share
 	uint32_t	first_row;
 	uint32_t	nrows;
 	Copy	   *copy;
-	CsvArray   *arrays;			/* of a batch of the store */
 	Answer	   *answers;		/* in the order of their rows */
 	CsvStatus	status;
 	bool		whole;			/* the device has answered for all its rows */
@@ -89,9 +88,10 @@ typedef struct Asking
 	int			request;
 	CsvStore   *store;
 	CsvCudaQuestion question;
-	uint32_t   *places;			/* of the question */
-	uint8_t    *seen;
-	uint32_t   *widths;			/* bytes of an entry, for each column of the store */
+	uint32_t	places[CSV_MOST_KEPT_COLUMNS];	/* of the question */
+	uint8_t		seen[CSV_MOST_KEPT_COLUMNS];
+	uint32_t	widths[CSV_MOST_KEPT_COLUMNS];	/* bytes of an entry, for each
+												 * column of the store */
 	int			nshares;
 	Share		shares[CSV_MOST_DEVICES];
 } Asking;
@@ -260,8 +260,9 @@ find_places(Asking *asking)
 
 /* note what the batches' statuses have, and how wide entries are */
 static bool
-look_at_batches(Asking *asking, CsvArray *arrays)
+look_at_batches(Asking *asking)
 {
+	CsvArray	arrays[CSV_MOST_KEPT_COLUMNS];
 	const CsvStore *store = asking->store;
 	const CsvLayout *layout = asking->question.layout;
 
@@ -289,12 +290,14 @@ look_at_batches(Asking *asking, CsvArray *arrays)
 
 /* can devices answer it?  Depends on the store, which never changes. */
 static bool
-is_for_device(Asking *asking, CsvArray *arrays)
+is_for_device(Asking *asking)
 {
 	uint64_t	nrows = csv_store_nrows(asking->store);
 
-	return nrows > 0 && nrows <= INT32_MAX && find_places(asking) &&
-		look_at_batches(asking, arrays);
+	return nrows > 0 && nrows <= INT32_MAX &&
+		csv_store_layout(asking->store)->ncolumns <= CSV_MOST_KEPT_COLUMNS &&
+		asking->question.layout->ncolumns <= CSV_MOST_KEPT_COLUMNS &&
+		find_places(asking) && look_at_batches(asking);
 }
 
 /* ---- some of the rows, on a device ---- */
@@ -311,16 +314,17 @@ copy_entries(Share *share, uint32_t place, bool statuses)
 	uint64_t	end = (uint64_t) share->first_row + share->nrows;
 	uint64_t	row = share->first_row +
 		(uint64_t) csv_cuda_columns_filled(share->copy->columns, which);
+	CsvArray	arrays[CSV_MOST_KEPT_COLUMNS];
 
 	for (uint32_t n = 0; n < csv_store_nbatches(store) && row < end; n++)
 	{
-		const CsvArray *array = &share->arrays[place];
+		const CsvArray *array = &arrays[place];
 		CsvResidentBatch batch;
 		uint64_t	batch_end;
 		uint64_t	skipped;
 		uint32_t	nrows;
 
-		if (!csv_store_batch(store, n, share->arrays, &batch))
+		if (!csv_store_batch(store, n, arrays, &batch))
 			return false;
 		batch_end = (uint64_t) batch.first_row + batch.batch.nrows;
 		if (batch_end <= row || (uint64_t) batch.first_row > row)
@@ -425,22 +429,17 @@ static void *
 run_share(void *arg)
 {
 	Share	   *share = arg;
-	const Asking *asking = share->asking;
+	const CsvCudaQuestion *question = &share->asking->question;
 	DeviceCopies *on = lock_device(share->device);
 
 	pthread_mutex_lock(&forgotten_mutex);
 	used_devices |= csv_device_bit(share->device);
 	pthread_mutex_unlock(&forgotten_mutex);
-	share->arrays = calloc(csv_store_layout(asking->store)->ncolumns + 1,
-						   sizeof(CsvArray));
 
 	/* while the session is connected, its columns are not forgotten */
-	if (asking->question.interrupted(asking->question.interrupted_arg))
-		share->status = CSV_INTERRUPTED;
-	else if (share->arrays != NULL)
-		share->status = ask_device(share, on);
+	share->status = question->interrupted(question->interrupted_arg) ?
+		CSV_INTERRUPTED : ask_device(share, on);
 	pthread_mutex_unlock(&on->mutex);
-	free(share->arrays);
 	return NULL;
 }
 
@@ -579,28 +578,6 @@ ask(Asking *asking, char *reason, size_t reason_size)
 	return worst->status;
 }
 
-/* find out whether devices can answer, and ask them; as ask() */
-static CsvStatus
-try_to_ask(Asking *asking, char *reason, size_t reason_size)
-{
-	uint32_t	nkept = csv_store_layout(asking->store)->ncolumns;
-	uint32_t	ncolumns = asking->question.layout->ncolumns;
-	CsvArray   *arrays = calloc(nkept + 1, sizeof(CsvArray));
-	bool		is_possible;
-
-	reason[0] = '\0';
-	asking->places = calloc(ncolumns + 1, sizeof(uint32_t));
-	asking->seen = calloc(ncolumns + 1, 1);
-	asking->widths = calloc(nkept + 1, sizeof(uint32_t));
-	is_possible = arrays != NULL && asking->places != NULL &&
-		asking->seen != NULL && asking->widths != NULL &&
-		is_for_device(asking, arrays);
-	free(arrays);
-	asking->question.places = asking->places;
-	asking->question.seen = asking->seen;
-	return is_possible ? ask(asking, reason, reason_size) : CSV_OK;
-}
-
 /* ---- a thread for a question ---- */
 
 /* false: the session is gone */
@@ -634,18 +611,21 @@ static void
 answer(Asking *asking, const CsvWireRequest *request)
 {
 	CsvOutlet  *outlet = &asking->outlet;
-	char		reason[CSV_REASON_BYTES];
+	char		reason[CSV_REASON_BYTES] = "";
 	CsvMessage	message;
 	CsvDescriptors descriptors;
-	CsvStatus	status;
+	CsvStatus	status = CSV_OK;
 	bool		sent = false;
 
 	asking->question.request = request->request;
 	asking->question.layout = request->layout;
+	asking->question.places = asking->places;
+	asking->question.seen = asking->seen;
 	asking->question.memory_limit = csv_device_memory_limit();
 	asking->question.interrupted = csv_outlet_is_left;
 	asking->question.interrupted_arg = outlet;
-	status = try_to_ask(asking, reason, sizeof(reason));
+	if (is_for_device(asking))
+		status = ask(asking, reason, sizeof(reason));
 	if (status == CSV_DEVICE_FAILED)
 		sent = csv_outlet_send_failure(outlet, CSV_FAILURE_DEVICE, 0, reason);
 	else if (status == CSV_OK)
@@ -671,14 +651,10 @@ run_asking(void *arg)
 		answer(asking, request);
 	if (asking->store != NULL)
 		csv_store_close(asking->store);
-	if (request != NULL)
-		csv_wire_free_request(request, &outlet->memory);
+	csv_wire_free_request(request, &outlet->memory);
 	close(asking->columns);
 	close(asking->request);
 	csv_outlet_free(outlet);
-	free(asking->places);
-	free(asking->seen);
-	free(asking->widths);
 	free(asking);
 	return NULL;
 }
