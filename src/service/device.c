@@ -193,6 +193,20 @@ csv_device_list(CsvDeviceEntry *entries, int most)
 
 /* ---- the devices that a number stands for ---- */
 
+static CsvDeviceState
+state_of(CsvDevice *device)
+{
+	switch (csv_cuda_state(device->session))
+	{
+		case CSV_CUDA_AWAKE:
+			return CSV_DEVICE_AWAKE;
+		case CSV_CUDA_STARTING:
+			return CSV_DEVICE_STARTING;
+		default:
+			return CSV_DEVICE_ASLEEP;
+	}
+}
+
 CsvDeviceState
 csv_devices_state(int32_t number, const char **name)
 {
@@ -204,7 +218,7 @@ csv_devices_state(int32_t number, const char **name)
 	for (int i = 0; i < count_devices(); i++)
 		if (is_meant(devices[i].number, number))
 		{
-			CsvDeviceState its = csv_device_state(&devices[i]);
+			CsvDeviceState its = state_of(&devices[i]);
 
 			if (**name == '\0')
 				*name = devices[i].name;
@@ -225,7 +239,7 @@ csv_devices_wake(int32_t number)
 		CsvDevice  *device = &devices[i];
 
 		if (!is_meant(device->number, number) ||
-			csv_device_state(device) != CSV_DEVICE_ASLEEP ||
+			state_of(device) != CSV_DEVICE_ASLEEP ||
 			(any_awake && device->woken_at != 0 &&
 			 now - device->woken_at < WAKE_AGAIN_SECONDS))
 			continue;
@@ -252,7 +266,7 @@ csv_devices_awake(int32_t number, CsvDevice *awake[CSV_MOST_DEVICES])
 
 	for (int i = 0; i < count_devices(); i++)
 		if (is_meant(devices[i].number, number) &&
-			csv_device_state(&devices[i]) == CSV_DEVICE_AWAKE)
+			state_of(&devices[i]) == CSV_DEVICE_AWAKE)
 			awake[n++] = &devices[i];
 	return n;
 }
@@ -280,7 +294,7 @@ find_best(const CsvDeviceWish *wish, uint64_t among)
 	for (int i = 0; i < ndevices; i++)
 	{
 		CsvDevice  *device = &devices[i];
-		CsvDeviceState state = csv_device_state(device);
+		CsvDeviceState state = state_of(device);
 		int			n;
 
 		if (!is_meant(device->number, wish->number) ||
@@ -314,7 +328,7 @@ csv_device_take(const CsvDeviceWish *wish, char *reason, size_t reason_size)
 		if (device != NULL)
 			device->nusers++;
 		pthread_mutex_unlock(&mutex);
-		if (device == NULL || csv_device_state(device) == CSV_DEVICE_AWAKE ||
+		if (device == NULL || state_of(device) == CSV_DEVICE_AWAKE ||
 			csv_cuda_wake(device->session, reason, reason_size))
 			return device;
 		csv_device_leave(device);
@@ -331,20 +345,6 @@ csv_device_leave(CsvDevice *device)
 }
 
 /* ---- a device ---- */
-
-CsvDeviceState
-csv_device_state(CsvDevice *device)
-{
-	switch (csv_cuda_state(device->session))
-	{
-		case CSV_CUDA_AWAKE:
-			return CSV_DEVICE_AWAKE;
-		case CSV_CUDA_STARTING:
-			return CSV_DEVICE_STARTING;
-		default:
-			return CSV_DEVICE_ASLEEP;
-	}
-}
 
 int
 csv_device_place(const CsvDevice *device)
@@ -435,17 +435,4 @@ CsvSession *
 csv_device_session(CsvDevice *device)
 {
 	return device->session;
-}
-
-const CsvEngine *
-csv_device_open_engine(CsvDevice *device, const CsvMemory *memory,
-					   void **engine, char *reason, size_t reason_size)
-{
-	CsvCudaOptions options;
-
-	memset(&options, 0, sizeof(options));
-	options.memory_limit = csv_device_memory_limit();
-	*engine = csv_cuda_open(device->session, &options, memory, reason,
-							reason_size);
-	return *engine == NULL ? NULL : &csv_cuda_engine;
 }

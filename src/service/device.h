@@ -75,8 +75,6 @@ extern const uint64_t csv_least_head_limit;
 
 /* ---- a device ---- */
 
-extern CsvDeviceState csv_device_state(CsvDevice *device);
-
 /* a number below CSV_MOST_DEVICES, different for each device; and the same as a set */
 extern int	csv_device_place(const CsvDevice *device);
 
@@ -110,12 +108,6 @@ extern void csv_device_choose(int32_t number);
 
 /* bytes of each device's memory for all scans; 0: half of the free memory */
 extern void csv_device_limit(uint64_t nbytes);
-
-/* an engine; waits if the device is starting; NULL, with a message in `reason` */
-extern const CsvEngine *csv_device_open_engine(CsvDevice *device,
-											   const CsvMemory *memory,
-											   void **engine, char *reason,
-											   size_t reason_size);
 
 /* for files that call CUDA */
 struct CsvSession;

@@ -167,15 +167,14 @@ find_work(OnDevice *on)
 	return NULL;
 }
 
-/* the bytes that were read of a block; negative with errno */
-static ssize_t
-read_block(const CsvDeviceFile *file, uint64_t offset, uint8_t *bytes, size_t nbytes)
+ssize_t
+csv_read_at(int file, uint64_t offset, uint8_t *bytes, size_t nbytes)
 {
 	size_t		done = 0;
 
 	while (done < nbytes)
 	{
-		ssize_t		n = pread(file->descriptor, bytes + done, nbytes - done,
+		ssize_t		n = pread(file, bytes + done, nbytes - done,
 							  (off_t) (offset + done));
 
 		if (n < 0 && errno == EINTR)
@@ -207,7 +206,8 @@ copy_block(CsvDeviceFile *file, Thread *thread)
 	file->nactive++;
 	thread->reading_since = csv_now_seconds();
 	pthread_mutex_unlock(&on->mutex);
-	n = read_block(file, offset, csv_cuda_copier_bytes(thread->copier), nbytes);
+	n = csv_read_at(file->descriptor, offset,
+					csv_cuda_copier_bytes(thread->copier), nbytes);
 	if (n < 0)
 		error = errno;
 	else if (!csv_cuda_copier_copy(thread->copier, file->bytes, offset, (size_t) n))
@@ -317,6 +317,35 @@ free_oldest(OnDevice *on)
 		}
 }
 
+/* give the file new memory, which no thread uses; false: there is no room */
+static bool
+renew_memory(CsvDeviceFile *file, uint64_t nbytes)
+{
+	CsvSession *session = csv_device_session(file->on->device);
+	uint64_t	nblocks = (nbytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
+	uint8_t    *is_ready = malloc(nblocks);
+	CsvCudaFile *bytes = NULL;
+
+	if (is_ready != NULL)
+		bytes = csv_cuda_file_create(session, nbytes, csv_device_memory_limit());
+	if (bytes == NULL)
+	{
+		free(is_ready);
+		return false;
+	}
+	if (file->bytes != NULL)
+	{
+		csv_cuda_set_file(file->engine, bytes);
+		csv_cuda_file_leave(file->bytes);
+		csv_cuda_file_free(file->bytes);
+	}
+	free(file->is_ready);
+	file->bytes = bytes;
+	file->is_ready = is_ready;
+	file->capacity = nblocks;
+	return true;
+}
+
 /* with room for nbytes bytes; NULL: there is none */
 static CsvDeviceFile *
 make_file(OnDevice *on, uint64_t nbytes)
@@ -327,14 +356,8 @@ make_file(OnDevice *on, uint64_t nbytes)
 		return NULL;
 	file->on = on;
 	file->descriptor = -1;
-	file->capacity = (nbytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
-	file->is_ready = malloc(file->capacity);
-	if (file->is_ready != NULL)
-		file->bytes = csv_cuda_file_create(csv_device_session(on->device), nbytes,
-										   csv_device_memory_limit());
-	if (file->bytes == NULL)
+	if (!renew_memory(file, nbytes))
 	{
-		free(file->is_ready);
 		free(file);
 		return NULL;
 	}
@@ -654,8 +677,8 @@ open_window(OnDevice *on, int descriptor, CsvDeviceFile *head,
 }
 
 CsvDeviceFile *
-csv_device_file_open(CsvDevice *device, int descriptor, uint64_t from,
-					 uint64_t file_bytes, bool grows)
+csv_device_file_open(CsvDevice *device, void *engine, int descriptor,
+					 uint64_t from, uint64_t file_bytes, bool grows)
 {
 	struct stat st;
 	CsvFileIdentity identity;
@@ -688,6 +711,10 @@ csv_device_file_open(CsvDevice *device, int descriptor, uint64_t from,
 	}
 	if (on->nthreads > 0 && (file == NULL || file->size < (uint64_t) identity.size))
 		file = open_window(on, descriptor, file, stays ? &identity : NULL, file_bytes);
+	if (file != NULL && file->is_window)
+		file->engine = engine;
+	if (file != NULL)
+		csv_cuda_set_file(engine, file->bytes);
 	pthread_mutex_unlock(&on->mutex);
 	return file;
 }
@@ -732,10 +759,11 @@ csv_devices_with_file(int descriptor)
 }
 
 void
-csv_device_file_close(CsvDeviceFile *file)
+csv_device_file_close(CsvDeviceFile *file, void *engine)
 {
 	OnDevice   *on = file->on;
 
+	csv_cuda_set_file(engine, NULL);
 	pthread_mutex_lock(&on->mutex);
 	if (file->head != NULL)
 		leave(file->head);
@@ -744,29 +772,10 @@ csv_device_file_close(CsvDeviceFile *file)
 	pthread_mutex_unlock(&on->mutex);
 }
 
-void
-csv_device_file_use(CsvDeviceFile *file, void *engine)
-{
-	if (file != NULL)
-		file->engine = engine;
-	csv_cuda_set_file(engine, file == NULL ? NULL : file->bytes);
-}
-
 bool
 csv_device_file_stays(const CsvDeviceFile *file)
 {
 	return !file->is_window;
-}
-
-uint64_t
-csv_device_file_bytes(CsvDeviceFile *file)
-{
-	uint64_t	nbytes;
-
-	pthread_mutex_lock(&file->on->mutex);
-	nbytes = file->end;
-	pthread_mutex_unlock(&file->on->mutex);
-	return nbytes;
 }
 
 /*
@@ -796,32 +805,6 @@ is_there(const CsvDeviceFile *file, uint64_t end)
 	return (end < file->end ? end : file->end) <= file->nready * BLOCK_BYTES;
 }
 
-/* replace the memory of a window, which no thread uses; false: there is no room */
-static bool
-grow_window(CsvDeviceFile *file, uint64_t nblocks)
-{
-	uint8_t    *is_ready = malloc(nblocks);
-	CsvCudaFile *bytes = NULL;
-
-	if (is_ready != NULL)
-		bytes = csv_cuda_file_create(csv_device_session(file->on->device),
-									 nblocks * BLOCK_BYTES,
-									 csv_device_memory_limit());
-	if (bytes == NULL)
-	{
-		free(is_ready);
-		return false;
-	}
-	csv_cuda_set_file(file->engine, bytes);
-	csv_cuda_file_leave(file->bytes);
-	csv_cuda_file_free(file->bytes);
-	free(file->is_ready);
-	file->bytes = bytes;
-	file->is_ready = is_ready;
-	file->capacity = nblocks;
-	return true;
-}
-
 /*
  * Let the window begin at this offset.  *nbytes becomes at most half of the window, so
  * that threads copy meanwhile, except if the scan asks again, for a longer record.
@@ -845,7 +828,8 @@ slide_window(CsvDeviceFile *file, uint64_t offset, uint64_t *nbytes, bool *at_en
 		file->wanted = 0;
 		if (file->nactive > 0)
 			return false;
-		if (nblocks > file->capacity && !grow_window(file, 2 * nblocks))
+		if (nblocks > file->capacity &&
+			!renew_memory(file, 2 * nblocks * BLOCK_BYTES))
 		{
 			file->error = ENOMEM;
 			return false;

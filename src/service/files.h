@@ -21,26 +21,20 @@
 typedef struct CsvDeviceFile CsvDeviceFile;
 
 /*
- * The bytes of an open file, for a scan, which reads from an offset up to file_bytes;
- * threads read them from the descriptor.  grows: bytes are only appended to the file.
- * The device must have started.  NULL: the file is small, or there is no room.
+ * The bytes of an open file, for a scan, whose engine on the device reads them from
+ * an offset up to file_bytes; threads read them from the descriptor.  grows: bytes are
+ * only appended to the file.  NULL: the file is small, or there is no room.
  */
-extern CsvDeviceFile *csv_device_file_open(CsvDevice *device, int descriptor,
-										   uint64_t from, uint64_t file_bytes,
-										   bool grows);
-extern void csv_device_file_close(CsvDeviceFile *file);
+extern CsvDeviceFile *csv_device_file_open(CsvDevice *device, void *engine,
+										   int descriptor, uint64_t from,
+										   uint64_t file_bytes, bool grows);
+extern void csv_device_file_close(CsvDeviceFile *file, void *engine);
 
 /* devices that have the file's bytes, or had them for an earlier scan */
 extern uint64_t csv_devices_with_file(int descriptor);
 
-/* let an engine on the device read them; NULL: no longer */
-extern void csv_device_file_use(CsvDeviceFile *file, void *engine);
-
 /* does the whole file stay, or do bytes of it pass through a window? */
 extern bool csv_device_file_stays(const CsvDeviceFile *file);
-
-/* the file's size; less if fewer bytes could be read */
-extern uint64_t csv_device_file_bytes(CsvDeviceFile *file);
 
 /*
  * As CsvOwnBytes.await(); calls `interrupted` now and then.  Bytes before the offset may
@@ -53,5 +47,9 @@ extern CsvStatus csv_device_file_await(CsvDeviceFile *file, uint64_t offset,
 									   bool in_order,
 									   bool (*interrupted) (void *arg),
 									   void *arg);
+
+/* read to the host; fewer bytes only where the file ends; -1 with errno */
+extern ssize_t csv_read_at(int file, uint64_t offset, uint8_t *bytes,
+						   size_t nbytes);
 
 #endif							/* CSV_FILES_H */

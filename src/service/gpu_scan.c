@@ -33,8 +33,8 @@ typedef struct Scan
 {
 	CsvOutlet	outlet;
 	CsvScanMessage message;
-	const CsvEngine *engine;	/* of the outlet's device; or NULL */
-	void	   *state;
+	void	   *state;			/* of the engine, on the outlet's device; or
+								 * NULL */
 	bool		holds;			/* it has groups of earlier batches */
 
 	/* the current file */
@@ -59,6 +59,7 @@ typedef struct Scan
 	uint32_t	output;			/* as in CsvInput */
 } Scan;
 
+static const CsvEngine *const engine = &csv_cuda_engine;
 static uint64_t nscans = 0;
 
 /* ---- the bytes ---- */
@@ -68,22 +69,17 @@ static CsvStatus
 read_input(Scan *scan, CsvInput *input)
 {
 	uint8_t    *bytes = csv_outlet_room(&scan->outlet, input->nbytes);
-	uint64_t	nread = 0;
+	ssize_t		n;
 
 	if (bytes == NULL)
 		return CSV_NO_MEMORY;
 	input->bytes = bytes;
-	while (scan->file >= 0 && nread < input->nbytes)
-	{
-		ssize_t		n = pread(scan->file, bytes + nread, input->nbytes - nread,
-							  (off_t) (input->offset + nread));
-
-		if (n < 0 && errno != EINTR)
-			return CSV_UNREADABLE;
-		if (n == 0)
-			input->nbytes = nread;
-		nread += n < 0 ? 0 : (uint64_t) n;
-	}
+	if (scan->file < 0)
+		return CSV_OK;
+	n = csv_read_at(scan->file, input->offset, bytes, input->nbytes);
+	if (n < 0)
+		return CSV_UNREADABLE;
+	input->nbytes = (uint64_t) n;
 	return CSV_OK;
 }
 
@@ -135,7 +131,7 @@ grow_chunk(Scan *scan, const CsvBatch *batch)
 {
 	bool		few = batch->answer != NULL &&
 		batch->answer->selection.nrows <= batch->nrows / FEW_ROWS_SHARE;
-	uint64_t	most = scan->engine->default_chunk_bytes *
+	uint64_t	most = engine->default_chunk_bytes *
 		(stays(scan) && few ? FEW_ROWS_TIMES : 1);
 
 	if (scan->request->chunk_bytes != 0 || scan->opened.is_shared)
@@ -175,7 +171,7 @@ parse(Scan *scan, const CsvParseMessage *asked, CsvBatch *batch)
 		if (status != CSV_OK)
 			return status;
 		input.at_end = asked->at_end && is_all;
-		status = scan->engine->parse(scan->state, &input, batch);
+		status = engine->parse(scan->state, &input, batch);
 		if (status != CSV_OK)
 			return status;
 		batch->read_seconds = waited;
@@ -186,7 +182,7 @@ parse(Scan *scan, const CsvParseMessage *asked, CsvBatch *batch)
 			nbytes = enough;
 	}
 	grow_chunk(scan, batch);
-	if (++scan->output >= scan->engine->noutputs)
+	if (++scan->output >= engine->noutputs)
 		scan->output = 0;
 	return CSV_OK;
 }
@@ -199,7 +195,7 @@ parse_ahead(Scan *scan, const CsvParseMessage *asked, const CsvBatch *batch)
 	CsvFilePlace place = {.offset = asked->offset};
 
 	if (scan->on_device == NULL || scan->opened.is_shared ||
-		scan->engine->noutputs < 2 || batch->consumed == 0 ||
+		engine->noutputs < 2 || batch->consumed == 0 ||
 		batch->consumed >= asked->nbytes)
 		return;
 	csv_place_pass_batch(&place, batch);
@@ -224,7 +220,7 @@ send_status(Scan *scan, CsvStatus status)
 		case CSV_DEVICE_FAILED:
 			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_DEVICE, 0,
 								scan->reason[0] != '\0' ? scan->reason :
-								scan->engine->message(scan->state));
+								engine->message(scan->state));
 		case CSV_UNREADABLE:
 			return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_FILE, errno, "");
 		case CSV_FOOTER_TOO_LONG:
@@ -318,12 +314,12 @@ fetch_groups(Scan *scan, uint32_t first)
 	CsvAnswer	answer = {0};
 	CsvBatch	batch = {.answer = &answer};
 
-	if (asked_query(scan) == NULL || scan->engine == NULL)
+	if (asked_query(scan) == NULL || scan->state == NULL)
 		return false;
 	csv_outlet_begin(&scan->outlet);
-	if (scan->engine->held_groups(scan->state, first, &answer.groups) != CSV_OK)
+	if (engine->held_groups(scan->state, first, &answer.groups) != CSV_OK)
 		return csv_outlet_send_failure(&scan->outlet, CSV_FAILURE_DEVICE, 0,
-							scan->engine->message(scan->state));
+							engine->message(scan->state));
 	return csv_outlet_send_batch(&scan->outlet, CSV_MESSAGE_GROUPS, &batch, 0,
 								 asked_query(scan));
 }
@@ -334,19 +330,14 @@ static void
 close_file(Scan *scan)
 {
 	if (scan->on_device != NULL)
-	{
-		csv_device_file_use(NULL, scan->state);
-		csv_device_file_close(scan->on_device);
-	}
+		csv_device_file_close(scan->on_device, scan->state);
 	scan->on_device = NULL;
 	if (scan->file >= 0)
 		close(scan->file);
 	scan->file = -1;
-	if (scan->asked != NULL)
-		csv_wire_free_request(scan->asked, &scan->outlet.memory);
+	csv_wire_free_request(scan->asked, &scan->outlet.memory);
 	scan->asked = NULL;
-	if (scan->request != NULL)
-		csv_wire_free_request(scan->request, &scan->outlet.memory);
+	csv_wire_free_request(scan->request, &scan->outlet.memory);
 	scan->request = NULL;
 	scan->is_ahead = false;
 }
@@ -360,17 +351,16 @@ begin_file(Scan *scan)
 
 	csv_dialect_compile(&scan->dialect, &request->dialect);
 	if (scan->file >= 0)
-		scan->on_device = csv_device_file_open(scan->outlet.device, scan->file,
+		scan->on_device = csv_device_file_open(scan->outlet.device, scan->state,
+											   scan->file,
 											   opened->is_shared ? 0 : opened->from,
 											   opened->file_bytes, opened->grows != 0);
-	if (scan->on_device != NULL)
-		csv_device_file_use(scan->on_device, scan->state);
 	/* of a shared file, the session asks for pieces */
 	scan->chunk_bytes = opened->is_shared ?
-		scan->engine->default_chunk_bytes * (stays(scan) ? FEW_ROWS_TIMES : 1) :
+		engine->default_chunk_bytes * (stays(scan) ? FEW_ROWS_TIMES : 1) :
 		request->chunk_bytes != 0 ? request->chunk_bytes :
-		scan->engine->first_chunk_bytes;
-	return scan->engine->configure(scan->state, &scan->dialect,
+		engine->first_chunk_bytes;
+	return engine->configure(scan->state, &scan->dialect,
 								   request->layout);
 }
 
@@ -381,9 +371,9 @@ leave_device(Scan *scan)
 {
 	CsvDevice  *device = scan->outlet.device;
 
-	if (scan->engine != NULL)
-		scan->engine->close(scan->state);
-	scan->engine = NULL;
+	if (scan->state != NULL)
+		engine->close(scan->state);
+	scan->state = NULL;
 	if (device == NULL)
 		return;
 	csv_count(&csv_device_counts(device)->scans_running, -1);
@@ -394,12 +384,12 @@ leave_device(Scan *scan)
 static void
 go_to_device(Scan *scan, CsvDevice *device)
 {
-	void	   *state;
-	const CsvEngine *engine = csv_device_open_engine(device, &scan->outlet.memory,
-													 &state, scan->reason,
-													 sizeof(scan->reason));
+	const CsvCudaOptions options = {.memory_limit = csv_device_memory_limit()};
+	void	   *state = csv_cuda_open(csv_device_session(device), &options,
+									  &scan->outlet.memory, scan->reason,
+									  sizeof(scan->reason));
 
-	if (engine == NULL && scan->engine != NULL)
+	if (state == NULL && scan->state != NULL)
 	{
 		csv_device_leave(device);
 		return;
@@ -407,7 +397,6 @@ go_to_device(Scan *scan, CsvDevice *device)
 	leave_device(scan);
 	csv_count(&csv_device_counts(device)->scans_running, 1);
 	scan->outlet.device = device;
-	scan->engine = engine;
 	scan->state = state;
 }
 
@@ -421,16 +410,16 @@ choose_device(Scan *scan, bool is_shared)
 	};
 	CsvDevice  *device;
 
-	if (scan->engine != NULL && scan->holds)
+	if (scan->state != NULL && scan->holds)
 		return;
 	if (scan->file >= 0)
 		wish.has = csv_devices_with_file(scan->file);
 	device = csv_device_take(&wish, scan->reason, sizeof(scan->reason));
-	if (device != NULL && device == scan->outlet.device && scan->engine != NULL)
+	if (device != NULL && device == scan->outlet.device && scan->state != NULL)
 		csv_device_leave(device);
 	else if (device != NULL)
 		go_to_device(scan, device);
-	if (scan->engine != NULL)
+	if (scan->state != NULL)
 		scan->reason[0] = '\0';
 }
 
@@ -452,7 +441,7 @@ open_file(Scan *scan, const CsvFileMessage *message, CsvDescriptors *with)
 		with->n = 1;
 	}
 	choose_device(scan, message->is_shared != 0);
-	scan->status = scan->engine == NULL ? CSV_DEVICE_FAILED : begin_file(scan);
+	scan->status = scan->state == NULL ? CSV_DEVICE_FAILED : begin_file(scan);
 	return true;
 }
 
@@ -474,7 +463,7 @@ set_query(Scan *scan, int file)
 	}
 	scan->asked = request;
 	if (scan->status == CSV_OK)
-		scan->engine->set_query(scan->state, request->request);
+		engine->set_query(scan->state, request->request);
 	return true;
 }
 
