@@ -85,10 +85,12 @@ static bool
 handle_scan(const CsvScanMessage *scan, CsvDescriptors *descriptors,
 			CsvServiceReply *reply)
 {
-	return csv_reply_done(reply,
-						  is_ready(scan->device, scan->must_wait) &&
-						  csv_scan_start(scan, descriptors->files[0]) &&
-						  csv_wire_take(descriptors) >= 0);
+	bool		started = is_ready(scan->device, scan->must_wait) &&
+		csv_scan_start(scan, descriptors->files[0]);
+
+	if (started)
+		descriptors->n = 0;
+	return csv_reply_done(reply, started);
 }
 
 static bool

@@ -77,20 +77,6 @@ csv_wire_close(CsvDescriptors *descriptors)
 	descriptors->n = 0;
 }
 
-int
-csv_wire_take(CsvDescriptors *descriptors)
-{
-	int			file;
-
-	if (descriptors->n == 0)
-		return -1;
-	file = descriptors->files[0];
-	descriptors->n--;
-	memmove(descriptors->files, descriptors->files + 1,
-			sizeof(int) * (size_t) descriptors->n);
-	return file;
-}
-
 /* take the descriptors that came; close those beyond the room */
 static bool
 take_descriptors(struct msghdr *head, CsvDescriptors *descriptors)

@@ -547,9 +547,6 @@ extern ssize_t csv_wire_receive(int socket, void *message, size_t room,
 								CsvDescriptors *descriptors);
 extern void csv_wire_close(CsvDescriptors *descriptors);
 
-/* take the first descriptor out; -1: there is none */
-extern int	csv_wire_take(CsvDescriptors *descriptors);
-
 /* does the process at the other end run as the same user? */
 extern bool csv_wire_is_own_user(int socket);
 
