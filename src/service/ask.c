@@ -38,10 +38,14 @@ typedef struct DeviceCopies
 	LIST_HEAD(, Copy) copies;
 } DeviceCopies;
 
-static DeviceCopies all_copies[CSV_MOST_DEVICES];
-static pthread_once_t are_made = PTHREAD_ONCE_INIT;
+static DeviceCopies all_copies[CSV_MOST_DEVICES] = {
+	[0 ... CSV_MOST_DEVICES - 1] = {.mutex = PTHREAD_MUTEX_INITIALIZER}
+};
 
-/* guards the lists for quick readers; a change needs the device's mutex, too */
+/*
+ * Guards what follows, and the lists for quick readers; a change of a list needs
+ * the device's mutex, too.
+ */
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* sets whose copies a thread will free; it may have to wait for devices */
@@ -51,10 +55,9 @@ typedef struct Forgotten
 	uint64_t	set;
 } Forgotten;
 
-static pthread_mutex_t forgotten_mutex = PTHREAD_MUTEX_INITIALIZER;
 static LIST_HEAD(, Forgotten) forgotten = LIST_HEAD_INITIALIZER(forgotten);
 static bool is_forgetting = false;	/* the thread is running */
-static uint64_t used_devices = 0;	/* devices that were ever asked, by their places */
+static bool was_asked = false;	/* there may be copies */
 
 /* an answer for nrows rows from first_row on */
 typedef struct Answer
@@ -99,24 +102,6 @@ typedef struct Asking
 /* ---- copies ---- */
 
 static void
-make_on_devices(void)
-{
-	for (int i = 0; i < CSV_MOST_DEVICES; i++)
-		pthread_mutex_init(&all_copies[i].mutex, NULL);
-}
-
-/* returns with its mutex held */
-static DeviceCopies *
-lock_device(CsvDevice *device)
-{
-	DeviceCopies *on = &all_copies[csv_device_place(device)];
-
-	pthread_once(&are_made, make_on_devices);
-	pthread_mutex_lock(&on->mutex);
-	return on;
-}
-
-static void
 free_copy(Copy *copy)
 {
 	pthread_mutex_lock(&list_mutex);
@@ -127,9 +112,8 @@ free_copy(Copy *copy)
 }
 
 static void
-forget_on(int place, uint64_t set)
+forget_on(DeviceCopies *on, uint64_t set)
 {
-	DeviceCopies *on = &all_copies[place];
 	Copy	   *copy;
 	Copy	   *next;
 
@@ -150,20 +134,17 @@ run_forgetting(void *arg)
 	for (;;)
 	{
 		Forgotten  *which;
-		uint64_t	devices;
 
-		pthread_mutex_lock(&forgotten_mutex);
+		pthread_mutex_lock(&list_mutex);
 		which = LIST_FIRST(&forgotten);
 		is_forgetting = which != NULL;
 		if (which != NULL)
 			LIST_REMOVE(which, of_all);
-		devices = used_devices;
-		pthread_mutex_unlock(&forgotten_mutex);
+		pthread_mutex_unlock(&list_mutex);
 		if (which == NULL)
 			return NULL;
 		for (int i = 0; i < CSV_MOST_DEVICES; i++)
-			if ((devices >> i & 1) != 0)
-				forget_on(i, which->set);
+			forget_on(&all_copies[i], which->set);
 		free(which);
 	}
 }
@@ -430,11 +411,12 @@ run_share(void *arg)
 {
 	Share	   *share = arg;
 	const CsvCudaQuestion *question = &share->asking->question;
-	DeviceCopies *on = lock_device(share->device);
+	DeviceCopies *on = &all_copies[csv_device_place(share->device)];
 
-	pthread_mutex_lock(&forgotten_mutex);
-	used_devices |= csv_device_bit(share->device);
-	pthread_mutex_unlock(&forgotten_mutex);
+	pthread_mutex_lock(&on->mutex);
+	pthread_mutex_lock(&list_mutex);
+	was_asked = true;
+	pthread_mutex_unlock(&list_mutex);
 
 	/* while the session is connected, its columns are not forgotten */
 	share->status = question->interrupted(question->interrupted_arg) ?
@@ -683,9 +665,8 @@ csv_devices_forget(uint64_t set)
 {
 	Forgotten  *which;
 
-	pthread_once(&are_made, make_on_devices);
-	pthread_mutex_lock(&forgotten_mutex);
-	which = used_devices == 0 ? NULL : calloc(1, sizeof(Forgotten));
+	pthread_mutex_lock(&list_mutex);
+	which = was_asked ? calloc(1, sizeof(Forgotten)) : NULL;
 	if (which != NULL)
 	{
 		which->set = set;
@@ -693,7 +674,7 @@ csv_devices_forget(uint64_t set)
 	}
 	if (which != NULL && !is_forgetting)
 		is_forgetting = csv_thread_detach(run_forgetting, NULL);
-	pthread_mutex_unlock(&forgotten_mutex);
+	pthread_mutex_unlock(&list_mutex);
 }
 
 bool

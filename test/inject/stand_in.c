@@ -109,7 +109,7 @@ csv_cuda_start(CsvSession *session)
 	return true;
 }
 
-/* the outlet copies what is in no block, as arrays that the CPU engine made for a GPU's */
+/* the outlet copies what is in no block, as it does with the arrays of a detour */
 bool
 csv_cuda_find_block(CsvSession *session, const void *memory, size_t nbytes,
 					CsvCudaBlock *found)
