@@ -17,6 +17,7 @@
 #include "ask.h"
 #include "device.h"
 #include "outlet.h"
+#include "reader/arrays.h"
 #include "reader/thread.h"
 #include "wire/store.h"
 
@@ -633,7 +634,7 @@ run_asking(void *arg)
 		answer(asking, request);
 	if (asking->store != NULL)
 		csv_store_close(asking->store);
-	csv_wire_free_request(request, &outlet->memory);
+	csv_free(&outlet->memory, request);
 	close(asking->columns);
 	close(asking->request);
 	csv_outlet_free(outlet);

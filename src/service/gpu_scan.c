@@ -13,6 +13,7 @@
 #include "files.h"
 #include "gpu_scan.h"
 #include "outlet.h"
+#include "reader/arrays.h"
 #include "reader/clock.h"
 #include "reader/place.h"
 #include "reader/thread.h"
@@ -335,9 +336,9 @@ close_file(Scan *scan)
 	if (scan->file >= 0)
 		close(scan->file);
 	scan->file = -1;
-	csv_wire_free_request(scan->asked, &scan->outlet.memory);
+	csv_free(&scan->outlet.memory, scan->asked);
 	scan->asked = NULL;
-	csv_wire_free_request(scan->request, &scan->outlet.memory);
+	csv_free(&scan->outlet.memory, scan->request);
 	scan->request = NULL;
 	scan->is_ahead = false;
 }
@@ -458,7 +459,7 @@ set_query(Scan *scan, int file)
 	if (request->request == NULL || scan->request == NULL ||
 		scan->asked != NULL)
 	{
-		csv_wire_free_request(request, &scan->outlet.memory);
+		csv_free(&scan->outlet.memory, request);
 		return false;
 	}
 	scan->asked = request;

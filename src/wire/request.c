@@ -149,9 +149,3 @@ csv_wire_decode_request(const uint8_t *bytes, size_t nbytes,
 	csv_free(memory, parts);
 	return NULL;
 }
-
-void
-csv_wire_free_request(CsvWireRequest *request, const CsvMemory *memory)
-{
-	csv_free(memory, request);
-}

@@ -31,14 +31,12 @@ extern uint8_t *csv_wire_encode_request(const CsvWireRequest *request,
 										size_t *nbytes);
 
 /*
- * The request with these bytes, in one piece of `memory`, with everything that it
- * points to; the caller frees it with csv_wire_free_request().  The bytes are not
- * needed any more.  NULL: the bytes are not a request, or there is no memory.
+ * The request with these bytes, in one piece of `memory` with everything that it
+ * points to.  The bytes are not needed any more.  NULL: the bytes are not a request,
+ * or there is no memory.
  */
 extern CsvWireRequest *csv_wire_decode_request(const uint8_t *bytes,
 											   size_t nbytes,
 											   const CsvMemory *memory);
-extern void csv_wire_free_request(CsvWireRequest *request,
-								  const CsvMemory *memory);
 
 #endif							/* CSV_WIRE_REQUEST_H */

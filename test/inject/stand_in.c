@@ -13,6 +13,7 @@
 #include "../../cuda/csv_cuda.h"
 #include "../../cuda/policy.h"
 #include "inject.h"
+#include "reader/arrays.h"
 #include "reader/place.h"
 #include "stand_in_query.h"
 #include "wire/request.h"
@@ -310,7 +311,7 @@ replace_request(Engine *engine, CsvWireRequest *request)
 {
 	if (request != NULL && engine->held != NULL)
 		csv_evaluator_set_query(engine->held, request->request->query);
-	csv_wire_free_request(engine->request, &engine->memory);
+	csv_free(&engine->memory, engine->request);
 	engine->request = request;
 }
 

@@ -6,6 +6,7 @@
 #include "../../src/query/operate.h"
 #include "../../src/query/plan.h"
 #include "../differential/case.h"
+#include "../../src/reader/arrays.h"
 #include "../../src/reader/footer.h"
 #include "../../src/wire/request.h"
 #include "compare_query.h"
@@ -75,7 +76,7 @@ decode_again(const uint8_t *bytes, size_t nbytes)
 	third = csv_wire_encode_request(second, &some_memory, &again_nbytes);
 	assert_true(third != NULL && again_nbytes == nbytes);
 	assert_true(memcmp(third, again, nbytes) == 0);
-	csv_wire_free_request(second, &some_memory);
+	csv_free(&some_memory, second);
 	free(third);
 	free(again);
 	return decoded;
@@ -326,7 +327,7 @@ layouts_come_back(void **state)
 		wire.layout = &layout;
 		wire.request = NULL;
 		decoded = there_and_back(&wire);
-		csv_wire_free_request(decoded, &some_memory);
+		csv_free(&some_memory, decoded);
 	}
 	end_seeds();
 }
@@ -365,7 +366,7 @@ queries_come_back(void **state)
 			expect_groups(query, found, expected);
 		csv_evaluator_free(expected);
 		csv_evaluator_free(found);
-		csv_wire_free_request(decoded, &some_memory);
+		csv_free(&some_memory, decoded);
 		free_batch(&made.fixture);
 	}
 	end_seeds();
@@ -458,7 +459,7 @@ what_is_changed_stays_within_itself(void **state)
 			nrefused += decoded == NULL;
 			nsound += decoded != NULL;
 			if (decoded != NULL)
-				csv_wire_free_request(decoded, &some_memory);
+				csv_free(&some_memory, decoded);
 			free(changed);
 		}
 		free(bytes);
@@ -498,7 +499,7 @@ is_accepted(const Made *made)
 	free(bytes);
 	if (decoded == NULL)
 		return false;
-	csv_wire_free_request(decoded, &some_memory);
+	csv_free(&some_memory, decoded);
 	return true;
 }
 
