@@ -99,7 +99,6 @@ free_set(CsvSet *set)
 	for (int i = 0; i < set->ngroupings; i++)
 		close(set->groupings[i].file);
 	close(set->file);
-	free(set->wanted);
 	free(set);
 }
 
@@ -271,7 +270,7 @@ look(const CsvFileIdentity *file, const CsvWanted *wanted, bool grows, uint64_t 
 	LIST_FOREACH(set, &sets_of_file[list_of_file(file)], of_file)
 		if (set->grows == grows && !is_of_other(set, file) &&
 			(!grows || set->stretch.from.offset == from) &&
-			answers(set->wanted, set->has_bad_values, wanted))
+			answers(&set->wanted, set->has_bad_values, wanted))
 			return set;
 	return NULL;
 }
@@ -404,19 +403,12 @@ csv_sets_find(const CsvFindMessage *find)
 static CsvSet *
 make_set(const CsvFindMessage *columns)
 {
-	size_t		size = offsetof(CsvWanted, columns) +
-		sizeof(CsvKeyColumn) * columns->wanted.ncolumns;
-	CsvSet	   *set = calloc(1, sizeof(CsvSet));
+	size_t		size = CSV_WANTED_BYTES(CsvSet, columns->wanted.ncolumns);
+	CsvSet	   *set = calloc(1, size);
 
 	if (set == NULL)
 		return NULL;
-	set->wanted = malloc(size);
-	if (set->wanted == NULL)
-	{
-		free(set);
-		return NULL;
-	}
-	memcpy(set->wanted, &columns->wanted, size);
+	memcpy(&set->wanted, &columns->wanted, size - offsetof(CsvSet, wanted));
 	set->identity = columns->file;
 	set->has_bad_values = columns->has_bad_values != 0;
 	set->grows = columns->grows != 0;
@@ -448,7 +440,7 @@ replace_others(CsvSet *set)
 		CsvSet	   *next = LIST_NEXT(other, of_file);
 
 		if (has_records_of(set, other) &&
-			answers(set->wanted, set->has_bad_values, other->wanted))
+			answers(&set->wanted, set->has_bad_values, &other->wanted))
 		{
 			CsvUser	   *user;
 
@@ -466,9 +458,8 @@ bool
 csv_sets_keep(const CsvFindMessage *columns, int file)
 {
 	int64_t		taken = csv_memory_file_held(file, true);
-	uint64_t	nbytes = (uint64_t) taken + sizeof(CsvSet) +
-		offsetof(CsvWanted, columns) +
-		sizeof(CsvKeyColumn) * columns->wanted.ncolumns;
+	uint64_t	nbytes = (uint64_t) taken +
+		CSV_WANTED_BYTES(CsvSet, columns->wanted.ncolumns);
 	CsvSet	   *set;
 
 	if (taken < 0 || columns->nrows > CSV_MOST_KEPT_ROWS ||
@@ -553,11 +544,11 @@ write_entry(const CsvSet *set, const CsvTableName *user, int file)
 	entry.nbytes = set->nbytes;
 	entry.last_used = set->last_used;
 	entry.user = *user;
-	entry.ncolumns = set->wanted->ncolumns;
+	entry.ncolumns = set->wanted.ncolumns;
 	entry.ngroupings = (uint32_t) set->ngroupings;
 	entry.on_device = csv_gpus != NULL && csv_gpus->have(set->number);
 	if (!write_all(file, &entry, sizeof(entry)) ||
-		!write_all(file, set->wanted->columns,
+		!write_all(file, set->wanted.columns,
 				   sizeof(CsvKeyColumn) * entry.ncolumns))
 		return false;
 	for (int i = 0; i < set->ngroupings; i++)

@@ -35,7 +35,6 @@ typedef struct CsvSet
 	LIST_ENTRY(CsvSet) of_file;
 	uint64_t	number;
 	CsvFileIdentity identity;
-	CsvWanted  *wanted;			/* allocated for its columns only */
 	bool		grows;			/* it has the columns of a stretch of the file */
 	CsvStretch	stretch;
 	bool		has_bad_values;
@@ -49,6 +48,7 @@ typedef struct CsvSet
 	int			npins;
 	bool		listed;			/* otherwise it goes with its last pin */
 	int64_t		last_used;
+	CsvWanted	wanted;			/* allocated for its columns only */
 } CsvSet;
 
 /* since 1970 */
