@@ -22,8 +22,8 @@
  *	query		query_steps.h: the steps of a query on the device, for batches and for
  *				columns that stay
  *	work		work.h: how a host call launches, copies, waits and fails (TRY)
- *	block		structure.cuh, field.cuh: the work of a block, a warp or a thread;
- *				for kernels only
+ *	block		structure.cuh, field.cuh, scan.cuh: the work of a block, a warp
+ *				or a thread; for kernels only
  *	launch		parse.cuh, query.cuh, group_table.cuh: the kernels' arguments, and
  *				csv_launch_...() beside the kernels (structure.cu, records.cu,
  *				lengths.cu, columns.cu, longs.cu; query.cu; group_table.cu)

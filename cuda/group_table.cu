@@ -11,9 +11,8 @@
  * The old text of an extreme that was replaced stays in the arena, unless the new text
  * fits into its place.
  */
-#include <cub/block/block_scan.cuh>
-
 #include "group_table.cuh"
+#include "scan.cuh"
 
 #include <string.h>
 
@@ -74,10 +73,16 @@ has_keys(const CsvGroupTable &table, uint32_t number, const uint64_t *pairs,
 	return true;
 }
 
-static __device__ __forceinline__ uint64_t
-slot_of(uint64_t hash, uint32_t number)
+/* no other thread has the same keys */
+static __device__ __forceinline__ void
+take_slot(const CsvGroupTable &table, uint64_t hash, uint32_t number)
 {
-	return (hash >> 32) << 32 | (number + 1);
+	unsigned long long entry = (hash >> 32) << 32 | (number + 1);
+	uint32_t	slot = (uint32_t) hash & table.slot_mask;
+
+	while (atomicCAS((unsigned long long *) &table.slots[slot], 0ull,
+					 entry) != 0)
+		slot = (slot + 1) & table.slot_mask;
 }
 
 /* ---- 1: which groups are there? ---- */
@@ -130,30 +135,10 @@ seek_kernel(const __grid_constant__ CsvGroupTable table,
 static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
 rank_kernel(const __grid_constant__ CsvGroupTable table, uint32_t nblocks)
 {
-	typedef cub::BlockScan<uint32_t, CSV_SCAN_THREADS> BlockScan;
-	__shared__ typename BlockScan::TempStorage scan;
-	uint32_t	before = 0;
+	uint32_t	nnew = csv_scan_counts(table.ranks, nblocks);
 
-	for (uint32_t base = 0; base < nblocks; base += CSV_SCAN_THREADS)
-	{
-		uint32_t	block = base + threadIdx.x;
-		uint32_t	rank = block < nblocks ? table.ranks[block] : 0;
-		uint32_t	total;
-
-		__syncthreads();
-		BlockScan(scan).ExclusiveSum(rank, rank, total);
-		if (block < nblocks)
-			table.ranks[block] = before + rank;
-		before += total;
-	}
 	if (threadIdx.x == 0)
-		table.counts->nnew = before;
-}
-
-static uint32_t
-block_count(uint32_t n)
-{
-	return (n - 1) / THREADS + 1;
+		table.counts->nnew = nnew;
 }
 
 bool
@@ -205,7 +190,8 @@ reserve_batch(CsvGroupTable *table, uint32_t ngroups, size_t limit)
 	csv_device_give_back(session, NULL, &table->batch);
 	table->batch_capacity = 0;
 	n = (n + 255) / 256 * 256;
-	if (!csv_device_take(session, NULL, n * 12 + block_count((uint32_t) n) * 4,
+	if (!csv_device_take(session, NULL,
+						 n * 12 + csv_blocks_of((uint32_t) n, THREADS) * 4,
 						 limit, &table->batch))
 		return false;
 	table->batch_capacity = (uint32_t) n;
@@ -219,7 +205,7 @@ bool
 csv_table_seek(CsvGroupTable *table, const CsvQueryView *view, size_t limit,
 			   cudaStream_t stream)
 {
-	uint32_t	nblocks = block_count(view->ngroups);
+	uint32_t	nblocks = csv_blocks_of(view->ngroups, THREADS);
 
 	if (!reserve_batch(table, view->ngroups, limit))
 		return false;
@@ -235,17 +221,11 @@ static __global__ void __launch_bounds__(THREADS)
 fill_slots_kernel(const __grid_constant__ CsvGroupTable table)
 {
 	uint32_t	number = blockIdx.x * THREADS + threadIdx.x;
-	uint64_t	hash;
-	uint32_t	slot;
 
-	if (number >= table.ngroups)
-		return;
-	hash = hash_keys(table, table.keys + (size_t) number * table.nkeys * 2,
-					 table.nulls[number], table.texts);
-	slot = (uint32_t) hash & table.slot_mask;
-	while (atomicCAS((unsigned long long *) &table.slots[slot], 0ull,
-					 (unsigned long long) slot_of(hash, number)) != 0)
-		slot = (slot + 1) & table.slot_mask;
+	if (number < table.ngroups)
+		take_slot(table, hash_keys(table, table.keys +
+								   (size_t) number * table.nkeys * 2,
+								   table.nulls[number], table.texts), number);
 }
 
 /* lay out a table of its capacity; returns its bytes */
@@ -292,7 +272,7 @@ move_groups(CsvGroupTable *table, uint64_t capacity, size_t limit,
 						cudaMemcpyDeviceToDevice, stream);
 		cudaMemcpyAsync(larger.nulls, table->nulls, n * 4,
 						cudaMemcpyDeviceToDevice, stream);
-		fill_slots_kernel<<<block_count(table->ngroups), THREADS, 0,
+		fill_slots_kernel<<<csv_blocks_of(table->ngroups, THREADS), THREADS, 0,
 			stream>>>(larger);
 		cudaStreamSynchronize(stream);
 	}
@@ -432,8 +412,6 @@ make_group(const CsvGroupTable &table, const CsvQueryView &view,
 	uint64_t   *to = table.keys + (size_t) number * table.nkeys * 2;
 	int64_t    *words = table.words + (size_t) number * table.nwords;
 	uint32_t	nulls = view.group_nulls[group];
-	uint64_t	hash = table.hashes[group];
-	uint32_t	slot = (uint32_t) hash & table.slot_mask;
 
 	table.nulls[number] = nulls;
 	for (uint32_t key = 0; key < table.nkeys; key++)
@@ -443,11 +421,7 @@ make_group(const CsvGroupTable &table, const CsvQueryView &view,
 	for (uint32_t i = 0; i < table.nwords; i++)
 		words[i] = 0;
 	add_words(table, view, group, number);
-
-	/* no other thread has these keys */
-	while (atomicCAS((unsigned long long *) &table.slots[slot], 0ull,
-					 (unsigned long long) slot_of(hash, number)) != 0)
-		slot = (slot + 1) & table.slot_mask;
+	take_slot(table, table.hashes[group], number);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -476,7 +450,7 @@ void
 csv_table_add(CsvGroupTable *table, const CsvQueryView *view,
 			  const CsvHeldCounts *counts, bool take_new, cudaStream_t stream)
 {
-	add_kernel<<<block_count(view->ngroups), THREADS, 0, stream>>>
+	add_kernel<<<csv_blocks_of(view->ngroups, THREADS), THREADS, 0, stream>>>
 		(*table, *view, take_new);
 	if (take_new)
 		table->ngroups += counts->nnew;
@@ -523,7 +497,8 @@ csv_table_measure_texts(const CsvGroupTable *table, uint32_t first, uint32_t n,
 {
 	cudaMemsetAsync(&table->counts->piece_bytes, 0,
 					sizeof(table->counts->piece_bytes), stream);
-	measure_kernel<<<block_count(n), THREADS, 0, stream>>>(*table, first, n);
+	measure_kernel<<<csv_blocks_of(n, THREADS), THREADS, 0, stream>>>
+		(*table, first, n);
 }
 
 static __device__ __forceinline__ void
@@ -571,8 +546,8 @@ csv_table_pack_texts(const CsvGroupTable *table, uint32_t first, uint32_t n,
 					stream);
 	cudaMemsetAsync(&table->counts->piece_bytes, 0,
 					sizeof(table->counts->piece_bytes), stream);
-	pack_kernel<<<block_count(n), THREADS, 0, stream>>>(*table, first, n, keys,
-														words, texts);
+	pack_kernel<<<csv_blocks_of(n, THREADS), THREADS, 0, stream>>>
+		(*table, first, n, keys, words, texts);
 }
 
 /* ---- the beginning and the end ---- */

@@ -225,12 +225,6 @@ and_or(bool decisive, const Values &a, const Values &b)
 				   (a.nulls | b.nulls) & ~decided);
 }
 
-static __device__ __forceinline__ bool
-satisfies(int operation, int64_t a, int64_t b)
-{
-	return csv_order_satisfies(csv_int_compare(a, b), operation);
-}
-
 /* compare; `operation` is a constant */
 static __device__ __forceinline__ Values
 compare(int operation, const Values &a, const Values &b)
@@ -239,7 +233,8 @@ compare(int operation, const Values &a, const Values &b)
 
 #pragma unroll
 	for (int k = 0; k < ROWS; k++)
-		values.of[k] = satisfies(operation, a.of[k], b.of[k]);
+		values.of[k] = csv_order_satisfies(csv_int_compare(a.of[k], b.of[k]),
+										   operation);
 	values.nulls = a.nulls | b.nulls;
 	return values;
 }

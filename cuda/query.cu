@@ -3,22 +3,15 @@
  *		Filters, groups and aggregates over a batch's arrays: see query.cuh.
  */
 #include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
 
 #include "query.cuh"
+#include "scan.cuh"
 
 #define THREADS			CSV_QUERY_THREADS
 #define ALL_LANES		UINT32_MAX
 #define FREE_SLOT		UINT32_MAX
 
 /* ---- memory ---- */
-
-/* the number of blocks that list rows */
-static uint32_t
-list_blocks(uint32_t nrows)
-{
-	return (nrows - 1) / CSV_QUERY_LIST_ROWS + 1;
-}
 
 /* the memory for every query */
 static void
@@ -33,7 +26,8 @@ lay_out_rows(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 	csv_place(base, next, plan->nbytes, &block);
 	view->plan = csv_plan_at(plan, block);
 	csv_place(base, next, ncolumns, &view->columns);
-	csv_place(base, next, list_blocks(nrows), &view->ranks);
+	csv_place(base, next, csv_blocks_of(nrows, CSV_QUERY_LIST_ROWS),
+			  &view->ranks);
 	csv_place(base, next, nrows, &view->selected);
 	csv_place(base, next, nrows, &view->careful);
 	view->outputs.nrows = nrows;
@@ -94,6 +88,24 @@ csv_query_most_slots(size_t max_shared_bytes)
 	return (uint32_t) (max_shared_bytes / (THREADS * SLOT_BYTES));
 }
 
+/* evaluate steps for the rows of a warp, unless a filter drops all of them */
+static __device__ __forceinline__ void
+run_steps(const CsvQueryView &view, uint32_t nsteps, uint32_t row,
+		  CsvSlots *slots, CsvRowState *state)
+{
+	for (uint32_t i = 0; i < nsteps; i++)
+	{
+		const CsvStep step = view.plan.steps[i];
+
+		csv_row_step(&view.plan, &step, view.columns, row, slots,
+					 &view.outputs, state);
+		__syncwarp();
+		if (step.operation == CSV_STEP_FILTER &&
+			!__any_sync(ALL_LANES, state->fate == CSV_FATE_PASSES))
+			break;
+	}
+}
+
 static __global__ void __launch_bounds__(THREADS)
 evaluate_kernel(const __grid_constant__ CsvQueryView view)
 {
@@ -112,17 +124,7 @@ evaluate_kernel(const __grid_constant__ CsvQueryView view)
 	state = csv_row_begin(view.columns, view.ncolumns, row);
 	if (!active)
 		state.fate = CSV_FATE_DROPPED;
-	for (uint32_t i = 0; i < view.plan.nsteps; i++)
-	{
-		const CsvStep step = view.plan.steps[i];
-
-		csv_row_step(&view.plan, &step, view.columns, row, &slots,
-					 &view.outputs, &state);
-		__syncwarp();
-		if (step.operation == CSV_STEP_FILTER &&
-			!__any_sync(ALL_LANES, state.fate == CSV_FATE_PASSES))
-			break;
-	}
+	run_steps(view, view.plan.nsteps, row, &slots, &state);
 	if (active)
 		csv_row_end(&view.plan, row, &view.outputs, &state);
 }
@@ -219,43 +221,40 @@ count_kernel(const __grid_constant__ CsvQueryView view)
 		view.ranks[blockIdx.x] = count;
 }
 
+struct AddCounts
+{
+	__device__ __forceinline__ uint4
+	operator() (const uint4 &a, const uint4 &b) const
+	{
+		return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+	}
+};
+
 /* replace counts by sums of the blocks before, two of 32 bits; one block */
 static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
 scan_kernel(const __grid_constant__ CsvQueryView view, uint32_t nblocks)
 {
-	typedef cub::BlockScan<unsigned long long, CSV_SCAN_THREADS> BlockScan;
-	__shared__ typename BlockScan::TempStorage scan;
-	unsigned long long before = 0;
-	unsigned long long others = 0;
-	unsigned long long ncareful;
-	unsigned long long npasses;
-
-	for (uint32_t base = 0; base < nblocks; base += CSV_SCAN_THREADS)
+	auto		load = [&] (uint32_t block)
 	{
-		uint32_t	block = base + threadIdx.x;
-		uint64_t	count = block < nblocks ? view.ranks[block] : 0;
-		unsigned long long rank = (count & 0xffff) |
-			(count >> COUNT_FIRST & 0xffff) << 32;
-		unsigned long long total;
+		uint64_t	count = view.ranks[block];
 
-		others += (count >> COUNT_CAREFUL & 0xffff) |
-			(count >> COUNT_PASSES) << 32;
-		__syncthreads();
-		BlockScan(scan).ExclusiveSum(rank, rank, total);
-		if (block < nblocks)
-			view.ranks[block] = before + rank;
-		before += total;
-	}
-	__syncthreads();
-	BlockScan(scan).InclusiveSum(others, others);
-	ncareful = others & UINT32_MAX;
-	npasses = others >> 32;
-	if (threadIdx.x == CSV_SCAN_THREADS - 1)
+		return make_uint4(count & 0xffff, count >> COUNT_FIRST & 0xffff,
+						  count >> COUNT_CAREFUL & 0xffff,
+						  (uint32_t) (count >> COUNT_PASSES));
+	};
+	auto		store = [&] (uint32_t block, const uint4 &before)
 	{
-		view.counts->nselected = (uint32_t) before;
-		view.counts->ngroups = (uint32_t) (before >> 32);
-		view.counts->ncareful = (uint32_t) ncareful;
-		view.counts->npasses = (uint32_t) npasses;
+		view.ranks[block] = before.x | (uint64_t) before.y << 32;
+	};
+	uint4		total = csv_scan(nblocks, make_uint4(0, 0, 0, 0), AddCounts(),
+								 load, store);
+
+	if (threadIdx.x == 0)
+	{
+		view.counts->nselected = total.x;
+		view.counts->ngroups = total.y;
+		view.counts->ncareful = total.z;
+		view.counts->npasses = total.w;
 	}
 }
 
@@ -301,10 +300,10 @@ list_kernel(const __grid_constant__ CsvQueryView view)
 	}
 }
 
-static void
-launch_lists(const CsvQueryView *view, cudaStream_t stream)
+void
+csv_launch_lists(const CsvQueryView *view, cudaStream_t stream)
 {
-	uint32_t	nblocks = list_blocks(view->nrows);
+	uint32_t	nblocks = csv_blocks_of(view->nrows, CSV_QUERY_LIST_ROWS);
 
 	count_kernel<<<nblocks, THREADS, 0, stream>>>(*view);
 	scan_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view, nblocks);
@@ -314,7 +313,7 @@ launch_lists(const CsvQueryView *view, cudaStream_t stream)
 void
 csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
 {
-	uint32_t	nblocks = (view->nrows - 1) / THREADS + 1;
+	uint32_t	nblocks = csv_blocks_of(view->nrows, THREADS);
 	size_t		shared_bytes = view->plan.nslots * THREADS * SLOT_BYTES;
 
 	cudaMemsetAsync(view->counts, 0, sizeof(*view->counts), stream);
@@ -327,7 +326,7 @@ csv_launch_query(const CsvQueryView *view, cudaStream_t stream)
 	evaluate_kernel<<<nblocks, THREADS, shared_bytes, stream>>>(*view);
 	if (view->plan.nkeys > 0)
 		find_kernel<<<nblocks, THREADS, 0, stream>>>(*view);
-	launch_lists(view, stream);
+	csv_launch_lists(view, stream);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -344,7 +343,7 @@ void
 csv_launch_classes(const CsvQueryView *view, uint32_t *classes,
 				   cudaStream_t stream)
 {
-	classes_kernel<<<(view->nrows - 1) / THREADS + 1, THREADS, 0, stream>>>
+	classes_kernel<<<csv_blocks_of(view->nrows, THREADS), THREADS, 0, stream>>>
 		(*view, classes);
 }
 
@@ -500,16 +499,6 @@ flush_extremes(const CsvQueryView &view, const int32_t *counters)
 	}
 }
 
-static __device__ __forceinline__ void
-flush(const CsvQueryView &view, const int32_t *counters)
-{
-	const CsvPlan &plan = view.plan;
-
-	csv_flush_words(view, counters, 2 * plan.nwords, 0, plan.ninputs);
-	csv_flush_aggregates(view, counters, 2 * plan.nwords);
-	flush_extremes(view, counters);
-}
-
 template <bool shared>
 static __global__ void __launch_bounds__(CSV_QUERY_ADD_THREADS)
 add_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
@@ -531,7 +520,10 @@ add_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
 	if (shared)
 	{
 		__syncthreads();
-		flush(view, counters);
+		csv_flush_words(view, counters, 2 * view.plan.nwords, 0,
+						view.plan.ninputs);
+		csv_flush_aggregates(view, counters, 2 * view.plan.nwords);
+		flush_extremes(view, counters);
 	}
 }
 
@@ -622,7 +614,7 @@ csv_launch_groups(const CsvQueryView *view, int multiprocessors,
 	else
 		add_kernel<false><<<nblocks, CSV_QUERY_ADD_THREADS, 0,
 			stream>>>(*view, block_rows);
-	finish_kernel<<<(view->ngroups - 1) / THREADS + 1, THREADS, 0,
+	finish_kernel<<<csv_blocks_of(view->ngroups, THREADS), THREADS, 0,
 		stream>>>(*view);
 }
 
@@ -770,17 +762,7 @@ sums_kernel(const __grid_constant__ CsvQueryView view, uint32_t block_rows)
 
 		if (!active)
 			state.fate = CSV_FATE_DROPPED;
-		for (uint32_t i = 0; i < plan.first_output; i++)
-		{
-			const CsvStep step = plan.steps[i];
-
-			csv_row_step(&plan, &step, view.columns, row, &slots,
-						 &view.outputs, &state);
-			__syncwarp();
-			if (step.operation == CSV_STEP_FILTER &&
-				!__any_sync(ALL_LANES, state.fate == CSV_FATE_PASSES))
-				break;
-		}
+		run_steps(view, plan.first_output, row, &slots, &state);
 		if (__any_sync(ALL_LANES, state.fate == CSV_FATE_PASSES))
 			counting = find_counting(view, &slots, &state);
 		if (view.classes != NULL && state.fate == CSV_FATE_PASSES)
@@ -825,12 +807,6 @@ csv_launch_sums(const CsvQueryView *view, cudaStream_t stream)
 						 (int) shared_bytes);
 	sums_kernel<<<(view->nrows - 1) / block_rows + 1, CSV_QUERY_SUM_THREADS,
 		shared_bytes, stream>>>(*view, block_rows);
-}
-
-void
-csv_launch_careful(const CsvQueryView *view, cudaStream_t stream)
-{
-	launch_lists(view, stream);
 }
 
 /* ---- 3: columns ---- */

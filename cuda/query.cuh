@@ -102,7 +102,7 @@ extern void csv_launch_groups(const CsvQueryView *view, int multiprocessors,
  * The plan fits if it has no extremes, and shared memory has room for the groups.
  * Then lay out (as csv_query_lay_out does, with the groups' words), and launch, which
  * counts careful rows in view->counts->ncareful.  Only if there are any,
- * csv_launch_careful must list them.
+ * csv_launch_lists must list them.
  */
 extern bool csv_sums_fit(const CsvPlan *plan, uint32_t ngroups,
 						 size_t max_shared_bytes);
@@ -123,7 +123,7 @@ extern bool csv_narrow_fits(const CsvPlan *plan, const CsvRowColumn *columns,
 							uint32_t ncolumns, uint32_t ngroups,
 							size_t max_shared_bytes);
 extern void csv_launch_narrow(const CsvQueryView *view, cudaStream_t stream);
-extern void csv_launch_careful(const CsvQueryView *view, cudaStream_t stream);
+extern void csv_launch_lists(const CsvQueryView *view, cudaStream_t stream);
 
 /* the groups of all rows, after csv_launch_query over all rows without filters */
 extern void csv_launch_classes(const CsvQueryView *view, uint32_t *classes,

@@ -4,10 +4,10 @@
  *		positions, and the table of errors.
  */
 #include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
 
 #include "structure.cuh"
 #include "field.cuh"
+#include "scan.cuh"
 
 /* is there a line break in [from, until)?  One thread looks byte by byte. */
 static __device__ bool
@@ -132,31 +132,12 @@ count_good_kernel(const __grid_constant__ CsvView view)
 static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
 scan_good_kernel(const __grid_constant__ CsvView view, uint32_t nblocks)
 {
-	typedef cub::BlockScan<uint32_t, CSV_SCAN_THREADS> BlockScan;
-	__shared__ typename BlockScan::TempStorage scan;
-	uint32_t	before = 0;
+	uint32_t	nrows = view.nrecords;
 
-	if (view.counters->any_bad == 0)
-	{
-		if (threadIdx.x == 0)
-			view.counters->nrows = view.nrecords;
-		return;
-	}
-	for (uint32_t base = 0; base < nblocks; base += CSV_SCAN_THREADS)
-	{
-		uint32_t	block = base + threadIdx.x;
-		uint32_t	good = block < nblocks ? view.select_ranks[block] : 0;
-		uint32_t	prefix;
-		uint32_t	whole;
-
-		BlockScan(scan).ExclusiveSum(good, prefix, whole);
-		if (block < nblocks)
-			view.select_ranks[block] = before + prefix;
-		before += whole;
-		__syncthreads();
-	}
+	if (view.counters->any_bad != 0)
+		nrows = csv_scan_counts(view.select_ranks, nblocks);
 	if (threadIdx.x == 0)
-		view.counters->nrows = before;
+		view.counters->nrows = nrows;
 }
 
 /* write the bad records to `errors`, or the list of good records */
@@ -275,23 +256,17 @@ consumed_kernel(const __grid_constant__ CsvView view, uint32_t position)
 
 /* ---- launches ---- */
 
-static uint32_t
-blocks_of(uint32_t n, uint32_t each)
-{
-	return (n + each - 1) / each;
-}
-
 void
 csv_launch_check(const CsvView *view, cudaStream_t stream)
 {
-	check_kernel<<<blocks_of(view->nrecords, CSV_ROW_THREADS),
+	check_kernel<<<csv_blocks_of(view->nrecords, CSV_ROW_THREADS),
 		CSV_ROW_THREADS, 0, stream>>>(*view);
 }
 
 void
 csv_launch_select(const CsvView *view, cudaStream_t stream)
 {
-	uint32_t	nblocks = blocks_of(view->nrecords, CSV_SELECT_RECORDS);
+	uint32_t	nblocks = csv_blocks_of(view->nrecords, CSV_SELECT_RECORDS);
 
 	count_good_kernel<<<nblocks, CSV_ROW_THREADS, 0, stream>>>(*view);
 	scan_good_kernel<<<1, CSV_SCAN_THREADS, 0, stream>>>(*view, nblocks);
@@ -302,7 +277,7 @@ csv_launch_select(const CsvView *view, cudaStream_t stream)
 void
 csv_launch_positions(const CsvView *view, cudaStream_t stream)
 {
-	positions_kernel<<<blocks_of(view->nrecords, CSV_ROW_THREADS),
+	positions_kernel<<<csv_blocks_of(view->nrecords, CSV_ROW_THREADS),
 		CSV_ROW_THREADS, 0, stream>>>(*view);
 }
 
@@ -310,7 +285,7 @@ void
 csv_launch_errors(const CsvView *view, CsvError *errors,
 				  uint32_t errors_before, cudaStream_t stream)
 {
-	select_kernel<true><<<blocks_of(view->nrecords, CSV_SELECT_RECORDS),
+	select_kernel<true><<<csv_blocks_of(view->nrecords, CSV_SELECT_RECORDS),
 		CSV_ROW_THREADS, 0, stream>>>(*view, errors, errors_before);
 }
 

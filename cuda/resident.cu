@@ -672,7 +672,7 @@ answer_by_sums(KeptAsk *kept, CsvAnswer **answer)
 	}
 	if (ask->counts.ncareful > 0)
 	{
-		csv_launch_careful(view, session->stream);
+		csv_launch_lists(view, session->stream);
 		TRY(csv_ask_count(ask));
 	}
 	return fetch_sums(ask, grouping, answer);

@@ -46,6 +46,13 @@ csv_place(uint8_t *base, size_t *next, size_t n, Element **place)
 	*next += ALIGN(n * sizeof(Element), 256);
 }
 
+/* the blocks of a launch for n elements */
+static inline uint32_t
+csv_blocks_of(uint32_t n, uint32_t each)
+{
+	return (n + each - 1) / each;
+}
+
 typedef enum CsvDeviceMemory
 {
 	CSV_DEVICE_INPUT,			/* bytes, ranks of tiles */

@@ -13,8 +13,8 @@
  *						separator and line of records.
  */
 #include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
 
+#include "scan.cuh"
 #include "structure.cuh"
 
 /*
@@ -136,27 +136,16 @@ template <typename Map>
 static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
 states_kernel(const __grid_constant__ CsvView view)
 {
-	typedef cub::BlockScan<Map, CSV_SCAN_THREADS> BlockScan;
-	__shared__ typename BlockScan::TempStorage scan;
 	Map		   *tile_states = (Map *) view.tile_states;
-	uint32_t	state = CSV_STATE_RECORD_START;
-
-	for (uint32_t base = 0; base < view.ntiles; base += CSV_SCAN_THREADS)
+	auto		load = [&] (uint32_t number) { return tile_states[number]; };
+	auto		store = [&] (uint32_t number, Map before)
 	{
-		uint32_t	number = base + threadIdx.x;
-		Map			map = CsvMapTraits<Map>::identity;
-		Map			prefix;
-		Map			whole;
+		tile_states[number] = csv_apply_map(before, CSV_STATE_RECORD_START);
+	};
+	Map			whole = csv_scan(view.ntiles, CsvMapTraits<Map>::identity,
+								 CsvComposeMaps(), load, store);
+	uint32_t	state = csv_apply_map(whole, CSV_STATE_RECORD_START);
 
-		if (number < view.ntiles)
-			map = tile_states[number];
-		BlockScan(scan).ExclusiveScan(map, prefix, CsvMapTraits<Map>::identity,
-									  CsvComposeMaps(), whole);
-		if (number < view.ntiles)
-			tile_states[number] = csv_apply_map(prefix, state);
-		state = csv_apply_map(whole, state);
-		__syncthreads();
-	}
 	if (threadIdx.x == 0 && state == CSV_STATE_COMMENT)
 	{
 		view.counters->ends_in_comment = 1;
@@ -284,61 +273,29 @@ masks_kernel(const __grid_constant__ CsvView view,
 
 /* ---- 4: ranks of tiles ---- */
 
-struct TwoSums
+struct AddRanks
 {
-	uint64_t	low;			/* separators, ends: 32 bits each */
-	uint64_t	high;			/* starts, breaks */
-};
-
-struct AddSums
-{
-	__device__ __forceinline__ TwoSums
-	operator() (const TwoSums &a, const TwoSums &b) const
+	__device__ __forceinline__ CsvRanks
+	operator() (const CsvRanks &a, const CsvRanks &b) const
 	{
-		return {a.low + b.low, a.high + b.high};
+		return {a.separators + b.separators, a.ends + b.ends,
+			a.starts + b.starts, a.breaks + b.breaks};
 	}
 };
 
 static __global__ void __launch_bounds__(CSV_SCAN_THREADS)
 ranks_kernel(const __grid_constant__ CsvView view)
 {
-	typedef cub::BlockScan<TwoSums, CSV_SCAN_THREADS> BlockScan;
-	__shared__ typename BlockScan::TempStorage scan;
-	TwoSums		before = {0, 0};
-
-	/* one element more than tiles, for the totals */
-	for (uint32_t base = 0; base <= view.ntiles; base += CSV_SCAN_THREADS)
+	auto		load = [&] (uint32_t number) { return view.ranks[number]; };
+	auto		store = [&] (uint32_t number, const CsvRanks &before)
 	{
-		uint32_t	number = base + threadIdx.x;
-		TwoSums		own = {0, 0};
-		TwoSums		prefix;
-		TwoSums		whole;
+		view.ranks[number] = before;
+	};
+	CsvRanks	total = csv_scan(view.ntiles, CsvRanks{}, AddRanks(), load,
+								 store);
 
-		if (number < view.ntiles)
-		{
-			CsvRanks	ranks = view.ranks[number];
-
-			own.low = ranks.separators | (uint64_t) ranks.ends << 32;
-			own.high = ranks.starts | (uint64_t) ranks.breaks << 32;
-		}
-		BlockScan(scan).ExclusiveScan(own, prefix, TwoSums{0, 0}, AddSums(),
-									  whole);
-		if (number <= view.ntiles)
-		{
-			CsvRanks	ranks;
-
-			prefix = AddSums()(before, prefix);
-			ranks.separators = (uint32_t) prefix.low;
-			ranks.ends = prefix.low >> 32;
-			ranks.starts = (uint32_t) prefix.high;
-			ranks.breaks = prefix.high >> 32;
-			view.ranks[number] = ranks;
-			if (number == view.ntiles)
-				view.counters->total = ranks;
-		}
-		before = AddSums()(before, whole);
-		__syncthreads();
-	}
+	if (threadIdx.x == 0)
+		view.ranks[view.ntiles] = view.counters->total = total;
 }
 
 /* ---- 5: index and record table ---- */
