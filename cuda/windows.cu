@@ -85,18 +85,19 @@ csv_window_place_masks(CsvCall *call)
 	return CSV_OK;
 }
 
-/* the tile in which a record starts: the last with at most `record` starts before */
+/*
+ * The last tile from `low` to `high` that may_be() accepts.  It accepts `low`, and no
+ * tile behind one that it does not accept.
+ */
+template <typename MayBe>
 static uint32_t
-tile_of_start(const CsvCall *call, uint32_t record)
+last_tile(uint32_t low, uint32_t high, MayBe may_be)
 {
-	uint32_t	low = 0;
-	uint32_t	high = call->view.ntiles - 1;
-
 	while (low < high)
 	{
 		uint32_t	middle = low + (high - low + 1) / 2;
 
-		if (call->found.ranks[middle].starts <= record)
+		if (may_be(middle))
 			low = middle;
 		else
 			high = middle - 1;
@@ -112,45 +113,36 @@ csv_window_open(CsvCall *call, uint32_t first_record, uint32_t max_records)
 	const CsvRanks *ranks = call->found.ranks;
 	size_t		budget = index_budget(call) - masks_bytes(call);
 	uint32_t	first_tile;
-	uint32_t	low;
-	uint32_t	high = view->ntiles;
+	uint32_t	until;
 	uint32_t	nseparators;
 	size_t		nbytes;
 	uint8_t    *base;
 
-	/* the fewest tiles up to the end of the first record */
-	first_tile = tile_of_start(call, first_record);
-	low = first_tile + 1;
-	while (low < high)
+	first_tile = last_tile(0, view->ntiles - 1, [&] (uint32_t tile)
 	{
-		uint32_t	middle = low + (high - low) / 2;
+		return ranks[tile].starts <= first_record;
+	});
 
-		if (ranks[middle].ends > first_record)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	/* the fewest tiles up to the end of the first record */
+	until = 1 + last_tile(first_tile, view->ntiles - 1, [&] (uint32_t tile)
+	{
+		return ranks[tile].ends <= first_record;
+	});
 
 	/* the most tiles that fit, if that is more */
-	high = view->ntiles;
-	while (low < high)
+	until = last_tile(until, view->ntiles, [&] (uint32_t tile)
 	{
-		uint32_t	middle = low + (high - low + 1) / 2;
-
-		if (window_bytes(call, first_record, first_tile, middle) <= budget)
-			low = middle;
-		else
-			high = middle - 1;
-	}
+		return window_bytes(call, first_record, first_tile, tile) <= budget;
+	});
 
 	view->first_tile = first_tile;
-	view->window_tiles = low - first_tile;
+	view->window_tiles = until - first_tile;
 	view->first_record = first_record;
 	view->first_separator = ranks[first_tile].separators;
-	view->nrecords = ranks[low].ends - first_record;
+	view->nrecords = ranks[until].ends - first_record;
 	if (view->nrecords > max_records)
 		view->nrecords = max_records;
-	nseparators = ranks[low].separators - view->first_separator;
+	nseparators = ranks[until].separators - view->first_separator;
 	nbytes = lay_out_window(call, view, view->window_tiles, nseparators,
 							view->nrecords, NULL);
 	TRY(csv_work_reserve(&call->work, CSV_DEVICE_INDEX,
