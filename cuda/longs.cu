@@ -19,14 +19,7 @@
 #include "field.cuh"
 #include "../src/reader/patterns.h"
 
-/* map and counts of a stretch, for each state before it */
-struct Stretch
-{
-	uint32_t	leaves;			/* states after it, 2 bits per state before it */
-	uint32_t	removed[CSV_NUM_QUOTE_STATES];
-};
-
-#define STRETCH_IDENTITY	(CSV_OUTSIDE | CSV_INSIDE << 2 | CSV_ESCAPED << 4)
+#define QUOTES_IDENTITY	(CSV_OUTSIDE | CSV_INSIDE << 2 | CSV_ESCAPED << 4)
 
 static __device__ __forceinline__ uint32_t
 leaves_in(uint32_t leaves, uint32_t state)
@@ -35,7 +28,7 @@ leaves_in(uint32_t leaves, uint32_t state)
 }
 
 static __device__ __forceinline__ uint32_t
-removed_from(const Stretch &stretch, uint32_t state)
+removed_from(const CsvQuoteMap &stretch, uint32_t state)
 {
 	return state == CSV_OUTSIDE ? stretch.removed[CSV_OUTSIDE] :
 		state == CSV_INSIDE ? stretch.removed[CSV_INSIDE] :
@@ -43,10 +36,10 @@ removed_from(const Stretch &stretch, uint32_t state)
 }
 
 /* first a, then b */
-static __device__ __forceinline__ Stretch
-compose(const Stretch &a, const Stretch &b)
+static __device__ __forceinline__ CsvQuoteMap
+compose(const CsvQuoteMap &a, const CsvQuoteMap &b)
 {
-	Stretch		whole;
+	CsvQuoteMap whole;
 
 	whole.leaves = 0;
 #pragma unroll
@@ -108,14 +101,14 @@ measure_piece(const CsvView &view, CsvLongPiece *piece, uint32_t number)
 	uint32_t	flags = 0;
 	uint32_t	nbegins = 0;
 	uint32_t	nonblank_end = 0;
-	Stretch		whole = {STRETCH_IDENTITY, {0, 0, 0}};
+	CsvQuoteMap whole = {QUOTES_IDENTITY, {0, 0, 0}};
 
 	for (uint32_t base = from; base < until; base += CSV_WARP_BYTES)
 	{
 		uint32_t	mine = base + lane * CSV_LANE_BYTES;
 		uint32_t	states[CSV_NUM_QUOTE_STATES] = {CSV_OUTSIDE, CSV_INSIDE,
 		CSV_ESCAPED};
-		Stretch		own = {0, {0, 0, 0}};
+		CsvQuoteMap own = {0, {0, 0, 0}};
 
 		for (uint32_t i = mine; i < mine + CSV_LANE_BYTES && i < until; i++)
 		{
@@ -149,7 +142,7 @@ measure_piece(const CsvView &view, CsvLongPiece *piece, uint32_t number)
 		/* in order of the lanes; lane 0 gets the map of all */
 		for (int step = 1; step < 32; step *= 2)
 		{
-			Stretch		other;
+			CsvQuoteMap other;
 
 			other.leaves = __shfl_down_sync(UINT32_MAX, own.leaves, step);
 			for (int state = 0; state < CSV_NUM_QUOTE_STATES; state++)
@@ -172,9 +165,7 @@ measure_piece(const CsvView &view, CsvLongPiece *piece, uint32_t number)
 		piece->flags = flags;
 		piece->nbegins = nbegins;
 		piece->nonblank_end = nonblank_end;
-		piece->leaves = whole.leaves;
-		for (int state = 0; state < CSV_NUM_QUOTE_STATES; state++)
-			piece->removed[state] = whole.removed[state];
+		piece->quotes = whole;
 	}
 }
 
@@ -219,10 +210,8 @@ judge_long(const CsvView &view, const CsvLong &entry,
 		flags |= piece.flags;
 		nbegins += piece.nbegins;
 		nonblank_end = max(nonblank_end, piece.nonblank_end);
-		removed += state == CSV_OUTSIDE ? piece.removed[CSV_OUTSIDE] :
-			state == CSV_INSIDE ? piece.removed[CSV_INSIDE] :
-			piece.removed[CSV_ESCAPED];
-		state = leaves_in(piece.leaves, state);
+		removed += removed_from(piece.quotes, state);
+		state = leaves_in(piece.quotes.leaves, state);
 	}
 	between_quotes = dialect.opt.quote != 0 && entry.length >= 2 &&
 		field[0] == dialect.opt.quote &&

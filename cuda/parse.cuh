@@ -142,6 +142,13 @@ typedef struct CsvLong
 #define CSV_ESCAPED			2
 #define CSV_NUM_QUOTE_STATES	3
 
+/* what quotes do in a stretch of bytes, by the state before it */
+typedef struct CsvQuoteMap
+{
+	uint32_t	leaves;			/* states after it, 2 bits each */
+	uint32_t	removed[CSV_NUM_QUOTE_STATES];	/* quotes and escapes */
+} CsvQuoteMap;
+
 typedef struct CsvLongPiece
 {
 	uint32_t	owner;			/* index of its CsvLong; UINT32_MAX: void */
@@ -149,9 +156,7 @@ typedef struct CsvLongPiece
 	uint32_t	nbegins;		/* bytes that begin a character */
 	uint32_t	nonblank_end;	/* end of the last byte that is not a blank or the
 								 * field's last quote; from the field's start */
-	uint32_t	leaves;			/* the state after the piece, 2 bits per state
-								 * entered */
-	uint32_t	removed[CSV_NUM_QUOTE_STATES];	/* number of quotes and escapes */
+	CsvQuoteMap quotes;
 } CsvLongPiece;
 
 #define CSV_PIECE_NUL		1
