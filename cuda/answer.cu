@@ -4,6 +4,7 @@
  *		query_steps.h over the arrays of a call, and groups that stay.
  */
 #include "call.h"
+#include "../src/reader/arrays.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ csv_query_drop(CsvCuda *cuda)
 	if (cuda->query == NULL)
 		return;
 	csv_plan_free(&cuda->query->device.plan, &memory);
-	memory.free(memory.owner, cuda->query);
+	csv_free(&memory, cuda->query);
 	cuda->query = NULL;
 }
 
@@ -36,13 +37,12 @@ csv_query_set(void *engine, const CsvRequest *request)
 		csv_device_query_make(&made, cuda->session, &memory, request->query,
 							  cuda->layout, false))
 	{
-		query = (CsvCudaQuery *) memory.alloc(memory.owner, nbytes);
+		query = (CsvCudaQuery *) csv_alloc_zeros(&memory, nbytes);
 		if (query == NULL)
 			csv_plan_free(&made.plan, &memory);
 	}
 	if (query != NULL)
 	{
-		memset((void *) query, 0, nbytes);
 		query->device = made;
 		query->may_hold = request->may_hold && made.plan.aggregates &&
 			made.plan.nkeys > 0;

@@ -4,6 +4,7 @@
  *		of a call of parse.
  */
 #include "call.h"
+#include "../src/reader/arrays.h"
 #include "../src/reader/clock.h"
 
 #include <stdio.h>
@@ -27,28 +28,24 @@ cuda_close(void *engine)
 		csv_pinned_give_back(session, cuda->outputs[i].bytes);
 		if (cuda->detours[i].engine != NULL)
 			csv_cpu_engine.close(cuda->detours[i].engine);
-		if (cuda->outputs[i].arrays != NULL)
-			memory.free(memory.owner, cuda->outputs[i].arrays);
+		csv_free(&memory, cuda->outputs[i].arrays);
 	}
 	csv_pinned_give_back(session, cuda->staging);
 	csv_pinned_give_back(session, cuda->piece);
 	for (void *array : arrays)
-		if (array != NULL)
-			memory.free(memory.owner, array);
+		csv_free(&memory, array);
 	csv_query_drop(cuda);
-	memory.free(memory.owner, cuda);
+	csv_free(&memory, cuda);
 }
 
 CsvCuda *
 csv_cuda_make(CsvSession *session, const CsvCudaOptions *options,
 			  const CsvMemory *memory)
 {
-	CsvCuda    *cuda = (CsvCuda *) memory->alloc(memory->owner,
-												 sizeof(CsvCuda));
+	CsvCuda    *cuda = (CsvCuda *) csv_alloc_zeros(memory, sizeof(CsvCuda));
 
 	if (cuda == NULL)
 		return NULL;
-	memset((void *) cuda, 0, sizeof(*cuda));
 	cuda->session = session;
 	cuda->memory = *memory;
 	cuda->options = *options;
@@ -83,35 +80,33 @@ cuda_message(void *engine)
 	return ((CsvCuda *) engine)->message;
 }
 
-/* replace the array by n new elements; on failure it is NULL */
-static bool
-renew_array(CsvCuda *cuda, void **array, size_t n, size_t element_bytes)
-{
-	CsvMemory  *memory = &cuda->memory;
-
-	if (*array != NULL)
-		memory->free(memory->owner, *array);
-	*array = NULL;
-	*array = memory->alloc(memory->owner, n * element_bytes);
-	return *array != NULL;
-}
-
+/* all have room for n elements, or there is no memory */
 static CsvStatus
 reserve_arrays(CsvCuda *cuda, uint32_t n)
 {
-	bool		ok;
+	const struct
+	{
+		void	   *array;
+		size_t		size;		/* of an element */
+	}			arrays[] = {
+		{&cuda->strides, sizeof(uint32_t)},
+		{&cuda->text, sizeof(uint32_t)},
+		{&cuda->strips, sizeof(CsvStrip)},
+		{&cuda->outputs[0].arrays, sizeof(CsvArray)},
+		{&cuda->outputs[1].arrays, sizeof(CsvArray)}
+	};
 
+	static_assert(CSV_CUDA_OUTPUTS == 2, "each output has an array");
 	if (n <= cuda->capacity)
 		return CSV_OK;
 	cuda->capacity = 0;
-	ok = renew_array(cuda, (void **) &cuda->strides, n, sizeof(uint32_t)) &&
-		renew_array(cuda, (void **) &cuda->text, n, sizeof(uint32_t)) &&
-		renew_array(cuda, (void **) &cuda->strips, n, sizeof(CsvStrip));
-	for (int i = 0; ok && i < CSV_CUDA_OUTPUTS; i++)
-		ok = renew_array(cuda, (void **) &cuda->outputs[i].arrays, n,
-						 sizeof(CsvArray));
-	if (!ok)
-		return CSV_NO_MEMORY;
+	for (const auto &each : arrays)
+	{
+		size_t		none = 0;
+
+		if (!csv_renew(&cuda->memory, each.array, &none, n * each.size))
+			return CSV_NO_MEMORY;
+	}
 	cuda->capacity = n;
 	return CSV_OK;
 }
@@ -332,13 +327,9 @@ place_on_host(CsvCall *call)
 	size_t		ranks_bytes = ntiles * sizeof(CsvRanks);
 	CsvColumnPlace *places;
 
-	if (nbytes + ranks_bytes > cuda->host_bytes)
-	{
-		cuda->host_bytes = 0;
-		if (!renew_array(cuda, &cuda->host, nbytes + ranks_bytes, 1))
-			return CSV_NO_MEMORY;
-		cuda->host_bytes = nbytes + ranks_bytes;
-	}
+	if (!csv_renew(&cuda->memory, &cuda->host, &cuda->host_bytes,
+				   nbytes + ranks_bytes))
+		return CSV_NO_MEMORY;
 	memset(cuda->host, 0, nbytes);
 	places = (CsvColumnPlace *) cuda->host;
 	call->filled.places.columns = places;
