@@ -200,10 +200,6 @@ typedef struct CsvCudaColumns CsvCudaColumns;
 extern bool csv_cuda_wake(CsvSession *session, char *reason,
 						  size_t reason_size);
 
-/* may columns take nbytes in all, below a limit of device memory? */
-extern bool csv_cuda_columns_may_be(const CsvSession *session,
-									uint64_t nbytes, uint64_t memory_limit);
-
 /* NULL: no memory */
 extern CsvCudaColumns *csv_cuda_columns_create(CsvSession *session,
 											   uint32_t ncolumns,
@@ -253,9 +249,13 @@ typedef struct CsvCudaQuestion
 extern bool csv_cuda_question_needs(const CsvCudaQuestion *question,
 									uint32_t column, bool statuses);
 
-/* may a device answer the question at all?  Ask this before copying parts. */
+/*
+ * May a device answer the question at all, over columns that take nbytes?  Ask this before
+ * copying parts, so that others do not give up memory in vain.
+ */
 extern bool csv_cuda_question_fits(const CsvSession *session,
-								   const CsvCudaQuestion *question);
+								   const CsvCudaQuestion *question,
+								   uint64_t nbytes);
 
 /*
  * Answer the question for *nrows rows from first_row on, or for fewer if memory is

@@ -41,10 +41,8 @@ typedef struct RowGrouping
 	uint32_t	ngroups;		/* 0: too many */
 	CsvTaken   *classes;		/* of each row, 4 bytes; UNKNOWN if a key is
 								 * undecided */
-	void	   *host;			/* the block with the following arrays */
-	const uint64_t *keys;		/* as in CsvPartialGroups */
-	const uint32_t *nulls;
-	const uint8_t *texts;
+	uint8_t    *keys;			/* one block with keys, NULLs and texts, as in
+								 * CsvPartialGroups */
 	size_t		text_bytes;
 } RowGrouping;
 
@@ -102,13 +100,6 @@ enter(CsvSession *session)
 	return false;
 }
 
-bool
-csv_cuda_columns_may_be(const CsvSession *session, uint64_t nbytes,
-						uint64_t memory_limit)
-{
-	return may_have(nbytes, csv_session_limit(session, memory_limit));
-}
-
 CsvCudaColumns *
 csv_cuda_columns_create(CsvSession *session, uint32_t ncolumns,
 						uint32_t nrows)
@@ -141,7 +132,7 @@ csv_cuda_columns_free(CsvCudaColumns *columns)
 	csv_stay_drop(columns->session, &columns->stay);
 	csv_session_leave(columns->session);
 	for (uint32_t i = 0; i < columns->ngroupings; i++)
-		free(columns->groupings[i].host);
+		free(columns->groupings[i].keys);
 	free(columns);
 }
 
@@ -249,13 +240,16 @@ csv_cuda_question_needs(const CsvCudaQuestion *question, uint32_t column,
 
 bool
 csv_cuda_question_fits(const CsvSession *session,
-					   const CsvCudaQuestion *question)
+					   const CsvCudaQuestion *question, uint64_t nbytes)
 {
 	CsvDeviceQuery query;
-	bool		fits = csv_device_query_make(&query, session, &csv_thread_memory,
-											 question->request->query,
-											 question->layout, false);
+	bool		fits;
 
+	if (!may_have(nbytes, csv_session_limit(session, question->memory_limit)))
+		return false;
+	fits = csv_device_query_make(&query, session, &csv_thread_memory,
+								 question->request->query, question->layout,
+								 false);
 	csv_plan_free(&query.plan, &csv_thread_memory);
 	return fits;
 }
@@ -426,16 +420,13 @@ copy_keys(const CsvPartialGroups *groups, size_t text_bytes,
 
 	if (copy == NULL)
 		return false;
-	grouping->host = copy;
+	grouping->keys = copy;
 	grouping->ngroups = groups->ngroups;
-	grouping->keys = (uint64_t *) memcpy(copy, groups->keys, key_bytes);
-	copy += key_bytes;
-	grouping->nulls = (uint32_t *) memcpy(copy, groups->nulls, n * 4);
-	copy += n * 4;
-	grouping->texts = copy;
 	grouping->text_bytes = text_bytes;
+	memcpy(copy, groups->keys, key_bytes);
+	memcpy(copy + key_bytes, groups->nulls, n * 4);
 	if (text_bytes > 0)
-		memcpy(copy, groups->texts, text_bytes);
+		memcpy(copy + key_bytes + n * 4, groups->texts, text_bytes);
 	return true;
 }
 
@@ -529,7 +520,7 @@ find_grouping(KeptAsk *kept, const RowGrouping **found)
 		return status;
 	if (grouping == end)
 		columns->ngroupings++;
-	free(grouping->host);
+	free(grouping->keys);
 	*grouping = made;
 	if (grouping->ngroups > 0)
 		*found = grouping;
@@ -538,28 +529,31 @@ find_grouping(KeptAsk *kept, const RowGrouping **found)
 
 /* ---- sums of known groups ---- */
 
-/* drop groups without rows; `words` and `rows` have all groups */
+/*
+ * Drop groups without rows.  `words` and `rows` have all groups, and `keys` has a copy
+ * of grouping->keys.
+ */
 static void
 take_groups(const RowGrouping *grouping, uint32_t nwords, int64_t *words,
-			const uint64_t *rows, uint64_t *keys, uint32_t *nulls,
-			CsvPartialGroups *groups)
+			const uint64_t *rows, uint8_t *keys, CsvPartialGroups *groups)
 {
-	uint32_t	nkeys = grouping->nkeys;
-	uint32_t	n = 0;
+	size_t		word_bytes = nwords * sizeof(int64_t);
+	size_t		key_bytes = grouping->nkeys * 16;
+	uint32_t   *nulls = (uint32_t *) (keys + grouping->ngroups * key_bytes);
+	size_t		n = 0;
 
-	for (uint32_t i = 0; i < grouping->ngroups; i++)
+	groups->keys = (const uint64_t *) keys;
+	groups->nulls = nulls;
+	groups->texts = (const uint8_t *) (nulls + grouping->ngroups);
+	for (size_t i = 0; i < grouping->ngroups; i++)
 	{
 		if (rows[i] == 0)
 			continue;
-		memmove(words + (size_t) n * nwords, words + (size_t) i * nwords,
-				nwords * sizeof(*words));
-		memcpy(keys + (size_t) n * nkeys * 2,
-			   grouping->keys + (size_t) i * nkeys * 2, nkeys * 16);
-		nulls[n++] = grouping->nulls[i];
+		memmove(words + n * nwords, words + i * nwords, word_bytes);
+		memmove(keys + n * key_bytes, keys + i * key_bytes, key_bytes);
+		nulls[n++] = nulls[i];
 	}
-	groups->ngroups = n;
-	groups->keys = keys;
-	groups->nulls = nulls;
+	groups->ngroups = (uint32_t) n;
 }
 
 /* fetch ngroups groups, and the careful rows, whose number is known */
@@ -571,53 +565,39 @@ fetch_sums(CsvAsk *ask, const RowGrouping *grouping, CsvAnswer **answer)
 	size_t		n = ask->counts.nselected;
 	size_t		ngroups = view->ngroups;
 	size_t		nwords = ngroups * view->plan.nwords;
-	size_t		nkeys = grouping == NULL ? 0 : grouping->nkeys;
-	size_t		text_bytes = grouping == NULL ? 0 : grouping->text_bytes;
+	size_t		key_bytes = grouping == NULL ? 0 :
+		ngroups * (grouping->nkeys * 16 + 4) + grouping->text_bytes;
 	CsvSelection *selection;
 	CsvPartialGroups *groups;
 	int64_t    *words;
 	uint64_t   *rows;
-	uint64_t   *keys;
-	uint32_t   *nulls;
-	uint32_t   *selected;
-	uint8_t    *careful;
 	uint64_t	npasses = 0;
-	uint8_t    *rest;
+	uint8_t    *next;
 
-	*answer = take_answer(work->session,
-						  (nwords + ngroups + ngroups * nkeys * 2) * 8 +
-						  ngroups * 4 + n * 5 + text_bytes, &rest);
+	*answer = take_answer(work->session, (nwords + ngroups) * 8 + n * 5 +
+						  4 * 64 + key_bytes, &next);
 	if (*answer == NULL)
 		return CSV_OK;
-	words = (int64_t *) rest;
-	rows = (uint64_t *) (words + nwords);
-	keys = rows + ngroups;
-	nulls = (uint32_t *) (keys + ngroups * nkeys * 2);
-	selected = nulls + ngroups;
-	careful = (uint8_t *) (selected + n);
-	TRY(csv_work_fetch(work, words, view->words, nwords * 8));
-	TRY(csv_work_fetch(work, rows, view->group_rows, ngroups * 8));
-	TRY(csv_work_fetch(work, selected, view->selected, n * 4));
-	TRY(csv_work_fetch(work, careful, view->careful, n));
+	selection = &(*answer)->selection;
+	groups = &(*answer)->groups;
+	TRY(csv_work_fetch_part(work, &next, view->words, nwords, &words));
+	TRY(csv_work_fetch_part(work, &next, view->group_rows, ngroups, &rows));
+	TRY(csv_work_fetch_part(work, &next, view->selected, n, &selection->rows));
+	TRY(csv_work_fetch_part(work, &next, view->careful, n, &selection->careful));
 	TRY(csv_work_wait(work));
 
 	for (size_t i = 0; i < ngroups; i++)
 		npasses += rows[i];
-	selection = &(*answer)->selection;
 	selection->nrows = (uint32_t) n;
-	selection->rows = selected;
-	selection->careful = careful;
 	selection->any_careful = n > 0;
 	selection->ndropped = ask->nrows - (uint32_t) npasses - (uint32_t) n;
-	groups = &(*answer)->groups;
 	groups->ngroups = (uint32_t) ngroups;
 	groups->words = words;
-	groups->texts = careful + n;
-	if (grouping == NULL)
-		return CSV_OK;
-	take_groups(grouping, view->plan.nwords, words, rows, keys, nulls, groups);
-	if (text_bytes > 0)
-		memcpy(careful + n, grouping->texts, text_bytes);
+	if (grouping != NULL)
+	{
+		memcpy(next, grouping->keys, key_bytes);
+		take_groups(grouping, view->plan.nwords, words, rows, next, groups);
+	}
 	return CSV_OK;
 }
 

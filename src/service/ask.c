@@ -327,6 +327,7 @@ copy_entries(Share *share, uint32_t place, bool statuses)
 	return row == end;
 }
 
+/* false: the device does not answer the question, has no room, or has failed */
 static bool
 copy_columns(Share *share)
 {
@@ -341,9 +342,8 @@ copy_columns(Share *share)
 			width += asking->widths[asking->places[i]];
 		width += csv_cuda_question_needs(question, i, true);
 	}
-	/* do not make others give up memory in vain */
-	if (!csv_cuda_columns_may_be(csv_device_session(share->device),
-								 width * share->nrows, question->memory_limit))
+	if (!csv_cuda_question_fits(csv_device_session(share->device), question,
+								width * share->nrows))
 		return false;
 	for (uint32_t i = 0; i < ncolumns; i++)
 		for (int statuses = 0; statuses < 2; statuses++)
@@ -392,9 +392,7 @@ ask_device(Share *share, DeviceCopies *on)
 	uint64_t	nbytes;
 
 	share->copy = get_copy(share, on);
-	if (share->copy == NULL ||
-		!csv_cuda_question_fits(csv_device_session(share->device),
-								&share->asking->question))
+	if (share->copy == NULL)
 		return CSV_OK;
 	if (copy_columns(share))
 		status = ask_rows(share);

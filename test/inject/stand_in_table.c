@@ -46,6 +46,12 @@ drop_parts(CsvCudaColumns *columns)
 	}
 }
 
+static bool
+may_be(uint64_t nbytes, uint64_t memory_limit)
+{
+	return memory_limit == 0 || nbytes <= memory_limit / CSV_QUERY_MEMORY_SHARE;
+}
+
 /* may so much more stay with these?  Others of the session make way. */
 static bool
 make_way(const CsvCudaColumns *columns, uint64_t nbytes, uint64_t memory_limit)
@@ -57,7 +63,7 @@ make_way(const CsvCudaColumns *columns, uint64_t nbytes, uint64_t memory_limit)
 		if (other->session == columns->session)
 			nbytes += csv_cuda_columns_bytes(other);
 	for (other = all_columns; other != NULL &&
-		 !csv_cuda_columns_may_be(NULL, nbytes, memory_limit);
+		 !may_be(nbytes, memory_limit);
 		 other = other->next)
 		if (other->session == columns->session && other != columns)
 		{
@@ -65,15 +71,7 @@ make_way(const CsvCudaColumns *columns, uint64_t nbytes, uint64_t memory_limit)
 			drop_parts(other);
 		}
 	pthread_mutex_unlock(&mutex);
-	return csv_cuda_columns_may_be(NULL, nbytes, memory_limit);
-}
-
-bool
-csv_cuda_columns_may_be(const CsvSession *session, uint64_t nbytes,
-						uint64_t memory_limit)
-{
-	(void) session;
-	return memory_limit == 0 || nbytes <= memory_limit / CSV_QUERY_MEMORY_SHARE;
+	return may_be(nbytes, memory_limit);
 }
 
 CsvCudaColumns *
@@ -167,10 +165,11 @@ csv_cuda_question_needs(const CsvCudaQuestion *question, uint32_t column,
 
 bool
 csv_cuda_question_fits(const CsvSession *session,
-					   const CsvCudaQuestion *question)
+					   const CsvCudaQuestion *question, uint64_t nbytes)
 {
 	(void) session;
-	return csv_stand_in_takes(question->request->query, question->layout);
+	return may_be(nbytes, question->memory_limit) &&
+		csv_stand_in_takes(question->request->query, question->layout);
 }
 
 /* a part from first_row on, if it is needed; false: it is not all there */

@@ -340,7 +340,7 @@ compare_columns(const Fixture *fixture, const CsvRequest *request,
 
 	for (uint32_t c = 0; c < layout->ncolumns; c++)
 		places[c] = c;
-	assert_true(csv_cuda_question_fits(test_session(), &question));
+	assert_true(csv_cuda_question_fits(test_session(), &question, 0));
 	for (int turn = 0; turn < 3; turn++)
 	{
 		CsvEvaluator *found = evaluator_of(query);
