@@ -86,8 +86,8 @@ csv_window_place_masks(CsvCall *call)
 }
 
 /*
- * The last tile from `low` to `high` that may_be() accepts.  It accepts `low`, and no
- * tile behind one that it does not accept.
+ * The last tile from `low` to `high` that may_be() accepts.  may_be() accepts `low`; it
+ * refuses all tiles behind the first that it refuses.
  */
 template <typename MayBe>
 static uint32_t

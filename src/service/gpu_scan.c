@@ -34,8 +34,7 @@ typedef struct Scan
 {
 	CsvOutlet	outlet;
 	CsvScanMessage message;
-	void	   *state;			/* of the engine, on the outlet's device; or
-								 * NULL */
+	void	   *state;			/* the engine's, on the outlet's device; or NULL */
 	bool		holds;			/* it has groups of earlier batches */
 
 	/* the current file */
