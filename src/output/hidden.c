@@ -45,9 +45,6 @@
 /* directories in a hidden directory are at most this deep */
 #define CSV_MOST_LEVELS	64
 
-/* readdir() may miss entries of a directory that changes */
-#define CSV_MOST_ROUNDS	10
-
 /* who writes a file: what its tag says */
 typedef struct Owner
 {
@@ -119,16 +116,7 @@ read_tag(const char *text, Owner *owner)
 	return strncmp(text, tag, strlen(tag)) == 0 ? strlen(tag) : 0;
 }
 
-char *
-csv_hidden_path(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	int			ndirectory = slash != NULL ? (int) (slash - path) + 1 : 0;
-
-	return psprintf("%.*s.%s" CSV_SUFFIX, ndirectory, path, path + ndirectory);
-}
-
-/* the inverse for a name; NULL if it is not hidden */
+/* the name that a hidden one stands for; NULL if it is not hidden */
 static char *
 shown_name(const char *name)
 {
@@ -266,91 +254,105 @@ is_in_use(int at, const char *name)
 
 /* ---- files and directories, by descriptors ---- */
 
-/* never follows a symbolic link; NULL: errno is set */
-static DIR *
-open_directory(int at, const char *name)
+/*
+ * The names in a directory, which is no symbolic link; NIL with errno if they cannot be read.
+ * All are read first: readdir() may miss entries of a directory that changes.
+ */
+static List *
+list_names(int at, const char *directory)
 {
-	int			fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int			fd = openat(at, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR		   *dir = fd < 0 ? NULL : fdopendir(fd);
-	int			error = errno;
+	List	   *names = NIL;
+	struct dirent *entry;
+	int			error;
 
-	if (fd >= 0 && dir == NULL)
+	while (dir != NULL && (errno = 0, entry = readdir(dir)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			names = lappend(names, pstrdup(entry->d_name));
+	error = errno;
+	if (dir != NULL)
+		closedir(dir);
+	else if (fd >= 0)
 		close(fd);
 	errno = error;
-	return dir;
+	return error == 0 ? names : NIL;
 }
 
-/* the next entry, except "." and ".."; NULL at the end, where errno is 0, or with errno */
-static const char *
-next_name(DIR *dir)
-{
-	struct dirent *entry;
+static int	visit(int at, const char *name, int level, CsvErrand errand, int64 *nbytes);
 
-	while (errno = 0, (entry = readdir(dir)) != NULL)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			return entry->d_name;
-	return NULL;
-}
-
-/* what walk() does with each entry; it also adds up the bytes of files, unless nbytes is NULL */
-typedef enum Errand
-{
-	ERRAND_NONE,
-	ERRAND_REMOVE,
-	ERRAND_FIND_IN_USE			/* the result is EBUSY if one is_in_use() */
-} Errand;
-
-/* visit all that is in a directory, and below it.  Returns 0 or errno. */
+/* visit all that is in a directory, and below it; returns 0 or errno */
 static int
-walk(int at, const char *directory, int level, Errand errand, int64 *nbytes)
+visit_below(int at, const char *directory, int level, CsvErrand errand, int64 *nbytes)
 {
-	DIR		   *dir = level < CSV_MOST_LEVELS ? open_directory(at, directory) : NULL;
-	const char *name;
-	struct stat st;
-	int			error = 0;
+	int			fd = openat(at, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int			error;
+	List	   *names;
+	ListCell   *cell;
 
-	if (dir == NULL)
-		return level < CSV_MOST_LEVELS ? errno : ENAMETOOLONG;
-	while ((name = next_name(dir)) != NULL)
+	if (fd < 0)
+		return errno;
+	names = list_names(fd, ".");
+	error = errno;
+	foreach(cell, names)
 	{
-		int			failure = 0;
-		bool		is_directory;
+		int			failure = visit(fd, lfirst(cell), level + 1, errand, nbytes);
 
-		if (errand == ERRAND_FIND_IN_USE && is_in_use(dirfd(dir), name))
-			error = EBUSY;
-		if (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-			continue;
-		is_directory = S_ISDIR(st.st_mode);
-		if (is_directory)
-			failure = walk(dirfd(dir), name, level + 1, errand, nbytes);
-		else if (nbytes != NULL)
-			*nbytes += st.st_size;
-		if (errand == ERRAND_REMOVE && failure == 0 &&
-			unlinkat(dirfd(dir), name, is_directory ? AT_REMOVEDIR : 0) != 0)
-			failure = errno;
 		if (failure != 0 && failure != ENOENT)
 			error = failure;
 	}
-	if (errno != 0)
-		error = errno;
-	closedir(dir);
+	list_free_deep(names);
+	close(fd);
 	return error;
 }
 
-bool
-csv_hidden_runs_below(int at, const char *directory)
+/* as fsync_fname(), but never a PANIC: the server needs no file of the user's */
+static int
+sync_name(int at, const char *name, bool is_directory)
 {
-	return walk(at, directory, 0, ERRAND_FIND_IN_USE, NULL) != 0;
+	int			fd = openat(at, name, (is_directory ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_CLOEXEC);
+	int			error = fd < 0 || pg_fsync(fd) != 0 ? errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	/* not every system can synchronize directories */
+	return is_directory && (error == EBADF || error == EINVAL) ? 0 : error;
+}
+
+static int
+visit(int at, const char *name, int level, CsvErrand errand, int64 *nbytes)
+{
+	bool		is_directory;
+	struct stat st;
+	int			error = 0;
+
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno;
+	is_directory = S_ISDIR(st.st_mode);
+	if (is_directory)
+		error = level < CSV_MOST_LEVELS ? visit_below(at, name, level, errand, nbytes) :
+			ENAMETOOLONG;
+	if (error != 0)
+		return error;
+	switch (errand)
+	{
+		case CSV_ERRAND_SIZE:
+			*nbytes += is_directory ? 0 : st.st_size;
+			return 0;
+		case CSV_ERRAND_REMOVE:
+			return unlinkat(at, name, is_directory ? AT_REMOVEDIR : 0) != 0 ? errno : 0;
+		case CSV_ERRAND_SYNC:
+			return InterruptPending ? EINTR : sync_name(at, name, is_directory);
+		case CSV_ERRAND_FIND_IN_USE:
+			return is_in_use(at, name) ? EBUSY : 0;
+	}
+	return 0;
 }
 
 int
-csv_hidden_remove(int hidden, const char *name)
+csv_hidden_visit(int at, const char *name, CsvErrand errand)
 {
-	int			error = walk(hidden, name, 0, ERRAND_REMOVE, NULL);
-
-	if (error != 0 && error != ENOTDIR)
-		return error;
-	return unlinkat(hidden, name, error == 0 ? AT_REMOVEDIR : 0) != 0 ? errno : 0;
+	return visit(at, name, 0, errand, NULL);
 }
 
 int
@@ -374,51 +376,7 @@ csv_hidden_move(int at, const char *from, const char *to)
 	return 0;
 }
 
-/* ---- locks ---- */
-
-int
-csv_hidden_lock(int fd)
-{
-	int			lock = AcquireExternalFD() ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -2;
-
-	if (lock == -1)
-		ReleaseExternalFD();
-	if (lock >= 0)
-		(void) flock(lock, LOCK_EX | LOCK_NB);
-	return lock;
-}
-
-void
-csv_hidden_unlock(int fd)
-{
-	if (fd < 0)
-		return;
-	close(fd);
-	ReleaseExternalFD();
-}
-
-/* ---- hidden directories ---- */
-
-/* remove the directory and all that is in it; returns 0 or errno */
-static int
-remove_hidden(int hidden, const char *path)
-{
-	char		up[MAXPGPATH];
-	int			error = walk(hidden, ".", 0, ERRAND_REMOVE, NULL);
-
-	snprintf(up, sizeof(up), "../%s", strrchr(path, '/') + 1);
-	if (error == 0 && unlinkat(hidden, up, AT_REMOVEDIR) != 0)
-		error = errno;
-	return error;
-}
-
-int
-csv_hidden_make(const char *path)
-{
-	struct stat st;
-
-	return mkdir(path, S_IRWXU) == 0 ? open_hidden(AT_FDCWD, path, &st) : -1;
-}
+/* ---- the end ---- */
 
 /*
  * Is there nothing in a hidden directory but what a transaction makes?  Another user may
@@ -427,17 +385,17 @@ csv_hidden_make(const char *path)
 static bool
 has_only_files_of_sets(int hidden)
 {
-	DIR		   *dir = open_directory(hidden, ".");
-	const char *name = NULL;
-	bool		is_whole;
+	List	   *names = list_names(hidden, ".");
+	bool		is_whole = errno == 0;
+	ListCell   *cell;
 
-	while (dir != NULL && (name = next_name(dir)) != NULL &&
-		   (strcmp(name, CSV_HIDDEN_NEW) == 0 || strcmp(name, CSV_HIDDEN_OLD) == 0 ||
-			strncmp(name, CSV_HIDDEN_ROWS, strlen(CSV_HIDDEN_ROWS)) == 0))
-		;
-	is_whole = dir != NULL && name == NULL && errno == 0;
-	if (dir != NULL)
-		closedir(dir);
+	foreach(cell, names)
+	{
+		const char *name = lfirst(cell);
+
+		is_whole &= strcmp(name, CSV_HIDDEN_NEW) == 0 || strcmp(name, CSV_HIDDEN_OLD) == 0 ||
+			strncmp(name, CSV_HIDDEN_ROWS, strlen(CSV_HIDDEN_ROWS)) == 0;
+	}
 	return is_whole;
 }
 
@@ -445,34 +403,23 @@ has_only_files_of_sets(int hidden)
 static bool
 move_up(int hidden, const char *path, const char *directory, bool is_loud)
 {
-	DIR		   *dir = open_directory(hidden, directory);
-	bool		is_good = dir != NULL || errno == ENOENT;
-	const char *name;
+	List	   *names = list_names(hidden, directory);
+	bool		is_good = errno == 0 || errno == ENOENT;
+	ListCell   *cell;
 
 	if (!is_good && is_loud)
-		csv_warn_at_end("could not open directory \"%s\": %m", path);
-	while (dir != NULL && (name = next_name(dir)) != NULL)
+		csv_warn_at_end("could not read directory \"%s\": %m", path);
+	foreach(cell, names)
 	{
-		char		from[MAXPGPATH];
-		char		to[MAXPGPATH];
+		char	   *from = psprintf("%s/%s", directory, (char *) lfirst(cell));
 
-		snprintf(from, sizeof(from), "%s/%s", directory, name);
-		snprintf(to, sizeof(to), "../%s", name);
-		errno = csv_hidden_move(hidden, from, to);
+		errno = csv_hidden_move(hidden, from, psprintf("../%s", (char *) lfirst(cell)));
 		if (errno == 0 || errno == ENOENT)
 			continue;
 		is_good = false;
 		if (is_loud)
 			csv_warn_at_end("could not rename file \"%s\": %m", psprintf("%s/%s", path, from));
 	}
-	if (dir != NULL && errno != 0)
-	{
-		is_good = false;
-		if (is_loud)
-			csv_warn_at_end("could not read directory \"%s\": %m", path);
-	}
-	if (dir != NULL)
-		closedir(dir);
 	return is_good;
 }
 
@@ -480,23 +427,22 @@ static void
 end_directory(int hidden, const char *path, bool is_commit, bool is_loud)
 {
 	const char *directory = is_commit ? CSV_HIDDEN_NEW : CSV_HIDDEN_OLD;
+	int			error = 0;
 
 	/* what has not moved up must not be removed with the rest */
-	for (int round = 1;; round++)
-	{
-		if (!move_up(hidden, path, directory, is_loud))
-			return;
-		if (unlinkat(hidden, directory, AT_REMOVEDIR) == 0 || errno == ENOENT)
-			errno = remove_hidden(hidden, path);
-		else if (round < CSV_MOST_ROUNDS && (errno == ENOTEMPTY || errno == EEXIST))
-			continue;
-		break;
-	}
-	if (errno != 0 && is_loud)
+	if (!move_up(hidden, path, directory, is_loud))
+		return;
+	if (unlinkat(hidden, directory, AT_REMOVEDIR) != 0 && errno != ENOENT)
+		error = errno;
+	if (error == 0)
+		error = visit_below(hidden, ".", 0, CSV_ERRAND_REMOVE, NULL);
+	if (error == 0 &&
+		unlinkat(hidden, psprintf("../%s", strrchr(path, '/') + 1), AT_REMOVEDIR) != 0)
+		error = errno;
+	errno = error;
+	if (error != 0 && is_loud)
 		csv_warn_at_end("could not remove directory \"%s\": %m", path);
 }
-
-/* ---- the end of a transaction ---- */
 
 static void
 end_file(int at, const char *path, bool is_commit, bool is_loud)
@@ -517,8 +463,16 @@ end_file(int at, const char *path, bool is_commit, bool is_loud)
 						"could not remove file \"%s\": %m", path);
 }
 
-void
-csv_hidden_end(int at, int fd, const char *path, bool is_commit, bool is_loud)
+/*
+ * A file gets its name, or is removed.  In a directory, the contents of new/ or old/ move up,
+ * and then it is removed; if something cannot move up, it stays.  Failures are reported if
+ * is_loud.  Raises no ERROR.
+ *
+ * fd: a descriptor of the file or directory; for a file, it may be negative.  path: its
+ * hidden name.  at: a descriptor of the directory that has it, or AT_FDCWD.
+ */
+static void
+end_hidden(int at, int fd, const char *path, bool is_commit, bool is_loud)
 {
 	struct stat st;
 
@@ -526,6 +480,120 @@ csv_hidden_end(int at, int fd, const char *path, bool is_commit, bool is_loud)
 		end_directory(fd, path, is_commit, is_loud);
 	else
 		end_file(at, path, is_commit, is_loud);
+}
+
+/* ---- the life of those of this transaction ---- */
+
+List	   *csv_hidden_all = NIL;
+
+/* from now on, the end of the transaction removes what is made */
+static void
+begin(CsvHidden *hidden, const char *path)
+{
+	int			ndirectory = (int) (strrchr(path, '/') - path) + 1;
+
+	hidden->path = psprintf("%.*s.%s" CSV_SUFFIX, ndirectory, path, path + ndirectory);
+	hidden->nest_level = GetCurrentTransactionNestLevel();
+	hidden->fd = -1;
+	csv_hidden_all = lappend(csv_hidden_all, hidden);
+}
+
+void
+csv_hidden_make_file(const char *path, CsvSink *sink)
+{
+	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
+	CsvHidden  *hidden = palloc0(sizeof(CsvHidden));
+
+	hidden->directory = csv_directory_of(path);
+	begin(hidden, path);
+	csv_sink_open(sink, hidden->path, NULL, O_CREAT | O_EXCL);
+
+	/*
+	 * A server with a copy of this server's data directory does not settle what is locked.
+	 * The descriptor keeps the lock after the file is closed.
+	 */
+	if (AcquireExternalFD())
+	{
+		hidden->fd = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0);
+		if (hidden->fd < 0)
+			ReleaseExternalFD();
+		else
+			(void) flock(hidden->fd, LOCK_EX | LOCK_NB);
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+void
+csv_hidden_make_directory(CsvHidden *hidden, bool makes_parent)
+{
+	static Oid	ndirectories = 0;
+	struct stat st;
+	/* a standby has no transaction numbers */
+	char	   *tag = RecoveryInProgress() ? psprintf("unload-%d-%u", MyProcPid, ndirectories) :
+		csv_hidden_tag(ndirectories);
+
+	ndirectories++;
+	hidden->is_directory = true;
+	begin(hidden, psprintf("%s/%s", hidden->directory, tag));
+	hidden->made_parent = makes_parent && csv_make_directory(AT_FDCWD, hidden->directory) == 0;
+	if (makes_parent && !hidden->made_parent && errno != EEXIST)
+		csv_fail_on_file("could not create directory \"%s\": %m", hidden->directory, "write");
+
+	/* held until the end of the transaction, since its name may lead elsewhere by then */
+	if (!AcquireExternalFD())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("too many calls of csv_gpu_unload() in one transaction"),
+				 errhint("Use \"partition_by\", or raise max_files_per_process.")));
+	if (mkdir(hidden->path, S_IRWXU) == 0)
+		hidden->fd = open_hidden(AT_FDCWD, hidden->path, &st);
+	if (hidden->fd < 0)
+		ReleaseExternalFD();
+	if (hidden->fd < 0 || mkdirat(hidden->fd, CSV_HIDDEN_NEW, S_IRWXU) != 0 ||
+		mkdirat(hidden->fd, CSV_HIDDEN_OLD, S_IRWXU) != 0)
+		csv_fail_on_file("could not create directory \"%s\": %m", hidden->path, "write");
+}
+
+/* after the commit or in an abort: nothing may raise an ERROR */
+static void
+end(CsvHidden *hidden, bool is_commit)
+{
+	struct stat st;
+
+	/* then the old files are left as well */
+	if (is_commit && hidden->is_directory &&
+		fstatat(hidden->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		csv_warn_at_end("could not find new files in directory \"%s\": %m", hidden->path);
+	else if (!hidden->is_directory || hidden->fd >= 0)
+		end_hidden(AT_FDCWD, hidden->fd, hidden->path, is_commit, true);
+	if (hidden->fd >= 0)
+	{
+		close(hidden->fd);
+		ReleaseExternalFD();
+	}
+	if (is_commit)
+		(void) fsync_fname_ext(hidden->directory, true, true, csv_level_at_end());
+	/* it stays if others have put something into it */
+	else if (hidden->made_parent)
+		(void) rmdir(hidden->directory);
+}
+
+void
+csv_hidden_leave(int nest_level, bool is_commit)
+{
+	/* what came last goes back first */
+	for (int i = list_length(csv_hidden_all) - 1; i >= 0; i--)
+	{
+		CsvHidden  *hidden = list_nth(csv_hidden_all, i);
+
+		if (hidden->nest_level < nest_level)
+			return;
+		hidden->nest_level--;
+		if (is_commit && nest_level > 1)
+			continue;
+		end(hidden, is_commit);
+		csv_hidden_all = list_delete_nth_cell(csv_hidden_all, i);
+	}
 }
 
 /* ---- leftovers ---- */
@@ -538,7 +606,7 @@ find_state_of(const Owner *owner, int fd, const struct stat *st, int64 *nbytes)
 	if (S_ISDIR(st->st_mode))
 	{
 		*nbytes = 0;
-		(void) walk(fd, ".", 0, ERRAND_NONE, nbytes);
+		(void) visit_below(fd, ".", 0, CSV_ERRAND_SIZE, nbytes);
 		if (!has_only_files_of_sets(fd))
 			return "unknown";
 	}
@@ -581,7 +649,7 @@ find_leftovers(DIR *dir, const char *directory, bool removes, ReturnSetInfo *set
 		path = psprintf("%s/%s", directory, entry->d_name);
 		state = find_state_of(&owner, fd, &st, &nbytes);
 		if (removes && strcmp(state, "unknown") != 0)
-			csv_hidden_end(at, fd, path, strcmp(state, "committed") == 0, set != NULL);
+			end_hidden(at, fd, path, strcmp(state, "committed") == 0, set != NULL);
 		close(fd);
 		if (set != NULL)
 			tuplestore_putvalues(set->setResult, set->setDesc,

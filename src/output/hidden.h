@@ -11,8 +11,8 @@
  *	.NAME.csvgpu	the hidden name of the file NAME, in the same directory
  *
  * The life of a hidden file: it is made and locked, written and synchronized.  Its name
- * is shown when the transaction commits, and it is removed in an abort (csv_hidden_end()).
- * After a crash, another session does the same (csv_hidden_settle()).
+ * is shown when the transaction commits, and it is removed in an abort.  After a crash,
+ * another session does the same (csv_hidden_settle()).
  *
  * A directory may have a hidden name, too.  It is never renamed.  A hidden directory
  * contains:
@@ -31,6 +31,10 @@
  */
 #ifndef CSV_HIDDEN_H
 #define CSV_HIDDEN_H
+
+#include "nodes/pg_list.h"
+
+#include "output/sink.h"
 
 #define CSV_HIDDEN_NEW		"new"
 #define CSV_HIDDEN_OLD		"old"
@@ -59,29 +63,46 @@ extern size_t csv_hidden_tag_at(const char *path, size_t at, bool *is_own);
 /* is it a hidden name, of any server? */
 extern bool csv_is_hidden_name(const char *name);
 
-/*
- * Is there, in a directory or below it, a hidden name of a transaction that has not ended,
- * or that holds a lock?  Also true if the directory cannot be read.
- */
-extern bool csv_hidden_runs_below(int at, const char *directory);
+/* a hidden file or directory of this transaction, allocated in TopTransactionContext */
+typedef struct CsvHidden
+{
+	int			nest_level;
+	char	   *directory;		/* where files appear */
+	char	   *path;			/* its hidden name */
+	int			fd;				/* of the hidden directory, or -1; a file's lock */
+	bool		is_directory;
+	bool		made_parent;	/* remove `directory` if nothing comes of it */
 
-/* the hidden name for a path, in the current memory context */
-extern char *csv_hidden_path(const char *path);
+	/* a hidden directory: the set of files (staging.c) */
+	char	   *base;			/* the file's name without suffixes; NULL: by keys */
+	const char *suffix;
+	bool		overwrite;
+	int			nfiles;
+	mode_t		modes[2];		/* what all replaced files, and directories, permit */
+	int			nremoved;		/* replaced files without a new file of their name ... */
+	char	   *removed;		/* ... the first */
+} CsvHidden;
+
+/* all of this transaction; the newest last */
+extern List *csv_hidden_all;
 
 /*
- * Makes a hidden directory.  Returns a descriptor, which holds a lock on the directory,
- * or -1 with errno.
+ * Makes and locks a file under the hidden name of this path.  It will replace no other file.
+ * The caller writes, closes and synchronizes it before the transaction commits.
  */
-extern int	csv_hidden_make(const char *path);
+extern void csv_hidden_make_file(const char *path, CsvSink *sink);
 
 /*
- * Locks a hidden file that has just been opened for writing, so that a server with a copy
- * of this server's data directory does not settle it.  Returns a descriptor, which keeps
- * the lock after the file is closed, or a negative number: then there is no lock.
- * csv_hidden_unlock(): also of a directory.
+ * Makes and locks a hidden directory in hidden->directory, with new/ and old/.  makes_parent:
+ * makes that one, too, unless it exists.  The current memory context is the transaction's.
  */
-extern int	csv_hidden_lock(int fd);
-extern void csv_hidden_unlock(int fd);
+extern void csv_hidden_make_directory(CsvHidden *hidden, bool makes_parent);
+
+/*
+ * After a commit or abort of this nest level and those below it: the end of what they have
+ * made.  Raises no ERROR.
+ */
+extern void csv_hidden_leave(int nest_level, bool is_commit);
 
 /*
  * Rename a file or directory, unless there is a file of the new name, and return 0 or
@@ -90,21 +111,17 @@ extern void csv_hidden_unlock(int fd);
  */
 extern int	csv_hidden_move(int at, const char *from, const char *to);
 
-/*
- * Removes a file, or a directory with its contents, by a name that is relative to the
- * hidden directory.  Returns 0 or errno.
- */
-extern int	csv_hidden_remove(int hidden, const char *name);
+/* what is done to a file or, once it is done to all below, to a directory */
+typedef enum CsvErrand
+{
+	CSV_ERRAND_SIZE,			/* add up the bytes of files */
+	CSV_ERRAND_REMOVE,
+	CSV_ERRAND_SYNC,			/* EINTR if there are interrupts to process */
+	CSV_ERRAND_FIND_IN_USE		/* EBUSY for a hidden name of a transaction that has not ended, or with a lock */
+} CsvErrand;
 
-/*
- * The end of the transaction.  A file gets its name, or is removed.  In a directory, the
- * contents of new/ or old/ move up, and then it is removed; if something cannot move up,
- * it stays.  Failures are reported if is_loud.  Raises no ERROR.
- *
- * fd: a descriptor of the file or directory; for a file, it may be negative.  path: its
- * hidden name.  at: a descriptor of the directory that has it, or AT_FDCWD.
- */
-extern void csv_hidden_end(int at, int fd, const char *path, bool is_commit, bool is_loud);
+/* do it, by a name that is relative to a directory; returns 0 or errno */
+extern int	csv_hidden_visit(int at, const char *name, CsvErrand errand);
 
 /*
  * Settles the files and directories of this server in a directory whose transactions

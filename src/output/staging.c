@@ -29,27 +29,6 @@
 /* from so many files on, the whole file system is synchronized at once */
 #define CSV_MOST_SYNCS		1000
 
-/* allocated in TopTransactionContext */
-struct CsvStaging
-{
-	int			nest_level;
-	char	   *directory;		/* where the files appear */
-	char	   *hidden;
-	char	   *base;			/* the file's name without suffixes; NULL: by keys */
-	const char *suffix;
-	bool		is_file;		/* it is hidden itself, and replaces nothing */
-	bool		overwrite;
-	bool		made_directory; /* remove it if nothing comes of it */
-	int			nfiles;
-	int			fd;				/* of the hidden directory, or -1; a file's lock */
-	mode_t		modes[2];		/* what all replaced files, and directories, permit */
-	int			nremoved;		/* replaced files without a new file of their name ... */
-	char	   *removed;		/* ... the first */
-};
-
-/* of this transaction; the newest last */
-static List *stagings = NIL;
-
 static void
 fail(const char *what, const char *path)
 {
@@ -68,7 +47,7 @@ make_name(const char *base, int64 number, const char *suffix)
 
 /* is the file of this number in a directory? */
 static bool
-has_number(const CsvStaging *staging, const char *directory, int64 number)
+has_number(const CsvHidden *staging, const char *directory, int64 number)
 {
 	char	   *name = make_name(staging->base, number, staging->suffix);
 	struct stat st;
@@ -79,7 +58,7 @@ has_number(const CsvStaging *staging, const char *directory, int64 number)
 
 /* the number up to which a directory has a file of each number from 1 on */
 static int64
-last_number(const CsvStaging *staging, const char *directory)
+last_number(const CsvHidden *staging, const char *directory)
 {
 	int64		number = 0;
 
@@ -90,7 +69,7 @@ last_number(const CsvStaging *staging, const char *directory)
 
 /* is it BASE or BASE-N, and the suffix?  A file behind a gap is not of the set. */
 static bool
-is_of_set(const CsvStaging *staging, const char *name)
+is_of_set(const CsvHidden *staging, const char *name)
 {
 	size_t		nbase = strlen(staging->base);
 	const char *end = name + nbase;
@@ -111,7 +90,7 @@ is_of_set(const CsvStaging *staging, const char *name)
  * passed over.  ERROR if it may not be replaced, or if COPY TO could not open a file.
  */
 static void
-look_at(CsvStaging *staging, const char *root, const char *name, List **names)
+look_at(CsvHidden *staging, const char *root, const char *name, List **names)
 {
 	bool		by_key = staging->base == NULL;
 	bool		is_top = name != NULL && strchr(name, '/') == NULL;
@@ -169,7 +148,7 @@ look_at(CsvStaging *staging, const char *root, const char *name, List **names)
 
 /* the names in a directory that are replaced; ERROR if a new file's name is taken */
 static List *
-find_replaced(CsvStaging *staging, const char *directory)
+find_replaced(CsvHidden *staging, const char *directory)
 {
 	bool		by_key = staging->base == NULL;
 	int64		last = by_key ? -1 : last_number(staging, directory);
@@ -195,7 +174,7 @@ find_replaced(CsvStaging *staging, const char *directory)
 }
 
 bool
-csv_staging_replaces(const CsvStaging *staging, const char *filename)
+csv_staging_replaces(const CsvHidden *staging, const char *filename)
 {
 	char	   *directory = csv_real_path(staging->directory);
 	char	   *file = csv_real_path(filename);
@@ -210,8 +189,8 @@ csv_staging_check_written(const char *filename)
 {
 	ListCell   *cell;
 
-	foreach(cell, stagings)
-		if (!((CsvStaging *) lfirst(cell))->is_file &&
+	foreach(cell, csv_hidden_all)
+		if (((CsvHidden *) lfirst(cell))->is_directory &&
 			csv_staging_replaces(lfirst(cell), filename))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -219,38 +198,11 @@ csv_staging_check_written(const char *filename)
 							filename)));
 }
 
-/* as fsync_fname(), but never a PANIC: the server needs no file of the user's */
-static void
-sync_name(const char *path, bool is_directory)
-{
-	(void) fsync_fname_ext(path, is_directory, false, ERROR);
-}
-
-/* ---- the end of the transaction ---- */
-
-/* after the commit or in an abort: nothing may raise an ERROR */
-static void
-end_staging(CsvStaging *staging, bool is_commit)
-{
-	struct stat st;
-
-	/* then the old files are left as well */
-	if (is_commit && !staging->is_file &&
-		fstatat(staging->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		csv_warn_at_end("could not find new files in directory \"%s\": %m", staging->hidden);
-	else if (staging->is_file || staging->fd >= 0)
-		csv_hidden_end(AT_FDCWD, staging->fd, staging->hidden, is_commit, true);
-	csv_hidden_unlock(staging->fd);
-	if (is_commit)
-		(void) fsync_fname_ext(staging->directory, true, true, csv_level_at_end());
-	/* it stays if others have put something into it */
-	else if (staging->made_directory)
-		(void) rmdir(staging->directory);
-}
+/* ---- before the commit ---- */
 
 /* a directory may have several names */
 static bool
-have_same_directory(const CsvStaging *a, const CsvStaging *b)
+have_same_directory(const CsvHidden *a, const CsvHidden *b)
 {
 	struct stat st[2];
 
@@ -260,22 +212,24 @@ have_same_directory(const CsvStaging *a, const CsvStaging *b)
 
 /* files that earlier calls in the transaction would give these names are removed */
 static void
-replace_earlier(CsvStaging *staging)
+replace_earlier(CsvHidden *staging)
 {
 	ListCell   *cell;
 	ListCell   *name;
 
-	foreach(cell, stagings)
+	foreach(cell, csv_hidden_all)
 	{
-		const CsvStaging *earlier = lfirst(cell);
+		const CsvHidden *earlier = lfirst(cell);
 
 		if (earlier == staging)
 			return;
 		if (!have_same_directory(earlier, staging))
 			continue;
-		foreach(name, find_replaced(staging, psprintf("%s/" CSV_HIDDEN_NEW, earlier->hidden)))
+		foreach(name, find_replaced(staging, psprintf("%s/" CSV_HIDDEN_NEW, earlier->path)))
 		{
-			errno = csv_hidden_remove(earlier->fd, psprintf(CSV_HIDDEN_NEW "/%s", (char *) lfirst(name)));
+			errno = csv_hidden_visit(earlier->fd,
+									 psprintf(CSV_HIDDEN_NEW "/%s", (char *) lfirst(name)),
+									 CSV_ERRAND_REMOVE);
 			if (errno != 0)
 				fail("replace", psprintf("%s/%s", staging->directory, (char *) lfirst(name)));
 		}
@@ -284,22 +238,22 @@ replace_earlier(CsvStaging *staging)
 
 /* the directory may have been moved or removed since, by others or another transaction */
 static void
-check_place(const CsvStaging *staging)
+check_place(const CsvHidden *staging)
 {
 	CsvPlace	held;
 	struct stat st;
 
 	(void) csv_staging_directory(staging, &held);
-	if (lstat(staging->hidden, &st) != 0)
-		fail("stat file", staging->hidden);
-	csv_check_place(staging->hidden, &st, &held);
+	if (lstat(staging->path, &st) != 0)
+		fail("stat file", staging->path);
+	csv_check_place(staging->path, &st, &held);
 	if (fstatat(staging->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		fail("stat file", psprintf("%s/" CSV_HIDDEN_NEW, staging->hidden));
+		fail("stat file", psprintf("%s/" CSV_HIDDEN_NEW, staging->path));
 }
 
 /* files that are replaced make room */
 static void
-set_aside(CsvStaging *staging)
+set_aside(CsvHidden *staging)
 {
 	ListCell   *cell;
 
@@ -316,20 +270,21 @@ set_aside(CsvStaging *staging)
 		if (errno != 0)
 			fail("replace", psprintf("%s/%s", staging->directory, name));
 		/* from now on, no transaction can put a file there by its path */
-		if (staging->base == NULL && csv_hidden_runs_below(staging->fd, old))
+		if (staging->base == NULL &&
+			csv_hidden_visit(staging->fd, old, CSV_ERRAND_FIND_IN_USE) != 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
 					 errmsg("cannot overwrite directory \"%s/%s\"",
 							csv_shown_filename(staging->directory), csv_shown_filename(name)),
 					 errdetail("A transaction that has not ended writes files in it.")));
 	}
-	sync_name(staging->directory, true);
+	(void) fsync_fname_ext(staging->directory, true, false, ERROR);
 }
 
 void
 csv_staging_prepare(void)
 {
-	if (stagings != NIL)
+	if (csv_hidden_all != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot PREPARE a transaction that has called %s",
@@ -342,54 +297,18 @@ csv_staging_commit(void)
 	ListCell   *cell;
 
 	/* files that are replaced are removed right after the commit */
-	if (stagings != NIL)
+	if (csv_hidden_all != NIL)
 		ForceSyncCommit();
-	foreach(cell, stagings)
-		if (!((CsvStaging *) lfirst(cell))->is_file)
+	foreach(cell, csv_hidden_all)
+		if (((CsvHidden *) lfirst(cell))->is_directory)
 			set_aside(lfirst(cell));
-}
-
-void
-csv_staging_leave(int nest_level, bool is_commit)
-{
-	/* what came last goes back first */
-	for (int i = list_length(stagings) - 1; i >= 0; i--)
-	{
-		CsvStaging *staging = list_nth(stagings, i);
-
-		if (staging->nest_level < nest_level)
-			return;
-		staging->nest_level--;
-		if (is_commit && nest_level > 1)
-			continue;
-		end_staging(staging, is_commit);
-		stagings = list_delete_nth_cell(stagings, i);
-	}
-}
-
-/* ---- one file ---- */
-
-void
-csv_staging_make_file(const char *path, CsvSink *sink)
-{
-	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-	CsvStaging *staging = palloc0(sizeof(CsvStaging));
-
-	staging->nest_level = GetCurrentTransactionNestLevel();
-	staging->is_file = true;
-	staging->directory = csv_directory_of(path);
-	staging->hidden = csv_hidden_path(path);
-	csv_sink_open(sink, staging->hidden, NULL, O_CREAT | O_EXCL);
-	staging->fd = csv_hidden_lock(sink->fd);
-	stagings = lappend(stagings, staging);
-	MemoryContextSwitchTo(outer);
 }
 
 /* ---- a set of files ---- */
 
 /* the name of the path, in parts */
 static void
-split_name(CsvStaging *staging, const char *path)
+split_name(CsvHidden *staging, const char *path)
 {
 	const char *name = last_dir_separator(path) + 1;
 	char	   *dot;
@@ -403,7 +322,7 @@ split_name(CsvStaging *staging, const char *path)
 
 /* ERROR if the name looks like a hidden one */
 static void
-refuse_hidden(const CsvStaging *staging, const char *path)
+refuse_hidden(const CsvHidden *staging, const char *path)
 {
 	const char *name = last_dir_separator(path) + 1;
 
@@ -443,7 +362,7 @@ csv_staging_follow_links(char *path)
 
 /* check the path, and find its directory */
 static void
-find_directory(CsvStaging *staging, const char *path, bool by_key)
+find_directory(CsvHidden *staging, const char *path, bool by_key)
 {
 	struct stat st;
 
@@ -463,66 +382,34 @@ find_directory(CsvStaging *staging, const char *path, bool by_key)
 	refuse_hidden(staging, path);
 }
 
-/* held until the end of the transaction, since its name may lead elsewhere by then */
-static void
-make_hidden(CsvStaging *staging)
-{
-	if (!AcquireExternalFD())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("too many calls of csv_gpu_unload() in one transaction"),
-				 errhint("Use \"partition_by\", or raise max_files_per_process.")));
-	staging->fd = csv_hidden_make(staging->hidden);
-	if (staging->fd < 0)
-		ReleaseExternalFD();
-	/* from now on, the end of the transaction removes it */
-	if (staging->fd < 0 || mkdirat(staging->fd, CSV_HIDDEN_NEW, S_IRWXU) != 0 ||
-		mkdirat(staging->fd, CSV_HIDDEN_OLD, S_IRWXU) != 0)
-		fail("create directory", staging->hidden);
-}
-
-CsvStaging *
+CsvHidden *
 csv_staging_begin(const char *path, bool by_key, bool overwrite)
 {
-	static Oid	nstagings = 0;
 	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-	CsvStaging *staging = palloc0(sizeof(CsvStaging));
-	char	   *tag;
+	CsvHidden *staging = palloc0(sizeof(CsvHidden));
 
-	staging->nest_level = GetCurrentTransactionNestLevel();
-	staging->overwrite = overwrite;
 	staging->fd = -1;
+	staging->overwrite = overwrite;
 	staging->modes[false] = staging->modes[true] = 07777;
 	find_directory(staging, path, by_key);
 	/* what a crash has left behind must not come back beside the new files */
 	if (!RecoveryInProgress())
 		csv_hidden_settle(staging->directory);
 	list_free_deep(find_replaced(staging, staging->directory));
-	/* a standby has no transaction numbers */
-	tag = RecoveryInProgress() ? psprintf("unload-%d-%u", MyProcPid, nstagings) :
-		csv_hidden_tag(nstagings);
-	nstagings++;
-	staging->hidden = csv_hidden_path(psprintf("%s/%s", staging->directory, tag));
-
-	/* from now on, the end of the transaction removes it */
-	stagings = lappend(stagings, staging);
-	staging->made_directory = by_key && csv_make_directory(AT_FDCWD, path) == 0;
-	if (by_key && !staging->made_directory && errno != EEXIST)
-		fail("create directory", path);
-	make_hidden(staging);
+	csv_hidden_make_directory(staging, by_key);
 	MemoryContextSwitchTo(outer);
 	return staging;
 }
 
 const char *
-csv_staging_directory(const CsvStaging *staging, CsvPlace *place)
+csv_staging_directory(const CsvHidden *staging, CsvPlace *place)
 {
 	struct stat st;
 
 	if (fstat(staging->fd, &st) != 0)
-		fail("stat file", staging->hidden);
+		fail("stat file", staging->path);
 	*place = (CsvPlace) {st.st_dev, st.st_ino};
-	return staging->hidden;
+	return staging->path;
 }
 
 /*
@@ -530,7 +417,7 @@ csv_staging_directory(const CsvStaging *staging, CsvPlace *place)
  * a file, it permits no more than all old files.
  */
 static void
-set_mode(const CsvStaging *staging, const char *name)
+set_mode(const CsvHidden *staging, const char *name)
 {
 	const char *path = psprintf(CSV_HIDDEN_NEW "/%s", name);
 	struct stat st;
@@ -538,17 +425,17 @@ set_mode(const CsvStaging *staging, const char *name)
 	mode_t		mode;
 
 	if (fstatat(staging->fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		fail("stat file", psprintf("%s/%s", staging->hidden, path));
+		fail("stat file", psprintf("%s/%s", staging->path, path));
 	mode = fstatat(staging->fd, psprintf("../%s", name), &old, AT_SYMLINK_NOFOLLOW) == 0 ?
 		old.st_mode : st.st_mode & staging->modes[S_ISDIR(st.st_mode)];
 	mode &= S_ISDIR(st.st_mode) ? 07777 : ACCESSPERMS;
 	if (mode != (st.st_mode & 07777) && fchmodat(staging->fd, path, mode, 0) != 0)
-		fail("set permissions of file", psprintf("%s/%s", staging->hidden, path));
+		fail("set permissions of file", psprintf("%s/%s", staging->path, path));
 }
 
 /* in new/, with those above it; without an ERROR if it exists */
 static void
-make_key_directory(const CsvStaging *staging, const char *name)
+make_key_directory(const CsvHidden *staging, const char *name)
 {
 	const char *path = psprintf(CSV_HIDDEN_NEW "/%s", name);
 	const char *slash = strrchr(name, '/');
@@ -558,11 +445,11 @@ make_key_directory(const CsvStaging *staging, const char *name)
 	if (csv_make_directory(staging->fd, path) == 0)
 		set_mode(staging, name);
 	else if (errno != EEXIST)
-		fail("create directory", psprintf("%s/%s", staging->hidden, path));
+		fail("create directory", psprintf("%s/%s", staging->path, path));
 }
 
 char *
-csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory,
+csv_staging_add(CsvHidden *staging, const char *file, const char *key_directory,
 				int number, const char *suffix, int64 *nbytes)
 {
 	struct stat st;
@@ -570,7 +457,7 @@ csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory
 	char	   *path;
 
 	if (fstatat(staging->fd, file, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		fail("stat file", psprintf("%s/%s", staging->hidden, file));
+		fail("stat file", psprintf("%s/%s", staging->path, file));
 	*nbytes = st.st_size;
 
 	if (key_directory == NULL)
@@ -582,35 +469,10 @@ csv_staging_add(CsvStaging *staging, const char *file, const char *key_directory
 	}
 	path = psprintf(CSV_HIDDEN_NEW "/%s", name);
 	if (renameat(staging->fd, file, staging->fd, path) != 0)
-		fail("create", psprintf("%s/%s", staging->hidden, path));
+		fail("create", psprintf("%s/%s", staging->path, path));
 	set_mode(staging, name);
 	staging->nfiles++;
 	return psprintf("%s/%s", staging->directory, name);
-}
-
-/* files and directories below a directory */
-static void
-sync_below(const char *path)
-{
-	DIR		   *dir = AllocateDir(path);
-	struct dirent *entry;
-
-	while ((entry = ReadDir(dir, path)) != NULL)
-	{
-		char	   *name;
-
-		CHECK_FOR_INTERRUPTS();
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		name = psprintf("%s/%s", path, entry->d_name);
-		if (get_dirent_type(name, entry, false, ERROR) == PGFILETYPE_DIR)
-			sync_below(name);
-		else
-			sync_name(name, false);
-		pfree(name);
-	}
-	FreeDir(dir);
-	sync_name(path, true);
 }
 
 /* false if it cannot be done */
@@ -630,16 +492,17 @@ sync_file_system(const char *path)
 }
 
 void
-csv_staging_end(CsvStaging *staging)
+csv_staging_end(CsvHidden *staging)
 {
-	char	   *path = psprintf("%s/" CSV_HIDDEN_NEW, staging->hidden);
-
 	list_free_deep(find_replaced(staging, staging->directory));
 	if (staging->nremoved > 0)
 		ereport(NOTICE,
 				(errmsg("files that are removed, and not written anew: %d, the first: \"%s\"",
 						staging->nremoved, staging->removed)));
-	if (enableFsync &&
-		(staging->nfiles < CSV_MOST_SYNCS || !sync_file_system(staging->hidden)))
-		sync_below(path);
+	if (!enableFsync || (staging->nfiles >= CSV_MOST_SYNCS && sync_file_system(staging->path)))
+		return;
+	while ((errno = csv_hidden_visit(staging->fd, CSV_HIDDEN_NEW, CSV_ERRAND_SYNC)) == EINTR)
+		CHECK_FOR_INTERRUPTS();
+	if (errno != 0)
+		fail("fsync directory", psprintf("%s/" CSV_HIDDEN_NEW, staging->path));
 }

@@ -11,15 +11,7 @@
 #ifndef CSV_STAGING_H
 #define CSV_STAGING_H
 
-#include "output/sink.h"
-
-typedef struct CsvStaging CsvStaging;
-
-/*
- * Make a file of this path under its hidden name.  It will replace no other file.  The
- * caller writes, closes and synchronizes it before the transaction commits.
- */
-extern void csv_staging_make_file(const char *path, CsvSink *sink);
+#include "output/hidden.h"
 
 /* where a file's path leads, as COPY TO follows symbolic links */
 extern char *csv_staging_follow_links(char *path);
@@ -29,13 +21,13 @@ extern char *csv_staging_follow_links(char *path);
  * directory, which is made if it does not exist.  ERROR if files of the set that the
  * path stands for exist and are not to be overwritten.
  */
-extern CsvStaging *csv_staging_begin(const char *path, bool by_key, bool overwrite);
+extern CsvHidden *csv_staging_begin(const char *path, bool by_key, bool overwrite);
 
 /* the hidden directory */
-extern const char *csv_staging_directory(const CsvStaging *staging, CsvPlace *place);
+extern const char *csv_staging_directory(const CsvHidden *staging, CsvPlace *place);
 
 /* would this file be replaced, or made? */
-extern bool csv_staging_replaces(const CsvStaging *staging, const char *filename);
+extern bool csv_staging_replaces(const CsvHidden *staging, const char *filename);
 
 /* ERROR if a call of csv_gpu_unload() in the transaction makes or replaces this file */
 extern void csv_staging_check_written(const char *filename);
@@ -45,20 +37,15 @@ extern void csv_staging_check_written(const char *filename);
  * in key_directory, data[-NUMBER]suffix.  key_directory: NULL without keys.  A number of 0
  * is left out.  Returns the path that the file will have; nbytes: its size.
  */
-extern char *csv_staging_add(CsvStaging *staging, const char *file,
+extern char *csv_staging_add(CsvHidden *staging, const char *file,
 							 const char *key_directory, int number, const char *suffix,
 							 int64 *nbytes);
 
 /* all files are complete: they get their names when the transaction commits */
-extern void csv_staging_end(CsvStaging *staging);
+extern void csv_staging_end(CsvHidden *staging);
 
-/*
- * For the end of a transaction (writes.c): before PREPARE, which is an ERROR if there are
- * files; before the commit; and after a commit or abort of this nest level and those below
- * it, where nothing raises an ERROR.
- */
+/* before PREPARE, which is an ERROR if there are hidden files; before the commit */
 extern void csv_staging_prepare(void);
 extern void csv_staging_commit(void);
-extern void csv_staging_leave(int nest_level, bool is_commit);
 
 #endif							/* CSV_STAGING_H */

@@ -83,7 +83,7 @@ typedef struct Unload
 	CsvUnloadPlan plan;
 
 	Query	   *query;			/* as the user wrote it */
-	CsvStaging *staging;
+	CsvHidden *staging;
 	int64		handle;			/* of the job */
 	QueryDesc  *desc;
 	CsvWriter  *writer;			/* of pieces; NULL: the plan writes files */

@@ -668,7 +668,7 @@ write_new_file(Write *write)
 				(errcode(ERRCODE_DUPLICATE_FILE),
 				 errmsg("file \"%s\" already exists", path)));
 	csv_staging_check_written(path);
-	csv_staging_make_file(path, &sink);
+	csv_hidden_make_file(path, &sink);
 	put_rows(write, &sink, true, false);
 	csv_sink_close(&sink, true);
 	if (fsync_fname_ext(directory, true, true, WARNING) != 0)
@@ -901,10 +901,10 @@ end_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_COMMIT:
 			foreach(cell, writes)
 				finish(lfirst(cell));
-			csv_staging_leave(1, true);
+			csv_hidden_leave(1, true);
 			break;
 		case XACT_EVENT_ABORT:
-			csv_staging_leave(1, false);
+			csv_hidden_leave(1, false);
 			/* two tables may have one file */
 			for (int i = list_length(writes) - 1; i >= 0; i--)
 				take_off(list_nth(writes, i));
@@ -930,7 +930,7 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 		return;
 	foreach(cell, writes)
 		leave_nest_level(lfirst(cell), nest_level, is_commit);
-	csv_staging_leave(nest_level, is_commit);
+	csv_hidden_leave(nest_level, is_commit);
 }
 
 void
