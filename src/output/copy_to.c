@@ -44,9 +44,7 @@
 
 #include "compat.h"
 #include "output/copy_to.h"
-#include "output/format.h"
 #include "output/record_scan.h"
-#include "output/writer.h"
 #include "plan/plan_state.h"
 
 /* COPY is as fast for smaller tables */
@@ -64,15 +62,13 @@ typedef struct CopyTo
 	Relation	relation;		/* NULL: a query */
 	QueryDesc  *query;			/* NULL: the relation is scanned here */
 	CustomScan *scan;			/* makes records in processes of the query, or NULL ... */
-	TupleDesc	of_records;		/* ... from these columns */
-	int64		handle;			/* of the job for that */
+	TupleDesc	of_rows;		/* columns of the rows that become records */
 	CopyFormatOptions options;
 	TupleDesc	tupdesc;
 	List	   *attnums;
 
-	CsvOutputFormat format;
-	CsvFormatted *columns;
-	int			ncolumns;
+	CsvJob	   *job;
+	CsvWriter  *writer;
 	StringInfoData output;
 	MemoryContext row_context;
 
@@ -208,7 +204,7 @@ begin_table(CopyTo *copy, bool is_forced)
 	copy->relation = table_openrv(copy->stmt->relation, AccessShareLock);
 	item = addRangeTableEntryForRelation(copy->pstate, copy->relation, AccessShareLock,
 										 NULL, false, false);
-	copy->tupdesc = RelationGetDescr(copy->relation);
+	copy->tupdesc = copy->of_rows = RelationGetDescr(copy->relation);
 	copy->attnums = CopyGetAttnums(copy->tupdesc, copy->relation, copy->stmt->attlist);
 	if (copy->relation->rd_rel->relkind != RELKIND_RELATION)
 		return "it is not a table";
@@ -275,49 +271,42 @@ start_query(CopyTo *copy, Query *query, CsvRowOrder order)
 								  GetActiveSnapshot(), InvalidSnapshot,
 								  &copy->receiver, NULL, NULL, 0);
 	ExecutorStart(copy->query, 0);
-	copy->of_records = ExecCleanTypeFromTL(query->targetList);
+	copy->of_rows = copy->scan == NULL ? copy->query->tupDesc :
+		ExecCleanTypeFromTL(query->targetList);
 	if (copy->relation != NULL)
 		return;
-	copy->tupdesc = copy->scan == NULL ? copy->query->tupDesc : copy->of_records;
+	copy->tupdesc = copy->of_rows;
 	copy->attnums = CopyGetAttnums(copy->tupdesc, NULL, copy->stmt->attlist);
 }
 
-/* the form of records is known */
 static void
-begin_job(CopyTo *copy)
-{
-	copy->handle = csv_job_create(&(CsvUnloadPlan) {
-		.copy = &copy->options, .tupdesc = copy->of_records, .directory = "",
-		.compression = CSV_COMPRESSION_NONE
-	});
-	csv_record_scan_set_job(copy->scan, copy->handle);
-}
-
-static void
-begin_columns(CopyTo *copy)
+check_force_quote(const CopyTo *copy)
 {
 	List	   *names = copy->options.force_quote;
-	List	   *forced = names == NIL ? NIL :
-		CopyGetAttnums(copy->tupdesc, copy->relation, names);
 	ListCell   *cell;
 
-	copy->ncolumns = list_length(copy->attnums);
-	copy->columns = palloc0(sizeof(CsvFormatted) * Max(copy->ncolumns, 1));
-	foreach(cell, forced)
+	foreach(cell, names == NIL ? NIL : CopyGetAttnums(copy->tupdesc, copy->relation, names))
 		if (!list_member_int(copy->attnums, lfirst_int(cell)))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 					 errmsg("FORCE_QUOTE column \"%s\" not referenced by COPY",
 							NameStr(TupleDescAttr(copy->tupdesc, lfirst_int(cell) - 1)->attname))));
-	foreach(cell, copy->attnums)
-	{
-		CsvFormatted *column = &copy->columns[foreach_current_index(cell)];
+}
 
-		column->att = lfirst_int(cell) - 1;
-		csv_format_begin(column, TupleDescAttr(copy->tupdesc, column->att)->atttypid);
-		column->force_quote = copy->options.force_quote_all ||
-			list_member_int(forced, lfirst_int(cell));
-	}
+static void
+begin_records(CopyTo *copy)
+{
+	copy->job = csv_job_create(&(CsvUnloadPlan) {
+		.copy = &copy->options, .tupdesc = copy->of_rows, .directory = "",
+		.attnums = copy->of_rows == copy->tupdesc ? copy->attnums : NIL,
+		.compression = CSV_COMPRESSION_NONE
+	}, copy->scan != NULL);
+	copy->writer = csv_writer_begin(copy->job);
+	if (copy->scan != NULL)
+		csv_record_scan_set_job(copy->scan, copy->job);
+	initStringInfo(&copy->output);
+	copy->row_context = AllocSetContextCreate(CurrentMemoryContext, "COPY TO",
+											  ALLOCSET_DEFAULT_SIZES);
 }
 
 /* ---- where the bytes go ---- */
@@ -361,12 +350,13 @@ show_progress(CopyTo *copy)
 static void
 tell_frontend(const CopyTo *copy)
 {
+	int			ncolumns = list_length(copy->attnums);
 	StringInfoData message;
 
 	pq_beginmessage(&message, 'H');
 	pq_sendbyte(&message, 0);
-	pq_sendint16(&message, (uint16) copy->ncolumns);
-	for (int i = 0; i < copy->ncolumns; i++)
+	pq_sendint16(&message, (uint16) ncolumns);
+	for (int i = 0; i < ncolumns; i++)
 		pq_sendint16(&message, 0);
 	pq_endmessage(&message);
 }
@@ -445,7 +435,6 @@ end_record(CopyTo *copy)
 {
 	StringInfo	output = &copy->output;
 
-	appendStringInfoCharMacro(output, '\n');
 	if (copy->file != NULL)
 	{
 		if (output->len >= CSV_WRITE_BYTES)
@@ -484,22 +473,13 @@ close_output(CopyTo *copy)
 /* ---- rows ---- */
 
 static void
-add_header(CopyTo *copy)
-{
-	csv_format_header(copy->columns, copy->ncolumns, copy->tupdesc, &copy->output,
-					  &copy->format);
-	end_record(copy);
-}
-
-static void
 add_row(CopyTo *copy, TupleTableSlot *slot)
 {
 	MemoryContext outer = MemoryContextSwitchTo(copy->row_context);
 
 	MemoryContextReset(copy->row_context);
 	slot_getallattrs(slot);
-	csv_format_row(copy->columns, copy->ncolumns, slot->tts_values, slot->tts_isnull,
-				   &copy->output, &copy->format);
+	csv_writer_format(copy->writer, slot->tts_values, slot->tts_isnull, &copy->output);
 	copy->nrows++;
 	end_record(copy);
 	MemoryContextSwitchTo(outer);
@@ -539,7 +519,6 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* each record of a piece has its line break */
 static bool
 receive_piece(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -555,7 +534,7 @@ receive_piece(TupleTableSlot *slot, DestReceiver *self)
 	{
 		int			length = csv_records_next(&piece, &record);
 
-		appendBinaryStringInfoNT(&copy->output, record, length - 1);
+		appendBinaryStringInfoNT(&copy->output, record, length);
 		end_record(copy);
 	}
 	csv_records_release(&piece);
@@ -580,16 +559,12 @@ run(CopyTo *copy, Query *query)
 		start_query(copy, query, CSV_ORDER_OF_PLAN);
 	else if (is_large(copy))
 		start_query(copy, table_query(copy), CSV_ORDER_OF_QUERY);
-	begin_columns(copy);
-	csv_output_format_begin(&copy->format, &copy->options, copy->ncolumns);
-	if (copy->scan != NULL)
-		begin_job(copy);
-	initStringInfo(&copy->output);
-	copy->row_context = AllocSetContextCreate(CurrentMemoryContext, "COPY TO",
-											  ALLOCSET_DEFAULT_SIZES);
+	check_force_quote(copy);
+	begin_records(copy);
 	open_output(copy);
-	if (copy->options.header_line != COPY_HEADER_FALSE)
-		add_header(copy);
+	csv_writer_header(copy->writer, &copy->output);
+	if (copy->output.len > 0)
+		end_record(copy);
 	if (copy->query == NULL)
 		copy_table(copy);
 	else
@@ -598,8 +573,7 @@ run(CopyTo *copy, Query *query)
 		csv_executor_run(copy->query);
 		end_query(copy);
 	}
-	if (copy->scan != NULL)
-		csv_job_end(copy->handle);
+	csv_job_end(copy->job);
 	close_output(copy);
 	pgstat_progress_end_command();
 }

@@ -406,14 +406,16 @@ csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *values,
 }
 
 void
-csv_format_header(const CsvFormatted *columns, int ncolumns, TupleDesc tupdesc,
-				  StringInfo output, const CsvOutputFormat *format)
+csv_format_header(const List *attnums, TupleDesc tupdesc, StringInfo output,
+				  const CsvOutputFormat *format)
 {
-	for (int i = 0; i < ncolumns; i++)
-	{
-		const char *name = NameStr(TupleDescAttr(tupdesc, columns[i].att)->attname);
+	ListCell   *cell;
 
-		if (i > 0)
+	foreach(cell, attnums)
+	{
+		const char *name = NameStr(TupleDescAttr(tupdesc, lfirst_int(cell) - 1)->attname);
+
+		if (foreach_current_index(cell) > 0)
 			appendStringInfoCharMacro(output, format->delimiter);
 		csv_output_field(output, format, name, strlen(name), false);
 	}

@@ -7,6 +7,7 @@
 
 #include "access/tupdesc.h"
 #include "fmgr.h"
+#include "nodes/pg_list.h"
 
 #include "output/fields.h"
 
@@ -53,9 +54,8 @@ extern void csv_format_row(CsvFormatted *columns, int ncolumns, const Datum *val
 						   const bool *isnull, StringInfo output,
 						   const CsvOutputFormat *format);
 
-/* write the names of the columns, without the line break */
-extern void csv_format_header(const CsvFormatted *columns, int ncolumns,
-							  TupleDesc tupdesc, StringInfo output,
+/* write the names of the attributes, without the line break */
+extern void csv_format_header(const List *attnums, TupleDesc tupdesc, StringInfo output,
 							  const CsvOutputFormat *format);
 
 #endif							/* CSV_FORMAT_H */

@@ -52,7 +52,6 @@
 
 #include "compat.h"
 #include "output/record_scan.h"
-#include "output/writer.h"
 #include "scan/value.h"
 #include "table/release.h"
 
@@ -354,9 +353,9 @@ csv_record_scan_files(PlannedStmt *plan)
 }
 
 void
-csv_record_scan_set_job(CustomScan *scan, int64 handle)
+csv_record_scan_set_job(CustomScan *scan, const CsvJob *job)
 {
-	lfirst_int(list_nth_cell(scan->custom_private, PRIVATE_JOB)) = (int) handle;
+	lfirst_int(list_nth_cell(scan->custom_private, PRIVATE_JOB)) = (int) csv_job_handle(job);
 }
 
 /* ---- execution ---- */
@@ -387,14 +386,10 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 static void
 begin_writer(RecordScan *scan)
 {
-	TupleDesc	tupdesc = ExecGetResultType(child_of(scan));
 	const CustomScan *plan = (const CustomScan *) scan->css.ss.ps.plan;
-	Oid		   *types = palloc(sizeof(Oid) * (size_t) Max(tupdesc->natts, 1));
 
-	for (int i = 0; i < tupdesc->natts; i++)
-		types[i] = TupleDescAttr(tupdesc, i)->atttypid;
-	scan->writer = csv_writer_begin((uint32) list_nth_int(plan->custom_private,
-														  PRIVATE_JOB), types);
+	scan->writer =
+		csv_writer_begin(csv_job_open((uint32) list_nth_int(plan->custom_private, PRIVATE_JOB)));
 }
 
 /* bound the runs that this process will get: if records do not fit, by half of today's */

@@ -9,6 +9,8 @@
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
+#include "output/writer.h"
+
 /* the order in which rows are wanted */
 typedef enum CsvRowOrder
 {
@@ -33,8 +35,8 @@ extern CustomScan *csv_record_scan_pieces(PlannedStmt *plan);
  */
 extern CustomScan *csv_record_scan_files(PlannedStmt *plan);
 
-/* before the plan is run: the job (writer.h) that has the form of records */
-extern void csv_record_scan_set_job(CustomScan *scan, int64 handle);
+/* before the plan is run: the shared job that has the form of records */
+extern void csv_record_scan_set_job(CustomScan *scan, const CsvJob *job);
 
 /* records that follow each other, each with its line break */
 typedef struct CsvRecords

@@ -34,7 +34,6 @@
 #include "compat.h"
 #include "output/record_scan.h"
 #include "output/staging.h"
-#include "output/writer.h"
 #include "table/decompress.h"
 #include "table/listing.h"
 #include "table/option_value.h"
@@ -84,7 +83,7 @@ typedef struct Unload
 
 	Query	   *query;			/* as the user wrote it */
 	CsvHidden *staging;
-	int64		handle;			/* of the job */
+	CsvJob	   *job;
 	QueryDesc  *desc;
 	CsvWriter  *writer;			/* of pieces; NULL: the plan writes files */
 	List	   *files;			/* CsvWritten, of all processes */
@@ -240,23 +239,23 @@ get_arguments(Unload *unload, FunctionCallInfo fcinfo)
 				 errmsg("\"ordered\" and \"partition_by\" exclude each other")));
 }
 
-/* the attribute number - 1 of a key */
+/* the attribute number of a key */
 static int
 find_key(TupleDesc tupdesc, const char *name)
 {
-	int			found = -1;
+	int			found = 0;
 
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		if (strcmp(NameStr(TupleDescAttr(tupdesc, i)->attname), name) != 0)
 			continue;
-		if (found >= 0)
+		if (found > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 					 errmsg("column \"%s\" in \"partition_by\" is ambiguous", name)));
-		found = i;
+		found = i + 1;
 	}
-	if (found < 0)
+	if (found == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" in \"partition_by\" does not exist", name)));
@@ -284,14 +283,14 @@ get_keys(Unload *unload, const List *names)
 	foreach(cell, names)
 	{
 		const char *name = strVal(lfirst(cell));
-		int			att = find_key(tupdesc, name);
+		int			attnum = find_key(tupdesc, name);
 
 		check_key(name);
-		if (list_member_int(unload->plan.keys, att))
+		if (list_member_int(unload->plan.keys, attnum))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_COLUMN),
 					 errmsg("column \"%s\" stands twice in \"partition_by\"", name)));
-		unload->plan.keys = lappend_int(unload->plan.keys, att);
+		unload->plan.keys = lappend_int(unload->plan.keys, attnum);
 	}
 	if (n == 0)
 		ereport(ERROR,
@@ -447,10 +446,10 @@ run(Unload *unload)
 
 	unload->receiver.receiveSlot = scan != NULL ? receive_piece : receive_file;
 	if (scan != NULL)
-		unload->writer = csv_writer_begin(unload->handle, NULL);
+		unload->writer = csv_writer_begin(unload->job);
 	else
 		scan = csv_record_scan_files(plan);
-	csv_record_scan_set_job(scan, unload->handle);
+	csv_record_scan_set_job(scan, unload->job);
 	unload->desc = CreateQueryDesc(plan, unload->text, GetActiveSnapshot(), InvalidSnapshot,
 								   &unload->receiver, NULL, NULL, 0);
 	ExecutorStart(unload->desc, 0);
@@ -463,7 +462,7 @@ run(Unload *unload)
 
 	/* without keys, there is a file even without records */
 	if (unload->writer == NULL && unload->files == NIL && unload->plan.keys == NIL)
-		unload->writer = csv_writer_begin(unload->handle, NULL);
+		unload->writer = csv_writer_begin(unload->job);
 	if (unload->writer != NULL)
 		unload->files = csv_writer_end(unload->writer, true);
 }
@@ -569,14 +568,14 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 	unload.staging = csv_staging_begin(unload.path, unload.plan.keys != NIL,
 									   unload.overwrite);
 	unload.plan.directory = csv_staging_directory(unload.staging, &unload.plan.place);
-	unload.handle = csv_job_create(&unload.plan);
+	unload.job = csv_job_create(&unload.plan, true);
 	unload.row_context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload row",
 											   ALLOCSET_DEFAULT_SIZES);
 	csv_show_copy_to(InvalidOid, PROGRESS_COPY_TYPE_FILE);
 	run(&unload);
 	return_files(&unload, set);
 	pgstat_progress_end_command();
-	csv_job_end(unload.handle);
+	csv_job_end(unload.job);
 	PopActiveSnapshot();
 	error_context_stack = context.previous;
 	return (Datum) 0;

@@ -53,19 +53,23 @@
 /* the longest name of a directory */
 #define CSV_NAME_BYTES		255
 
-/* in dynamic shared memory */
-typedef struct Job
+struct CsvJob
 {
+	int64		handle;			/* of its dynamic shared memory; 0: it is not shared */
 	int			leader;			/* its pid */
 	CsvOutputFormat format;		/* each process sets the pointers */
 	CsvCompression compression;
 	int64		most_bytes;		/* of a file; 0: any number */
 	bool		crlf;			/* how lines end */
 	CsvPlace	place;			/* of the hidden directory */
-	int			natts;			/* columns of the query */
+	int			ncolumns;
 	int			nkeys;
-	uint16		keys[MaxTupleAttributeNumber];	/* of each column; 0: not a key */
-	bool		force_quote[MaxTupleAttributeNumber];
+	struct
+	{
+		Oid			type;
+		int			att;
+		bool		force_quote;
+	}			columns[MaxTupleAttributeNumber];	/* keys are the last */
 	pg_atomic_uint64 nrecords;	/* written */
 	pg_atomic_uint64 nbytes;
 	LWLock		locks[CSV_JOB_LOCKS];	/* for appending, by the stream's name */
@@ -75,7 +79,7 @@ typedef struct Job
 	 * header with its line break), and NAME= of each key; each with a zero byte.
 	 */
 	char		texts[FLEXIBLE_ARRAY_MEMBER];
-} Job;
+};
 
 typedef struct Stream
 {
@@ -92,15 +96,14 @@ struct CsvWriter
 	List	   *files;			/* CsvWritten, that this process has left */
 	HTAB	   *streams;
 
-	Job		   *job;
+	CsvJob	   *job;
 	const char *directory;		/* the job's texts ... */
 	const char *header;
 	int			header_length;
 	const char *key_names;
 	CsvOutputFormat format;
-	CsvFormatted *columns;		/* of the files */
-	int			ncolumns;
-	CsvFormatted *keys;
+	CsvFormatted *columns;		/* of the files ... */
+	CsvFormatted *keys;			/* ... and behind them */
 	CsvCompressor *compressor;
 	int			full_bytes;
 	Stream	   *last;			/* of the last row; NULL: none */
@@ -151,24 +154,29 @@ add_text(StringInfo texts, const char *text)
 	appendBinaryStringInfo(texts, text, (int) strlen(text) + 1);
 }
 
-/* the keys, and the texts, which need the other columns */
+/* the columns, and the texts, which need them */
 static void
-set_columns(Job *job, const CsvUnloadPlan *plan, StringInfo texts)
+set_columns(CsvJob *job, const CsvUnloadPlan *plan, StringInfo texts)
 {
-	CsvFormatted *columns = palloc0(sizeof(CsvFormatted) * (size_t) Max(job->natts, 1));
-	int			ncolumns = 0;
+	TupleDesc	tupdesc = plan->tupdesc;
+	List	   *all = plan->attnums != NIL ? plan->attnums : CopyGetAttnums(tupdesc, NULL, NIL);
+	List	   *written = list_difference_int(all, plan->keys);
+	/* without names it is all columns */
+	List	   *forced = !plan->copy->force_quote_all && plan->copy->force_quote == NIL ? NIL :
+		CopyGetAttnums(tupdesc, NULL, plan->copy->force_quote);
 	ListCell   *cell;
 
-	foreach(cell, plan->keys)
-		job->keys[lfirst_int(cell)] = (uint16) (foreach_current_index(cell) + 1);
-	for (int i = 0; i < job->natts; i++)
-		if (job->keys[i] == 0)
-			columns[ncolumns++].att = i;
-	/* without names it is all columns */
-	if (plan->copy->force_quote_all || plan->copy->force_quote != NIL)
-		foreach(cell, CopyGetAttnums(plan->tupdesc, NULL, plan->copy->force_quote))
-			job->force_quote[lfirst_int(cell) - 1] = true;
-	csv_output_format_begin(&job->format, plan->copy, ncolumns);
+	job->ncolumns = list_length(written);
+	job->nkeys = list_length(plan->keys);
+	foreach(cell, list_concat_copy(written, plan->keys))
+	{
+		int			i = foreach_current_index(cell);
+
+		job->columns[i].att = lfirst_int(cell) - 1;
+		job->columns[i].type = TupleDescAttr(tupdesc, lfirst_int(cell) - 1)->atttypid;
+		job->columns[i].force_quote = list_member_int(forced, lfirst_int(cell));
+	}
+	csv_output_format_begin(&job->format, plan->copy, job->ncolumns);
 
 	add_text(texts, plan->copy->null_print);
 	add_text(texts, plan->directory);
@@ -176,23 +184,24 @@ set_columns(Job *job, const CsvUnloadPlan *plan, StringInfo texts)
 		appendStringInfoString(texts, "\xef\xbb\xbf");
 	if (plan->copy->header_line != COPY_HEADER_FALSE)
 	{
-		csv_format_header(columns, ncolumns, plan->tupdesc, texts, &job->format);
+		csv_format_header(written, tupdesc, texts, &job->format);
 		appendStringInfoString(texts, plan->crlf ? "\r\n" : "\n");
 	}
 	appendStringInfoChar(texts, '\0');
 	foreach(cell, plan->keys)
 	{
-		add_escaped(texts, NameStr(TupleDescAttr(plan->tupdesc, lfirst_int(cell))->attname),
+		add_escaped(texts, NameStr(TupleDescAttr(tupdesc, lfirst_int(cell) - 1)->attname),
 					false);
 		add_text(texts, "=");
 	}
 }
 
-int64
-csv_job_create(const CsvUnloadPlan *plan)
+CsvJob *
+csv_job_create(const CsvUnloadPlan *plan, bool is_shared)
 {
-	Job		   *job = palloc0(sizeof(Job));
-	dsm_segment *segment;
+	CsvJob	   *job = palloc0(sizeof(CsvJob));
+	CsvJob	   *created;
+	size_t		nbytes;
 	StringInfoData texts;
 
 	initStringInfo(&texts);
@@ -201,28 +210,43 @@ csv_job_create(const CsvUnloadPlan *plan)
 	job->most_bytes = plan->most_bytes;
 	job->crlf = plan->crlf;
 	job->place = plan->place;
-	job->natts = plan->tupdesc->natts;
-	job->nkeys = list_length(plan->keys);
 	set_columns(job, plan, &texts);
 	pg_atomic_init_u64(&job->nrecords, 0);
 	pg_atomic_init_u64(&job->nbytes, 0);
 	for (int i = 0; i < CSV_JOB_LOCKS; i++)
 		LWLockInitialize(&job->locks[i], LWTRANCHE_PARALLEL_QUERY_DSA);
 
-	segment = dsm_create(offsetof(Job, texts) + (size_t) texts.len, 0);
-	memcpy(dsm_segment_address(segment), job, offsetof(Job, texts));
-	memcpy(((Job *) dsm_segment_address(segment))->texts, texts.data, (size_t) texts.len);
-	return dsm_segment_handle(segment);
+	nbytes = offsetof(CsvJob, texts) + (size_t) texts.len;
+	if (is_shared)
+	{
+		dsm_segment *segment = dsm_create(nbytes, 0);
+
+		job->handle = dsm_segment_handle(segment);
+		created = dsm_segment_address(segment);
+	}
+	else
+		created = palloc(nbytes);
+	memcpy(created, job, offsetof(CsvJob, texts));
+	memcpy(created->texts, texts.data, (size_t) texts.len);
+	pfree(job);
+	return created;
+}
+
+int64
+csv_job_handle(const CsvJob *job)
+{
+	return job->handle;
 }
 
 void
-csv_job_end(int64 handle)
+csv_job_end(CsvJob *job)
 {
-	dsm_detach(dsm_find_mapping((dsm_handle) handle));
+	if (job->handle != 0)
+		dsm_detach(dsm_find_mapping((dsm_handle) job->handle));
 }
 
-static Job *
-open_job(int64 handle)
+CsvJob *
+csv_job_open(int64 handle)
 {
 	dsm_segment *segment = dsm_find_mapping((dsm_handle) handle);
 
@@ -239,28 +263,24 @@ open_job(int64 handle)
 
 /* ---- begin ---- */
 
-/* in the current memory context; types: of the query's columns, or NULL for none */
+/* in the current memory context */
 static void
-begin_form(CsvWriter *writer, const Oid *types)
+begin_form(CsvWriter *writer)
 {
-	const Job  *job = writer->job;
-	int			natts = types == NULL ? 0 : job->natts;
-	size_t		n = (size_t) Max(natts, 1);
+	const CsvJob *job = writer->job;
+	int			n = job->ncolumns + job->nkeys;
 
 	writer->directory = job->texts + strlen(job->texts) + 1;
 	writer->header = writer->directory + strlen(writer->directory) + 1;
 	writer->header_length = (int) strlen(writer->header);
 	writer->key_names = writer->header + writer->header_length + 1;
-	writer->columns = palloc0(sizeof(CsvFormatted) * n);
-	writer->keys = palloc0(sizeof(CsvFormatted) * n);
-	for (int i = 0; i < natts; i++)
+	writer->columns = palloc0(sizeof(CsvFormatted) * (size_t) Max(n, 1));
+	writer->keys = writer->columns + job->ncolumns;
+	for (int i = 0; i < n; i++)
 	{
-		CsvFormatted *column = job->keys[i] > 0 ? &writer->keys[job->keys[i] - 1] :
-			&writer->columns[writer->ncolumns++];
-
-		csv_format_begin(column, types[i]);
-		column->att = i;
-		column->force_quote = job->force_quote[i];
+		csv_format_begin(&writer->columns[i], job->columns[i].type);
+		writer->columns[i].att = job->columns[i].att;
+		writer->columns[i].force_quote = job->columns[i].force_quote;
 	}
 	writer->format = job->format;
 	writer->format.null = job->texts;
@@ -284,10 +304,9 @@ compare_names(const void *a, const void *b, Size size)
 }
 
 CsvWriter *
-csv_writer_begin(int64 handle, const Oid *types)
+csv_writer_begin(CsvJob *job)
 {
 	CsvWriter  *writer = palloc0(sizeof(CsvWriter));
-	Job		   *job = open_job(handle);
 	HASHCTL		control = {
 		.keysize = sizeof(const char *), .entrysize = sizeof(Stream), .hash = hash_name,
 		.match = compare_names, .hcxt = CurrentMemoryContext
@@ -297,7 +316,7 @@ csv_writer_begin(int64 handle, const Oid *types)
 		csv_thread_count(csv_settings.cpu_threads);
 
 	writer->job = job;
-	begin_form(writer, types);
+	begin_form(writer);
 	writer->compressor = csv_compressor_create(job->compression, writer->directory, nthreads);
 	writer->full_bytes = writer->compressor == NULL ? CSV_FULL_BYTES :
 		nthreads * CSV_FRAME_BYTES;
@@ -358,7 +377,7 @@ make_path(const CsvWriter *writer, const Stream *stream)
 static void
 open_file(CsvWriter *writer, Stream *stream, size_t n, CsvSink *sink)
 {
-	const Job  *job = writer->job;
+	const CsvJob *job = writer->job;
 	int64		most = job->most_bytes;
 
 	for (;; stream->number++)
@@ -393,29 +412,21 @@ pack(CsvWriter *writer, const Stream *stream, int end, bool is_new,
 void
 csv_show_copy_to(Oid relid, int type)
 {
-	const int	columns[] = {PROGRESS_COPY_COMMAND, PROGRESS_COPY_TYPE};
-
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY, relid);
-	pgstat_progress_update_multi_param(lengthof(columns), columns, (const int64[]) {
-		PROGRESS_COPY_COMMAND_TO, type
-	});
+	pgstat_progress_update_param(PROGRESS_COPY_COMMAND, PROGRESS_COPY_COMMAND_TO);
+	pgstat_progress_update_param(PROGRESS_COPY_TYPE, type);
 }
 
 void
 csv_show_written(int64 nbytes, int64 nrecords)
 {
-	const int	columns[] = {
-		PROGRESS_COPY_BYTES_PROCESSED, PROGRESS_COPY_TUPLES_PROCESSED
-	};
-
-	pgstat_progress_update_multi_param(lengthof(columns), columns, (const int64[]) {
-		nbytes, nrecords
-	});
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED, nbytes);
+	pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED, nrecords);
 }
 
 /* of all processes */
 static void
-add_progress(Job *job, int64 nrecords, size_t nbytes)
+add_progress(CsvJob *job, int64 nrecords, size_t nbytes)
 {
 	nbytes += pg_atomic_fetch_add_u64(&job->nbytes, nbytes);
 	nrecords += (int64) pg_atomic_fetch_add_u64(&job->nrecords, (uint64) nrecords);
@@ -542,7 +553,7 @@ find_stream(CsvWriter *writer, const Datum *values, const bool *isnull)
 	{
 		outer = MemoryContextSwitchTo(writer->buffers);
 		initStringInfo(&stream->bytes);
-		appendBinaryStringInfo(&stream->bytes, writer->header, writer->header_length);
+		csv_writer_header(writer, &stream->bytes);
 		MemoryContextSwitchTo(outer);
 	}
 	writer->last = stream;
@@ -566,10 +577,16 @@ end_record(CsvWriter *writer, Stream *stream, int before)
 }
 
 void
+csv_writer_header(const CsvWriter *writer, StringInfo output)
+{
+	appendBinaryStringInfo(output, writer->header, writer->header_length);
+}
+
+void
 csv_writer_format(const CsvWriter *writer, const Datum *values, const bool *isnull,
 				  StringInfo output)
 {
-	csv_format_row(writer->columns, writer->ncolumns, values, isnull, output,
+	csv_format_row(writer->columns, writer->job->ncolumns, values, isnull, output,
 				   &writer->format);
 	if (writer->job->crlf)
 		appendStringInfoCharMacro(output, '\r');

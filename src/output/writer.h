@@ -17,24 +17,31 @@ typedef struct CsvUnloadPlan
 	int64		most_bytes;		/* of a file; 0: any number */
 	bool		bom;			/* files begin with UTF-8's byte-order mark */
 	bool		crlf;			/* lines end with a carriage return, too */
-	TupleDesc	tupdesc;		/* of the query */
-	List	   *keys;			/* attribute numbers - 1 */
+	TupleDesc	tupdesc;		/* of the rows */
+	List	   *attnums;		/* that are written, with keys; NIL: all */
+	List	   *keys;			/* attribute numbers */
 	const char *directory;		/* hidden (staging.h); "": no files are written */
 	CsvPlace	place;			/* of the directory */
 } CsvUnloadPlan;
 
 /*
- * Create a job, and return its handle for csv_writer_begin() in this process and in its
- * workers.  The current resource owner must live until csv_job_end(), except after an
+ * Create a job.  is_shared: in shared memory, where this process and its workers open it by
+ * its handle; the current resource owner must live until csv_job_end(), except after an
  * ERROR.
  */
-extern int64 csv_job_create(const CsvUnloadPlan *plan);
-extern void csv_job_end(int64 handle);
+typedef struct CsvJob CsvJob;
+extern CsvJob *csv_job_create(const CsvUnloadPlan *plan, bool is_shared);
+extern int64 csv_job_handle(const CsvJob *job);
+extern CsvJob *csv_job_open(int64 handle);
+extern void csv_job_end(CsvJob *job);
 
 typedef struct CsvWriter CsvWriter;
 
-/* begin in the current memory context; types: of the query's columns, or NULL for none */
-extern CsvWriter *csv_writer_begin(int64 handle, const Oid *types);
+/* begin in the current memory context */
+extern CsvWriter *csv_writer_begin(CsvJob *job);
+
+/* append how a file begins */
+extern void csv_writer_header(const CsvWriter *writer, StringInfo output);
 
 /* append a row's record, with its line break; the current memory context as below */
 extern void csv_writer_format(const CsvWriter *writer, const Datum *values,
