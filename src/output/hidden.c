@@ -527,7 +527,7 @@ void
 csv_hidden_make_directory(CsvHidden *hidden, bool makes_parent)
 {
 	static Oid	ndirectories = 0;
-	struct stat st;
+	struct stat st = {0};
 	/* a standby has no transaction numbers */
 	char	   *tag = RecoveryInProgress() ? psprintf("unload-%d-%u", MyProcPid, ndirectories) :
 		csv_hidden_tag(ndirectories);
@@ -549,6 +549,7 @@ csv_hidden_make_directory(CsvHidden *hidden, bool makes_parent)
 		hidden->fd = open_hidden(AT_FDCWD, hidden->path, &st);
 	if (hidden->fd < 0)
 		ReleaseExternalFD();
+	hidden->place = (CsvPlace) {st.st_dev, st.st_ino};
 	if (hidden->fd < 0 || mkdirat(hidden->fd, CSV_HIDDEN_NEW, S_IRWXU) != 0 ||
 		mkdirat(hidden->fd, CSV_HIDDEN_OLD, S_IRWXU) != 0)
 		csv_fail_on_file("could not create directory \"%s\": %m", hidden->path, "write");

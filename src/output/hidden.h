@@ -71,6 +71,7 @@ typedef struct CsvHidden
 	char	   *path;			/* its hidden name */
 	int			fd;				/* of the hidden directory, or -1; a file's lock */
 	bool		is_directory;
+	CsvPlace	place;			/* of the hidden directory */
 	bool		made_parent;	/* remove `directory` if nothing comes of it */
 
 	/* a hidden directory: the set of files (staging.c) */

@@ -240,13 +240,11 @@ replace_earlier(CsvHidden *staging)
 static void
 check_place(const CsvHidden *staging)
 {
-	CsvPlace	held;
 	struct stat st;
 
-	(void) csv_staging_directory(staging, &held);
 	if (lstat(staging->path, &st) != 0)
 		fail("stat file", staging->path);
-	csv_check_place(staging->path, &st, &held);
+	csv_check_place(staging->path, &st, &staging->place);
 	if (fstatat(staging->fd, CSV_HIDDEN_NEW, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		fail("stat file", psprintf("%s/" CSV_HIDDEN_NEW, staging->path));
 }
@@ -399,17 +397,6 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 	csv_hidden_make_directory(staging, by_key);
 	MemoryContextSwitchTo(outer);
 	return staging;
-}
-
-const char *
-csv_staging_directory(const CsvHidden *staging, CsvPlace *place)
-{
-	struct stat st;
-
-	if (fstat(staging->fd, &st) != 0)
-		fail("stat file", staging->path);
-	*place = (CsvPlace) {st.st_dev, st.st_ino};
-	return staging->path;
 }
 
 /*

@@ -23,9 +23,6 @@ extern char *csv_staging_follow_links(char *path);
  */
 extern CsvHidden *csv_staging_begin(const char *path, bool by_key, bool overwrite);
 
-/* the hidden directory */
-extern const char *csv_staging_directory(const CsvHidden *staging, CsvPlace *place);
-
 /* would this file be replaced, or made? */
 extern bool csv_staging_replaces(const CsvHidden *staging, const char *filename);
 

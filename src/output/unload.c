@@ -567,7 +567,8 @@ csv_gpu_unload(PG_FUNCTION_ARGS)
 		get_keys(&unload, names_argument(fcinfo, ARG_PARTITION_BY, "partition_by"));
 	unload.staging = csv_staging_begin(unload.path, unload.plan.keys != NIL,
 									   unload.overwrite);
-	unload.plan.directory = csv_staging_directory(unload.staging, &unload.plan.place);
+	unload.plan.directory = unload.staging->path;
+	unload.plan.place = unload.staging->place;
 	unload.job = csv_job_create(&unload.plan, true);
 	unload.row_context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_unload row",
 											   ALLOCSET_DEFAULT_SIZES);

@@ -57,11 +57,8 @@ struct CsvJob
 {
 	int64		handle;			/* of its dynamic shared memory; 0: it is not shared */
 	int			leader;			/* its pid */
+	CsvUnloadPlan plan;			/* the pointers are the leader's */
 	CsvOutputFormat format;		/* each process sets the pointers */
-	CsvCompression compression;
-	int64		most_bytes;		/* of a file; 0: any number */
-	bool		crlf;			/* how lines end */
-	CsvPlace	place;			/* of the hidden directory */
 	int			ncolumns;
 	int			nkeys;
 	struct
@@ -156,8 +153,9 @@ add_text(StringInfo texts, const char *text)
 
 /* the columns, and the texts, which need them */
 static void
-set_columns(CsvJob *job, const CsvUnloadPlan *plan, StringInfo texts)
+set_columns(CsvJob *job, StringInfo texts)
 {
+	const CsvUnloadPlan *plan = &job->plan;
 	TupleDesc	tupdesc = plan->tupdesc;
 	List	   *all = plan->attnums != NIL ? plan->attnums : CopyGetAttnums(tupdesc, NULL, NIL);
 	List	   *written = list_difference_int(all, plan->keys);
@@ -206,11 +204,8 @@ csv_job_create(const CsvUnloadPlan *plan, bool is_shared)
 
 	initStringInfo(&texts);
 	job->leader = MyProcPid;
-	job->compression = plan->compression;
-	job->most_bytes = plan->most_bytes;
-	job->crlf = plan->crlf;
-	job->place = plan->place;
-	set_columns(job, plan, &texts);
+	job->plan = *plan;
+	set_columns(job, &texts);
 	pg_atomic_init_u64(&job->nrecords, 0);
 	pg_atomic_init_u64(&job->nbytes, 0);
 	for (int i = 0; i < CSV_JOB_LOCKS; i++)
@@ -263,30 +258,6 @@ csv_job_open(int64 handle)
 
 /* ---- begin ---- */
 
-/* in the current memory context */
-static void
-begin_form(CsvWriter *writer)
-{
-	const CsvJob *job = writer->job;
-	int			n = job->ncolumns + job->nkeys;
-
-	writer->directory = job->texts + strlen(job->texts) + 1;
-	writer->header = writer->directory + strlen(writer->directory) + 1;
-	writer->header_length = (int) strlen(writer->header);
-	writer->key_names = writer->header + writer->header_length + 1;
-	writer->columns = palloc0(sizeof(CsvFormatted) * (size_t) Max(n, 1));
-	writer->keys = writer->columns + job->ncolumns;
-	for (int i = 0; i < n; i++)
-	{
-		csv_format_begin(&writer->columns[i], job->columns[i].type);
-		writer->columns[i].att = job->columns[i].att;
-		writer->columns[i].force_quote = job->columns[i].force_quote;
-	}
-	writer->format = job->format;
-	writer->format.null = job->texts;
-	csv_output_format_finish(&writer->format);
-}
-
 /* names differ by process: they go through their streams in different orders */
 static uint32
 hash_name(const void *key, Size size)
@@ -307,6 +278,8 @@ CsvWriter *
 csv_writer_begin(CsvJob *job)
 {
 	CsvWriter  *writer = palloc0(sizeof(CsvWriter));
+	int			n = job->ncolumns + job->nkeys;
+	int64		most_bytes = job->plan.most_bytes;
 	HASHCTL		control = {
 		.keysize = sizeof(const char *), .entrysize = sizeof(Stream), .hash = hash_name,
 		.match = compare_names, .hcxt = CurrentMemoryContext
@@ -316,13 +289,29 @@ csv_writer_begin(CsvJob *job)
 		csv_thread_count(csv_settings.cpu_threads);
 
 	writer->job = job;
-	begin_form(writer);
-	writer->compressor = csv_compressor_create(job->compression, writer->directory, nthreads);
+	writer->directory = job->texts + strlen(job->texts) + 1;
+	writer->header = writer->directory + strlen(writer->directory) + 1;
+	writer->header_length = (int) strlen(writer->header);
+	writer->key_names = writer->header + writer->header_length + 1;
+	writer->columns = palloc0(sizeof(CsvFormatted) * (size_t) Max(n, 1));
+	writer->keys = writer->columns + job->ncolumns;
+	for (int i = 0; i < n; i++)
+	{
+		csv_format_begin(&writer->columns[i], job->columns[i].type);
+		writer->columns[i].att = job->columns[i].att;
+		writer->columns[i].force_quote = job->columns[i].force_quote;
+	}
+	writer->format = job->format;
+	writer->format.null = job->texts;
+	csv_output_format_finish(&writer->format);
+
+	writer->compressor = csv_compressor_create(job->plan.compression, writer->directory,
+											   nthreads);
 	writer->full_bytes = writer->compressor == NULL ? CSV_FULL_BYTES :
 		nthreads * CSV_FRAME_BYTES;
-	if (job->most_bytes > 0)
+	if (most_bytes > 0)
 		writer->full_bytes = (int) Max(1, Min(writer->full_bytes,
-											  job->most_bytes - writer->header_length));
+											  most_bytes - writer->header_length));
 	writer->streams = hash_create("csv_gpu_unload streams", 256, &control,
 								  HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_CONTEXT);
 	writer->names = CurrentMemoryContext;
@@ -377,12 +366,12 @@ make_path(const CsvWriter *writer, const Stream *stream)
 static void
 open_file(CsvWriter *writer, Stream *stream, size_t n, CsvSink *sink)
 {
-	const CsvJob *job = writer->job;
-	int64		most = job->most_bytes;
+	const CsvUnloadPlan *plan = &writer->job->plan;
+	int64		most = plan->most_bytes;
 
 	for (;; stream->number++)
 	{
-		csv_sink_open(sink, make_path(writer, stream), &job->place, O_CREAT);
+		csv_sink_open(sink, make_path(writer, stream), &plan->place, O_CREAT);
 		if (most == 0 || sink->nbytes == 0 || sink->nbytes + (int64) n <= most)
 			return;
 		csv_sink_close(sink, false);
@@ -588,7 +577,7 @@ csv_writer_format(const CsvWriter *writer, const Datum *values, const bool *isnu
 {
 	csv_format_row(writer->columns, writer->job->ncolumns, values, isnull, output,
 				   &writer->format);
-	if (writer->job->crlf)
+	if (writer->job->plan.crlf)
 		appendStringInfoCharMacro(output, '\r');
 	appendStringInfoCharMacro(output, '\n');
 }

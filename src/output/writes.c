@@ -546,34 +546,28 @@ csv_gpu_take_over(PG_FUNCTION_ARGS)
 
 /* ---- before the commit ---- */
 
-/* bytes on their way to a file */
-typedef struct Outlet
+/* write whole records, since others may append to the file, too */
+static void
+put(const Form *form, CsvCompressor *compressor, StringInfo records, CsvSink *sink)
 {
-	CsvSink    *sink;
-	CsvUtf16	utf16;
-	CsvCompressor *compressor;
-	StringInfoData gathered;	/* whole records: others may append to the file, too */
+	StringInfo	bytes = records;
 	StringInfoData converted;
 	StringInfoData packed;
-} Outlet;
 
-static void
-put_gathered(Outlet *outlet)
-{
-	StringInfo	bytes = &outlet->gathered;
-
-	if (bytes->len == 0)
+	if (records->len == 0)
 		return;
-	if (outlet->utf16 != CSV_UTF16_NO)
+	initStringInfo(&converted);
+	initStringInfo(&packed);
+	if (form->file.utf16 != CSV_UTF16_NO)
 	{
-		resetStringInfo(&outlet->converted);
-		csv_utf8_to_utf16(bytes->data, (size_t) bytes->len, outlet->utf16, &outlet->converted);
-		bytes = &outlet->converted;
+		bytes = &converted;
+		csv_utf8_to_utf16(records->data, (size_t) records->len, form->file.utf16, bytes);
 	}
-	resetStringInfo(&outlet->packed);
-	csv_compress(outlet->compressor, bytes->data, (size_t) bytes->len, &outlet->packed);
-	csv_sink_write(outlet->sink, outlet->packed.data, (size_t) outlet->packed.len);
-	resetStringInfo(&outlet->gathered);
+	csv_compress(compressor, bytes->data, (size_t) bytes->len, &packed);
+	csv_sink_write(sink, packed.data, (size_t) packed.len);
+	pfree(converted.data);
+	pfree(packed.data);
+	resetStringInfo(records);
 }
 
 /* the next bytes that wait */
@@ -586,50 +580,38 @@ read_waiting(const Write *write, void *to, int n)
 				 errmsg("could not read from temporary file: %m")));
 }
 
-static void
-put_records(const Write *write, Outlet *outlet)
-{
-	uint64		at = write->state->start;
-	StringInfo	gathered = &outlet->gathered;
-	int			most = outlet->compressor == NULL ? CSV_WRITTEN_BYTES : CSV_FRAME_BYTES;
-	int			n;
-
-	seek(write, at);
-	for (; at < write->state->end; at += sizeof(n) + (size_t) n)
-	{
-		CHECK_FOR_INTERRUPTS();
-		read_waiting(write, &n, sizeof(n));
-		read_waiting(write, csv_output_room(gathered, (size_t) n), n);
-		gathered->len += n;
-		if (gathered->len >= most)
-			put_gathered(outlet);
-	}
-	put_gathered(outlet);
-}
-
 /* write the records; is_new: to a file that has no bytes */
 static void
 put_rows(const Write *write, CsvSink *sink, bool is_new, bool lacks_break)
 {
-	const Form *form = write->state->form;
-	Outlet		outlet = {.sink = sink, .utf16 = form->file.utf16};
-
-	outlet.compressor =
-		csv_compressor_create(csv_compression_of(write->filename,
-												 form->table->compression),
+	const WriteState *state = write->state;
+	const Form *form = state->form;
+	CsvCompressor *compressor =
+		csv_compressor_create(csv_compression_of(write->filename, form->table->compression),
 							  write->filename, 1);
-	initStringInfo(&outlet.gathered);
-	initStringInfo(&outlet.converted);
-	initStringInfo(&outlet.packed);
+	int			most = compressor == NULL ? CSV_WRITTEN_BYTES : CSV_FRAME_BYTES;
+	StringInfoData records;
+	int			n;
+
+	initStringInfo(&records);
 	/* a byte-order mark */
-	if (is_new && outlet.utf16 != CSV_UTF16_NO &&
-		(sink->nbytes == 0 || write->state->truncates))
-		appendStringInfoString(&outlet.gathered, "\xef\xbb\xbf");
+	if (is_new && form->file.utf16 != CSV_UTF16_NO && (sink->nbytes == 0 || state->truncates))
+		appendStringInfoString(&records, "\xef\xbb\xbf");
 	if (is_new)
-		appendBinaryStringInfo(&outlet.gathered, form->header.data, form->header.len);
+		appendBinaryStringInfo(&records, form->header.data, form->header.len);
 	if (lacks_break)
-		appendStringInfoString(&outlet.gathered, csv_line_break(form->file.boundary));
-	put_records(write, &outlet);
+		appendStringInfoString(&records, csv_line_break(form->file.boundary));
+	seek(write, state->start);
+	for (uint64 at = state->start; at < state->end; at += sizeof(n) + (size_t) n)
+	{
+		CHECK_FOR_INTERRUPTS();
+		read_waiting(write, &n, sizeof(n));
+		read_waiting(write, csv_output_room(&records, (size_t) n), n);
+		records.len += n;
+		if (records.len >= most)
+			put(form, compressor, &records, sink);
+	}
+	put(form, compressor, &records, sink);
 }
 
 /* settle the leftovers of a crash, once in a session */
