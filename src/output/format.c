@@ -29,9 +29,6 @@
 #define NUMERIC_NEGATIVE	0x4000
 #define NUMERIC_SHORT_NEGATIVE	0x2000
 
-/* from 0000-03-01 to 2000-01-01 */
-#define CSV_DAYS_TO_EPOCH	730425
-
 /* enough for all but texts and numerics */
 #define CSV_VALUE_ROOM		(MAXDATELEN + 1)
 
@@ -206,44 +203,11 @@ add_numeric(StringInfo output, Datum value)
 
 /* ---- dates and times ---- */
 
-/* ISO, of four-digit years after 0; returns the length, or 0 for other dates */
-static size_t
-put_iso_date(char *at, DateADT date)
-{
-	/* days since 0000-03-01, of years that begin in March, in eras of 400 years */
-	uint32		days = (uint32) (date + CSV_DAYS_TO_EPOCH);
-	uint32		of_era;
-	uint32		year;
-	uint32		of_year;
-	uint32		month;
-
-	/* a date before year 0 becomes a large number */
-	if (days < 306 || days >= 10000 * 1461 / 4)
-		return 0;
-	of_era = days % 146097;
-	year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	of_year = of_era - (365 * year + year / 4 - year / 100);
-	month = (5 * of_year + 2) / 153;
-	year += days / 146097 * 400 + (month >= 10);
-	if (year > 9999)
-		return 0;
-	at = put_four(at, year);
-	*at++ = '-';
-	at = put_two(at, month < 10 ? month + 3 : month - 9);
-	*at++ = '-';
-	(void) put_two(at, of_year - (153 * month + 2) / 5 + 1);
-	return 10;
-}
-
-static size_t
+static void
 put_date(char *at, DateADT date)
 {
 	struct pg_tm tm;
-	size_t		length = DateStyle == USE_ISO_DATES && !DATE_NOT_FINITE(date) ?
-		put_iso_date(at, date) : 0;
 
-	if (length > 0)
-		return length;
 	if (DATE_NOT_FINITE(date))
 		EncodeSpecialDate(date, at);
 	else
@@ -251,7 +215,6 @@ put_date(char *at, DateADT date)
 		j2date(date + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
 		EncodeDateOnly(&tm, DateStyle, at);
 	}
-	return strlen(at);
 }
 
 /* false if it is out of range: the type's function raises the ERROR */
@@ -334,7 +297,8 @@ add_plain(const CsvFormatted *column, Datum value, StringInfo output)
 			length = put_uuid(at, DatumGetUUIDP(value));
 			break;
 		case CSV_FORMAT_DATE:
-			length = put_date(at, DatumGetDateADT(value));
+			put_date(at, DatumGetDateADT(value));
+			length = strlen(at);
 			break;
 		case CSV_FORMAT_TIMESTAMP:
 		case CSV_FORMAT_TIMESTAMPTZ:
