@@ -231,10 +231,14 @@ check_access(const CsvTable *table, bool is_pattern)
 		csv_fail_on_file("could not open file \"%s\" for writing: %m", table->filename, "write");
 }
 
-/* ERROR if rows cannot be written; in the current memory context, which becomes its own */
+/* ERROR if rows cannot be written.  In a memory context of its own, which an ERROR frees. */
 static Form *
-make_form(const Write *write, const CsvTable *table)
+make_form(const Write *write, Oid relid)
 {
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw writer",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext outer = MemoryContextSwitchTo(context);
+	const CsvTable *table = csv_table_get(relid);
 	Form	   *form = palloc0(sizeof(Form));
 	CsvCompression compression = csv_compression_of(table->filename, table->compression);
 
@@ -255,6 +259,8 @@ make_form(const Write *write, const CsvTable *table)
 	form->writer = csv_row_writer_create(table, &form->file);
 	initStringInfo(&form->header);
 	csv_row_writer_header(form->writer, &form->header);
+	MemoryContextSetParent(context, TopTransactionContext);
+	MemoryContextSwitchTo(outer);
 	return form;
 }
 
@@ -358,24 +364,14 @@ add_truncate(Write *write)
 static Write *
 begin(Oid relid, bool truncates)
 {
-	/* an ERROR frees it */
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "csv_gpu_fdw writer",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext outer = MemoryContextSwitchTo(context);
 	const CsvTable *table = csv_table_get(relid);
 	Write	   *write = find_write(table);
-	Form	   *form;
 
 	check_idle(write);
 	if (truncates)
 		add_truncate(write);
 	if (is_form_of(write->state->form, table))
-	{
-		MemoryContextSwitchTo(outer);
-		MemoryContextDelete(context);
 		return write;
-	}
 	if (has_rows(write))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -383,10 +379,7 @@ begin(Oid relid, bool truncates)
 						write->filename),
 				 errdetail("The definition of foreign table \"%s\" has changed after rows were written.",
 						   table->name)));
-	form = make_form(write, table);
-	MemoryContextSetParent(context, TopTransactionContext);
-	own_state(write)->form = form;
-	MemoryContextSwitchTo(outer);
+	own_state(write)->form = make_form(write, relid);
 	return write;
 }
 
