@@ -115,13 +115,14 @@ extern int	csv_hidden_move(int at, const char *from, const char *to);
 /* what is done to a file or, once it is done to all below, to a directory */
 typedef enum CsvErrand
 {
-	CSV_ERRAND_SIZE,			/* add up the bytes of files */
+	CSV_ERRAND_SIZE,			/* in hidden.c: add up the bytes of files */
 	CSV_ERRAND_REMOVE,
 	CSV_ERRAND_SYNC,			/* EINTR if there are interrupts to process */
-	CSV_ERRAND_FIND_IN_USE		/* EBUSY for a hidden name of a transaction that has not ended, or with a lock */
+	/* EBUSY for a hidden name of a transaction that has not ended, or with a lock */
+	CSV_ERRAND_FIND_IN_USE
 } CsvErrand;
 
-/* do it, by a name that is relative to a directory; returns 0 or errno */
+/* do it, by a name that is relative to the directory `at`; returns 0 or errno */
 extern int	csv_hidden_visit(int at, const char *name, CsvErrand errand);
 
 /*

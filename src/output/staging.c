@@ -12,7 +12,6 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "common/file_utils.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
@@ -277,16 +276,6 @@ set_aside(CsvHidden *staging)
 					 errdetail("A transaction that has not ended writes files in it.")));
 	}
 	(void) fsync_fname_ext(staging->directory, true, false, ERROR);
-}
-
-void
-csv_staging_prepare(void)
-{
-	if (csv_hidden_all != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot PREPARE a transaction that has called %s",
-						"csv_gpu_unload()")));
 }
 
 void

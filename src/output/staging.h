@@ -41,8 +41,7 @@ extern char *csv_staging_add(CsvHidden *staging, const char *file,
 /* all files are complete: they get their names when the transaction commits */
 extern void csv_staging_end(CsvHidden *staging);
 
-/* before PREPARE, which is an ERROR if there are hidden files; before the commit */
-extern void csv_staging_prepare(void);
+/* before the commit */
 extern void csv_staging_commit(void);
 
 #endif							/* CSV_STAGING_H */

@@ -870,8 +870,11 @@ end_transaction(XactEvent event, void *arg)
 					ereport(ERROR,
 							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							 errmsg("cannot PREPARE a transaction that has written to csv_gpu_fdw foreign tables")));
+			if (csv_hidden_all != NIL)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("cannot PREPARE a transaction that has called csv_gpu_unload()")));
 			close_temporary_files();
-			csv_staging_prepare();
 			return;
 		case XACT_EVENT_COMMIT:
 			foreach(cell, writes)
