@@ -45,7 +45,7 @@
 /* the largest file */
 #define CSV_MOST_FILE_BYTES	PG_INT64_MAX / 2
 
-/* keys; fewer than the levels of directories that csv_hidden_end() removes */
+/* keys; fewer than the levels of directories that hidden.c removes */
 #define CSV_MOST_KEYS		50
 
 /* the arguments of csv_gpu_unload() */
