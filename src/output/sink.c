@@ -192,11 +192,6 @@ csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
 {
 	size_t		done = 0;
 
-	if (compressor == NULL)
-	{
-		appendBinaryStringInfo(output, bytes, n);
-		return;
-	}
 	do
 	{
 		CHECK_FOR_INTERRUPTS();

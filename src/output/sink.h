@@ -29,8 +29,8 @@ extern CsvCompressor *csv_compressor_create(CsvCompression compression,
 											const char *name, int nthreads);
 
 /*
- * Append n bytes to the output, as members or frames; as they are if it is NULL.  At
- * least one is made, even if there are no bytes.
+ * Append n bytes to the output, as members or frames.  At least one is made, even if there
+ * are no bytes.
  */
 extern void csv_compress(CsvCompressor *compressor, const char *bytes, size_t n,
 						 StringInfo output);

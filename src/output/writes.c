@@ -556,8 +556,12 @@ put(const Form *form, CsvCompressor *compressor, StringInfo records, CsvSink *si
 		bytes = &converted;
 		csv_utf8_to_utf16(records->data, (size_t) records->len, form->file.utf16, bytes);
 	}
-	csv_compress(compressor, bytes->data, (size_t) bytes->len, &packed);
-	csv_sink_write(sink, packed.data, (size_t) packed.len);
+	if (compressor != NULL)
+	{
+		csv_compress(compressor, bytes->data, (size_t) bytes->len, &packed);
+		bytes = &packed;
+	}
+	csv_sink_write(sink, bytes->data, (size_t) bytes->len);
 	pfree(converted.data);
 	pfree(packed.data);
 	resetStringInfo(records);
