@@ -614,19 +614,17 @@ find_state_of(const Owner *owner, int fd, const struct stat *st, int64 *nbytes)
 	return find_state(owner, st);
 }
 
-/*
- * Find the hidden names of this server in a directory, which is open, whose transactions
- * have ended.  removes: also settles them.  set: NULL, or gets a row for each; then
- * failures are reported.
- */
-static void
-find_leftovers(DIR *dir, const char *directory, bool removes, ReturnSetInfo *set)
+void
+csv_hidden_settle(const char *directory, bool removes, ReturnSetInfo *set)
 {
-	int			at = dirfd(dir);
+	DIR		   *dir = AllocateDir(directory);
+	int			at = dir != NULL ? dirfd(dir) : -1;
 	bool		is_changed = false;
 	struct dirent *entry;
 
-	while ((entry = ReadDir(dir, directory)) != NULL)
+	if (dir == NULL && set != NULL)
+		csv_fail_on_file("could not open directory \"%s\": %m", directory, "read");
+	while (dir != NULL && (entry = ReadDir(dir, directory)) != NULL)
 	{
 		char	   *shown = shown_name(entry->d_name);
 		char	   *path;
@@ -662,16 +660,8 @@ find_leftovers(DIR *dir, const char *directory, bool removes, ReturnSetInfo *set
 	}
 	if (is_changed)
 		(void) pg_fsync(at);
-	FreeDir(dir);
-}
-
-void
-csv_hidden_settle(const char *directory)
-{
-	DIR		   *dir = AllocateDir(directory);
-
 	if (dir != NULL)
-		find_leftovers(dir, directory, true, NULL);
+		FreeDir(dir);
 }
 
 /* ---- csv_gpu_leftovers() ---- */
@@ -686,7 +676,6 @@ Datum
 csv_gpu_leftovers(PG_FUNCTION_ARGS)
 {
 	char	   *directory;
-	DIR		   *dir;
 
 	csv_begin_function(fcinfo, "strict text boolean -> setof text bigint text");
 	directory = text_to_cstring(PG_GETARG_TEXT_PP(0));
@@ -695,10 +684,6 @@ csv_gpu_leftovers(PG_FUNCTION_ARGS)
 	/* a standby does not know which transactions run */
 	PreventCommandDuringRecovery("csv_gpu_leftovers()");
 	canonicalize_path(directory);
-	dir = AllocateDir(directory);
-	if (dir == NULL)
-		csv_fail_on_file("could not open directory \"%s\": %m", directory, "read");
-	find_leftovers(dir, directory, PG_GETARG_BOOL(1),
-				   (ReturnSetInfo *) fcinfo->resultinfo);
+	csv_hidden_settle(directory, PG_GETARG_BOOL(1), (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;
 }

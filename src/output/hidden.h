@@ -32,7 +32,7 @@
 #ifndef CSV_HIDDEN_H
 #define CSV_HIDDEN_H
 
-#include "nodes/pg_list.h"
+#include "nodes/execnodes.h"
 
 #include "output/sink.h"
 
@@ -126,10 +126,11 @@ typedef enum CsvErrand
 extern int	csv_hidden_visit(int at, const char *name, CsvErrand errand);
 
 /*
- * Settles the files and directories of this server in a directory whose transactions
- * have ended.  What fails stays.
+ * Finds the files and directories of this server in a directory whose transactions have
+ * ended.  removes: settles them, too; what fails stays.  set: NULL, or gets a row for
+ * each; then failures are reported, and a directory that cannot be read is an ERROR.
  */
-extern void csv_hidden_settle(const char *directory);
+extern void csv_hidden_settle(const char *directory, bool removes, ReturnSetInfo *set);
 
 /*
  * For reports at the end of a transaction.  An ERROR there would be a PANIC after the

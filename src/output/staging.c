@@ -381,7 +381,7 @@ csv_staging_begin(const char *path, bool by_key, bool overwrite)
 	find_directory(staging, path, by_key);
 	/* what a crash has left behind must not come back beside the new files */
 	if (!RecoveryInProgress())
-		csv_hidden_settle(staging->directory);
+		csv_hidden_settle(staging->directory, true, NULL);
 	list_free_deep(find_replaced(staging, staging->directory));
 	csv_hidden_make_directory(staging, by_key);
 	MemoryContextSwitchTo(outer);

@@ -619,7 +619,7 @@ settle_directory(const char *directory)
 
 	if (list_member(settled, makeString(unconstify(char *, directory))))
 		return;
-	csv_hidden_settle(directory);
+	csv_hidden_settle(directory, true, NULL);
 	outer = MemoryContextSwitchTo(TopMemoryContext);
 	settled = lappend(settled, makeString(pstrdup(directory)));
 	MemoryContextSwitchTo(outer);
