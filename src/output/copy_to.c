@@ -62,9 +62,8 @@ typedef struct CopyTo
 	Relation	relation;		/* NULL: a query */
 	QueryDesc  *query;			/* NULL: the relation is scanned here */
 	CustomScan *scan;			/* makes records in processes of the query, or NULL ... */
-	TupleDesc	of_rows;		/* columns of the rows that become records */
 	CopyFormatOptions options;
-	TupleDesc	tupdesc;
+	TupleDesc	tupdesc;		/* of the relation, or of a query's rows */
 	List	   *attnums;
 
 	CsvJob	   *job;
@@ -204,7 +203,7 @@ begin_table(CopyTo *copy, bool is_forced)
 	copy->relation = table_openrv(copy->stmt->relation, AccessShareLock);
 	item = addRangeTableEntryForRelation(copy->pstate, copy->relation, AccessShareLock,
 										 NULL, false, false);
-	copy->tupdesc = copy->of_rows = RelationGetDescr(copy->relation);
+	copy->tupdesc = RelationGetDescr(copy->relation);
 	copy->attnums = CopyGetAttnums(copy->tupdesc, copy->relation, copy->stmt->attlist);
 	if (copy->relation->rd_rel->relkind != RELKIND_RELATION)
 		return "it is not a table";
@@ -271,12 +270,9 @@ start_query(CopyTo *copy, Query *query, CsvRowOrder order)
 								  GetActiveSnapshot(), InvalidSnapshot,
 								  &copy->receiver, NULL, NULL, 0);
 	ExecutorStart(copy->query, 0);
-	copy->of_rows = copy->scan == NULL ? copy->query->tupDesc :
+	copy->tupdesc = copy->scan == NULL ? copy->query->tupDesc :
 		ExecCleanTypeFromTL(query->targetList);
-	if (copy->relation != NULL)
-		return;
-	copy->tupdesc = copy->of_rows;
-	copy->attnums = CopyGetAttnums(copy->tupdesc, NULL, copy->stmt->attlist);
+	copy->attnums = CopyGetAttnums(copy->tupdesc, NULL, NIL);
 }
 
 static void
@@ -297,9 +293,8 @@ static void
 begin_records(CopyTo *copy)
 {
 	copy->job = csv_job_create(&(CsvUnloadPlan) {
-		.copy = &copy->options, .tupdesc = copy->of_rows, .directory = "",
-		.attnums = copy->of_rows == copy->tupdesc ? copy->attnums : NIL,
-		.compression = CSV_COMPRESSION_NONE
+		.copy = &copy->options, .tupdesc = copy->tupdesc, .attnums = copy->attnums,
+		.directory = "", .compression = CSV_COMPRESSION_NONE
 	}, copy->scan != NULL);
 	copy->writer = csv_writer_begin(copy->job);
 	if (copy->scan != NULL)
@@ -557,9 +552,9 @@ run(CopyTo *copy, Query *query)
 {
 	if (copy->relation == NULL)
 		start_query(copy, query, CSV_ORDER_OF_PLAN);
-	else if (is_large(copy))
-		start_query(copy, table_query(copy), CSV_ORDER_OF_QUERY);
 	check_force_quote(copy);
+	if (copy->relation != NULL && is_large(copy))
+		start_query(copy, table_query(copy), CSV_ORDER_OF_QUERY);
 	begin_records(copy);
 	open_output(copy);
 	csv_writer_header(copy->writer, &copy->output);
