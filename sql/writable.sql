@@ -669,4 +669,12 @@ DROP TABLE secure;
 REVOKE USAGE ON SCHEMA csv_test FROM regress_csv_writer;
 DROP ROLE regress_csv_writer;
 
+-- a name without a directory is one in the data directory
+CREATE FOREIGN TABLE without_directory (a int) SERVER csv OPTIONS (filename 'regress_csv-*.csv', writable 'true');
+INSERT INTO without_directory VALUES (1);
+SELECT * FROM without_directory;
+TRUNCATE without_directory;
+SELECT * FROM without_directory;
+DROP FOREIGN TABLE without_directory;
+
 \i :teardown

@@ -116,6 +116,15 @@ read_tag(const char *text, Owner *owner)
 	return strncmp(text, tag, strlen(tag)) == 0 ? strlen(tag) : 0;
 }
 
+/* a path without its directory, if it has one */
+static const char *
+base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
 /* the name that a hidden one stands for; NULL if it is not hidden */
 static char *
 shown_name(const char *name)
@@ -255,8 +264,8 @@ is_in_use(int at, const char *name)
 /* ---- files and directories, by descriptors ---- */
 
 /*
- * The names in a directory, which is no symbolic link; NIL with errno if they cannot be read.
- * All are read first: readdir() may miss entries of a directory that changes.
+ * The names in a directory; NIL with errno if they cannot be read.  Follows no symbolic
+ * link.  Callers change the directory later: readdir() may miss entries of one that changes.
  */
 static List *
 list_names(int at, const char *directory)
@@ -437,7 +446,7 @@ end_directory(int hidden, const char *path, bool is_commit, bool is_loud)
 	if (error == 0)
 		error = visit_below(hidden, ".", 0, CSV_ERRAND_REMOVE, NULL);
 	if (error == 0 &&
-		unlinkat(hidden, psprintf("../%s", strrchr(path, '/') + 1), AT_REMOVEDIR) != 0)
+		unlinkat(hidden, psprintf("../%s", base_of(path)), AT_REMOVEDIR) != 0)
 		error = errno;
 	errno = error;
 	if (error != 0 && is_loud)
@@ -447,7 +456,7 @@ end_directory(int hidden, const char *path, bool is_commit, bool is_loud)
 static void
 end_file(int at, const char *path, bool is_commit, bool is_loud)
 {
-	const char *base = strrchr(path, '/') + 1;
+	const char *base = base_of(path);
 	const char *name = at == AT_FDCWD ? path : base;
 	char	   *shown = psprintf("%.*s%s", (int) (base - name), name, shown_name(base));
 	struct stat st;
@@ -482,17 +491,17 @@ end_hidden(int at, int fd, const char *path, bool is_commit, bool is_loud)
 		end_file(at, path, is_commit, is_loud);
 }
 
-/* ---- the life of those of this transaction ---- */
+/* ---- files and directories of this transaction ---- */
 
 List	   *csv_hidden_all = NIL;
 
-/* from now on, the end of the transaction removes what is made */
+/* from now on, the end of the transaction removes the file or directory, if it is made */
 static void
 begin(CsvHidden *hidden, const char *path)
 {
-	int			ndirectory = (int) (strrchr(path, '/') - path) + 1;
+	const char *base = base_of(path);
 
-	hidden->path = psprintf("%.*s.%s" CSV_SUFFIX, ndirectory, path, path + ndirectory);
+	hidden->path = psprintf("%.*s.%s" CSV_SUFFIX, (int) (base - path), path, base);
 	hidden->nest_level = GetCurrentTransactionNestLevel();
 	hidden->fd = -1;
 	csv_hidden_all = lappend(csv_hidden_all, hidden);
@@ -509,7 +518,7 @@ csv_hidden_make_file(const char *path, CsvSink *sink)
 	csv_sink_open(sink, hidden->path, NULL, O_CREAT | O_EXCL);
 
 	/*
-	 * A server with a copy of this server's data directory does not settle what is locked.
+	 * A server with a copy of this server's data directory does not settle a locked file.
 	 * The descriptor keeps the lock after the file is closed.
 	 */
 	if (AcquireExternalFD())

@@ -100,8 +100,8 @@ extern void csv_hidden_make_file(const char *path, CsvSink *sink);
 extern void csv_hidden_make_directory(CsvHidden *hidden, bool makes_parent);
 
 /*
- * After a commit or abort of this nest level and those below it: the end of what they have
- * made.  Raises no ERROR.
+ * After a commit or abort of this nest level: ends the files and directories of this level
+ * and those below it.  Raises no ERROR.
  */
 extern void csv_hidden_leave(int nest_level, bool is_commit);
 
@@ -112,7 +112,7 @@ extern void csv_hidden_leave(int nest_level, bool is_commit);
  */
 extern int	csv_hidden_move(int at, const char *from, const char *to);
 
-/* what is done to a file or, once it is done to all below, to a directory */
+/* an operation on a file, or on a directory, once all below it has had it */
 typedef enum CsvErrand
 {
 	CSV_ERRAND_SIZE,			/* in hidden.c: add up the bytes of files */
