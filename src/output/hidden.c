@@ -319,7 +319,8 @@ visit_below(int at, const char *directory, int level, CsvErrand errand, int64 *n
 static int
 sync_name(int at, const char *name, bool is_directory)
 {
-	int			fd = openat(at, name, (is_directory ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_CLOEXEC);
+	int			flags = (is_directory ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_CLOEXEC;
+	int			fd = openat(at, name, flags);
 	int			error = fd < 0 || pg_fsync(fd) != 0 ? errno : 0;
 
 	if (fd >= 0)
