@@ -24,7 +24,6 @@
 
 #include "import/file_heads.h"
 #include "import/names.h"
-#include "import/types.h"
 #include "table/encoding.h"
 #include "table/text.h"
 
@@ -53,10 +52,7 @@ typedef struct CsvFilesName
 	Node	   *name;			/* a String, in the first header that has it */
 	char	   *folded;			/* without regard to case */
 	int			seen;			/* number of the last header that has it, from 1 */
-	const char *lacking;		/* the first file without it; NULL: none */
-	const char *from;			/* the first file with it */
-	int			place;			/* in the first header, of the name that may have become it */
-	bool		beside;			/* a file has both */
+	bool		lacking;		/* a file does not have it */
 } CsvFilesName;
 
 /* a name's place in CsvFiles.names, where it has none */
@@ -226,7 +222,6 @@ static void
 add_names(CsvFiles *files, const char *file, const List *header)
 {
 	const int	nknown = list_length(files->names);
-	int			place = 0;		/* in the first header */
 	int			found = NO_NAME;
 	ListCell   *cell;
 
@@ -253,18 +248,10 @@ add_names(CsvFiles *files, const char *file, const List *header)
 			name = palloc0(sizeof(CsvFilesName));
 			name->name = (Node *) makeString(pstrdup(strVal(lfirst(cell))));
 			name->folded = fold(name->name);
-			name->from = file;
-			name->place = place;
-			if (files->nheaders > 1)
-				name->lacking = files->header_rows.least_file;
+			name->lacking = files->nheaders > 1;
 			found = list_length(files->names);
 			files->names = lappend(files->names, name);
 			MemoryContextSwitchTo(scratch);
-		}
-		else if (found < files->nfirst)
-		{
-			files->moved |= found != foreach_current_index(cell);
-			place = found + 1;
 		}
 		name_of(files, found)->seen = files->nheaders;
 	}
@@ -272,15 +259,7 @@ add_names(CsvFiles *files, const char *file, const List *header)
 		note_unfit(files, psprintf("The files have more than %d names.",
 								   MaxHeapAttributeNumber));
 	for (int i = 0; i < nknown; i++)
-	{
-		CsvFilesName *known = name_of(files, i);
-
-		if (known->seen < files->nheaders && known->lacking == NULL)
-			known->lacking = file;
-		known->beside |= known->seen == files->nheaders && i >= files->nfirst &&
-			known->place < files->nfirst &&
-			name_of(files, known->place)->seen == files->nheaders;
-	}
+		name_of(files, i)->lacking |= name_of(files, i)->seen < files->nheaders;
 }
 
 /* the header of a file, whose name lives as long as *files */
@@ -292,7 +271,6 @@ add_header(CsvFiles *files, const char *file, const FileHead *head)
 
 	note_unfit(files, why_unfit(files, file, head));
 	add_names(files, file, head->last_row);
-	files->moved |= !is_first && list_length(head->last_row) != files->nfirst;
 	if (files->differs == NULL && files->header != NIL &&
 		!equal(files->header, head->names) &&
 		(files->by_name || list_length(files->header) != list_length(head->names) ||
@@ -334,7 +312,6 @@ add_file(CsvFiles *files, const char *name, const FileHead *head)
 		files->names = NIL;
 		files->nheaders = files->nfirst = 0;
 		files->unfit = NULL;
-		files->moved = false;
 	}
 	count_file(&files->header_rows, head->header_rows, name);
 	if (head->header_rows > 0 && files->header_rows.least > 0)
@@ -448,7 +425,7 @@ add_lacking(StringInfo detail, const CsvFiles *files, const CsvFindings *finding
 
 	initStringInfo(&names);
 	for (int i = from; i < to; i++)
-		if (name_of(files, i)->lacking != NULL && ++n <= MOST_NAMES)
+		if (name_of(files, i)->lacking && ++n <= MOST_NAMES)
 			appendStringInfo(&names, "%s\"%s\"", n > 1 ? ", " : "",
 							 findings->columns[i].name);
 	if (n > 0)
@@ -458,71 +435,13 @@ add_lacking(StringInfo detail, const CsvFiles *files, const CsvFindings *finding
 	return n;
 }
 
-/*
- * The new name, from `next` on, that may stand for the i'th name of the first header in a
- * file that lacks it: at its place, and best with values like its own; or NO_NAME.
- */
-static int
-find_heir(const CsvFiles *files, const CsvFindings *findings, int i, int next)
-{
-	const char *file = name_of(files, i)->lacking;
-	int			heir = NO_NAME;
-	int			nheirs = 0;
-
-	for (int n = next; file != NULL && n < list_length(files->names); n++)
-	{
-		const CsvFilesName *new = name_of(files, n);
-		bool		is_heir = new->from == file && new->place <= i && !new->beside;
-
-		/* names between were replaced, too */
-		for (int k = new->place; is_heir && k < i; k++)
-			is_heir = name_of(files, k)->lacking == file;
-		if (!is_heir)
-			continue;
-		heir = n;
-		nheirs++;
-		if (csv_family(findings->columns[n].evidence) ==
-			csv_family(findings->columns[i].evidence))
-			return n;
-	}
-	return nheirs == 1 ? heir : NO_NAME;
-}
-
-static void
-tell_heirs(const CsvFiles *files, const CsvFindings *findings)
-{
-	int			next = files->nfirst;
-	int			ntold = 0;
-
-	for (int i = 0; i < files->nfirst && ntold < MOST_NAMES; i++)
-	{
-		const char *name = findings->columns[i].name;
-		const char *heir;
-		int			found = find_heir(files, findings, i, next);
-
-		if (found == NO_NAME)
-			continue;
-		heir = findings->columns[found].name;
-		next = found + 1;
-		ntold++;
-		ereport(NOTICE,
-				(errmsg("column \"%s\" of \"%s\" may be column \"%s\" under another name",
-						heir, findings->table->filename, name),
-				 errdetail("\"%s\" has \"%s\" in place of \"%s\".",
-						   name_of(files, i)->lacking, heir, name),
-				 errhint("If it is, coalesce(%s, %s) has the values of both%s.",
-						 quote_identifier(name), quote_identifier(heir),
-						 files->moved ? "" :
-						 ", and OPTIONS (by_name 'false') makes one column of them")));
-	}
-}
-
 static void
 tell_names(const CsvFiles *files, const CsvFindings *findings, bool may_choose)
 {
 	const char *pattern = findings->table->filename;
 	StringInfoData detail;
-	bool		none_common;
+	bool		any_new;
+	int			nlacking;
 
 	if (findings->table->by_name && files->unfit != NULL)
 		ereport(NOTICE,
@@ -541,18 +460,18 @@ tell_names(const CsvFiles *files, const CsvFindings *findings, bool may_choose)
 		return;
 	}
 	initStringInfo(&detail);
-	(void) add_lacking(&detail, files, findings, "The first file", files->nfirst,
-					   list_length(files->names));
-	none_common = add_lacking(&detail, files, findings, "A later file", 0,
-							  files->nfirst) == files->nfirst;
+	any_new = add_lacking(&detail, files, findings, "The first file", files->nfirst,
+						  list_length(files->names)) > 0;
+	nlacking = add_lacking(&detail, files, findings, "A later file", 0, files->nfirst);
 	if (may_choose || detail.len > 0)
 		ereport(NOTICE,
 				(errmsg("files of \"%s\" differ in their headers, as \"%s\" does from the first one: columns are found by name",
 						pattern, files->differs),
 				 detail.len > 0 ? errdetail_internal("%s", detail.data) : 0,
-				 none_common ?
-				 errhint("If the files have no headers, give OPTIONS (header 'false').") : 0));
-	tell_heirs(files, findings);
+				 nlacking == files->nfirst ?
+				 errhint("If the files have no headers, give OPTIONS (header 'false').") :
+				 any_new && nlacking > 0 ?
+				 errhint("If two of these are one column under two names, coalesce() has the values of both; OPTIONS (by_name 'false') makes one column of them, if the fields of all files are in one order.") : 0));
 }
 
 void

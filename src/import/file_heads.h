@@ -29,7 +29,6 @@ typedef struct CsvFiles
 	int			nfirst;			/* in that header */
 	int			nheaders;		/* headers that were compared */
 	const char *differs;		/* the first file whose header is another; NULL: none */
-	bool		moved;			/* a name is not at its place in that header */
 	const char *unfit;			/* why names cannot tell where fields are; NULL: they can */
 	const char *marked;			/* the first file that has a mark of UTF-16 although the first file
 								 * lacks it, or the other way round */

@@ -682,14 +682,3 @@ csv_plain_type(const CsvEvidence *evidence)
 	return csv_evidence_all(evidence, csv_number_forms(reading)) ?
 		number_type(evidence, reading, &typmod) : input_type(evidence);
 }
-
-CsvFamily
-csv_family(const CsvEvidence *evidence)
-{
-	if (evidence->nvalues == 0)
-		return CSV_FAMILY_NONE;
-	if (csv_evidence_all(evidence, CSV_NUMBER_FORMS))
-		return CSV_FAMILY_NUMBER;
-	return csv_evidence_all(evidence, CSV_FORMS(CSV_FORM_DATE, CSV_LAST_WHEN)) ?
-		CSV_FAMILY_TIME : CSV_FAMILY_TEXT;
-}

@@ -62,16 +62,4 @@ extern void csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules
  */
 extern Oid	csv_plain_type(const CsvEvidence *evidence);
 
-/* values of different families have no type in common but text */
-typedef enum CsvFamily
-{
-	CSV_FAMILY_NONE,			/* no value */
-	CSV_FAMILY_NUMBER,
-	CSV_FAMILY_TIME,
-	CSV_FAMILY_TEXT
-} CsvFamily;
-
-/* the family of the values, by whatever separators and patterns */
-extern CsvFamily csv_family(const CsvEvidence *evidence);
-
 #endif							/* CSV_TYPES_H */

@@ -40,7 +40,6 @@ my %notice = (
 	order => 'assuming (?:day|month)-first dates',
 	quotes => 'assuming that quotes in ".*" enclose values',
 	quotes_off => 'assuming that quotes in ".*" are parts of values',
-	renamed => 'under another name',
 	thousands => 'assuming "[.,]" as thousands separator in column',
 	trim => 'assuming that blanks around the values of',
 	two_marks => 'differ in their encodings',
@@ -302,8 +301,8 @@ for my $pair (@names)
 }
 doubt('another order in a later file', { '1.csv' => lines('id,a,b', '1,2,3'), '2.csv' => lines('id,a,b,c', '4,5,6,7'), '3.csv' => lines('id,b,a', '7,8,9') }, 'id integer, a integer, b integer, c integer', [ '1|2|3|~', '4|5|6|7', '7|9|8|~' ], ['by_name']);
 doubt('marks in some files', { '1.csv' => lines("\xef\xbb\xbfid,v", '1,5'), '2.csv' => lines('id,v', '2,6'), '3.csv' => lines("\xef\xbb\xbfv,id", '7,3') }, 'id integer, v integer', [ '1|5', '2|6', '3|7' ], ['by_name']);
-doubt('another name', { '1.csv' => lines('id,customer', '1,Ann'), '2.csv' => lines('id,client', '2,Bob') }, 'id integer, customer text, client text', [ '1|Ann|~', '2|~|Bob' ], [ 'by_name', 'renamed' ], hint => [ 'renamed', 'id integer, customer text', [ '1|Ann', '2|Bob' ], ['by_place'] ]);
-doubt('no header in the second file', { '1.csv' => lines('name,city', 'Ann,Bonn'), '2.csv' => lines('Cy,Kiel', 'Di,Mainz') }, 'name text, city text, cy text, kiel text', [ 'Ann|Bonn|~|~', '~|~|Di|Mainz' ], [ 'header', 'by_name', 'renamed' ], hint => [ 'by_name', 'column_1 text, column_2 text', [ 'name|city', 'Ann|Bonn', 'Cy|Kiel', 'Di|Mainz' ], [] ]);
+doubt('another name', { '1.csv' => lines('id,customer', '1,Ann'), '2.csv' => lines('id,client', '2,Bob') }, 'id integer, customer text, client text', [ '1|Ann|~', '2|~|Bob' ], ['by_name'], hint => [ 'by_name', 'id integer, customer text', [ '1|Ann', '2|Bob' ], ['by_place'] ]);
+doubt('no header in the second file', { '1.csv' => lines('name,city', 'Ann,Bonn'), '2.csv' => lines('Cy,Kiel', 'Di,Mainz') }, 'name text, city text, cy text, kiel text', [ 'Ann|Bonn|~|~', '~|~|Di|Mainz' ], [ 'header', 'by_name' ], hint => [ 'by_name', 'column_1 text, column_2 text', [ 'name|city', 'Ann|Bonn', 'Cy|Kiel', 'Di|Mainz' ], [] ]);
 doubt('a sum below the second file', { '1.csv' => lines('id,a', '1,5', '2,7'), '2.csv' => lines('id,a', '3,6', '4,8', 'Total,14') }, 'id text, a integer', [ '1|5', '2|7', '3|6', '4|8', 'Total|14' ], [ 'footers', 'few:"Total"' ]);
 doubt('a title above the second file', { '1.csv' => lines('id,a', '1,5', '2,7'), '2.csv' => lines('Report Feb', '', 'id,a', '3,6', '4,8') }, 'id text, a text', [ '1|5', '2|7', 'id|a', '3|6', '4|8' ], [ 'headers', 'few' ]);
 doubt('a column without a name', { '1.csv' => lines('id,v', '1,2'), '2.csv' => lines('id,v,', '4,5,6') }, 'id integer, v integer', ['1|2'], [ 'by_place', 'errors' ]);

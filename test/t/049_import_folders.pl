@@ -127,15 +127,14 @@ folder('2024-01.csv' => "order_id,amount,region\n1,10,north\n2,20,south\n",
 	'2024-02.csv' => "order_id,amount,region,channel\n3,30,north,web\n",
 	'2024-03.csv' => "order_id,order_date,total,region,channel,discount\n4,2024-03-01,40,south,shop,5\n");
 my $said = one_table();
+my $another_name = "HINT:  If two of these are one column under two names, coalesce() has the values of both; OPTIONS (by_name 'false') makes one column of them, if the fields of all files are in one order.";
 is(columns('t'), 'order_id amount region channel order_date total discount', 'a monthly folder: the columns of all files');
 is(query('SELECT count(*), sum(amount), sum(total), count(channel), count(order_date), sum(discount) FROM made.t'), '4|60|40|2|1|5',
 	'each value under its name');
 is($said, qq{NOTICE:  files of "DIR/*.csv" differ in their headers, as "DIR/2024-02.csv" does from the first one: columns are found by name
 DETAIL:  The first file lacks columns "channel", "order_date", "total", "discount".
 A later file lacks column "amount".
-NOTICE:  column "total" of "DIR/*.csv" may be column "amount" under another name
-DETAIL:  "DIR/2024-03.csv" has "total" in place of "amount".
-HINT:  If it is, coalesce(amount, total) has the values of both.}, 'and what is said');
+} . $another_name, 'and what is said');
 is(one_table(q{by_name 'true'}), $said, 'the same with by_name');
 is(columns('t'), 'order_id amount region channel order_date total discount', 'which has them all');
 
@@ -154,18 +153,17 @@ my @folders = (
 		'id amount total', '1|10| 2||20',
 		differ('b') . qq{DETAIL:  The first file lacks column "total".
 A later file lacks column "amount".
-NOTICE:  column "total" of "DIR/*.csv" may be column "amount" under another name
-DETAIL:  "DIR/b.csv" has "total" in place of "amount".
-HINT:  If it is, coalesce(amount, total) has the values of both, and OPTIONS (by_name 'false') makes one column of them.} ],
+} . $another_name ],
 	[ 'all of them renamed',
 		{ a => "id,name\n1,a\n2,b\n", b => "nr,nom\n3,c\n4,d\n" },
 		'id name nr nom', '1|a|| 2|b|| ||3|c ||4|d',
-		qr/HINT:  If the files have no headers, give OPTIONS \(header 'false'\)\.(?s:.*)column "nr" of .* column "id"(?s:.*)column "nom" of .* column "name"/ ],
+		qr/HINT:  If the files have no headers, give OPTIONS \(header 'false'\)\.$/ ],
 	[ 'a column that is gone, and one that a later file has besides',
 		{ a => "id,a,z\n1,2,3\n", b => "id,b,z\n4,5,6\n", c => "id,a,b,z\n7,8,9,0\n" },
 		'id a z b', '1|2|3| 4||6|5 7|8|0|9',
 		differ('b') . qq{DETAIL:  The first file lacks column "b".
-A later file lacks column "a".} ],
+A later file lacks column "a".
+} . $another_name ],
 	[ 'another order',
 		{ a => "id,name\n1,x\n", b => "name,id\ny,2\n" },
 		'id name', '1|x 2|y', differ('b') =~ s/\n//r ],
@@ -182,9 +180,7 @@ A later file lacks column "a".} ],
 		'id name name_2 name_3', '1|x|y| 2|w|v| 3|||u',
 		differ('b') . qq{DETAIL:  The first file lacks column "name_3".
 A later file lacks columns "name", "name_2".
-NOTICE:  column "name_3" of "DIR/*.csv" may be column "name" under another name
-DETAIL:  "DIR/c.csv" has "name_3" in place of "name".
-HINT:  If it is, coalesce(name, name_3) has the values of both.} ],
+} . $another_name ],
 	[ 'the same, in a later file',
 		{ a => "id,Name\n1,x\n", b => "NAME,Name,id\nv,w,2\n" },
 		'id name name_2', '1|x| 2|w|v',
@@ -264,9 +260,7 @@ like(one_table(q{by_name 'true'}), qr/^ERROR:  header of "DIR\/a\.csv" has more 
 folder('a.csv' => "Order ID,v\n1,2\n", 'b.csv' => "order_id,V\n3,4\n");
 is(one_table(q{by_name 'true'}), differ('b') . qq{DETAIL:  The first file lacks column "order_id_2".
 A later file lacks column "order_id".
-NOTICE:  column "order_id_2" of "DIR/*.csv" may be column "order_id" under another name
-DETAIL:  "DIR/b.csv" has "order_id_2" in place of "order_id".
-HINT:  If it is, coalesce(order_id, order_id_2) has the values of both, and OPTIONS (by_name 'false') makes one column of them.}, 'where spelling counts');
+} . $another_name, 'where spelling counts');
 is(query('SELECT * FROM made.t'), "1|2|\n|4|3", 'and each value is there');
 folder('a.csv' => "Report\nid,v\n1,2\n2,3\n", 'b.csv' => "id,v\n3,4\n5,6\n");
 like(one_table(q{by_name 'true'}), qr/differ in the number of lines above/, 'by_name with other numbers of lines above the data');
