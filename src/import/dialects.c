@@ -591,56 +591,14 @@ try_delimiters(Search *search)
 
 /* ---- COPY's text format ---- */
 
-/* what COPY's text format escapes; not numbers of bytes, which no program writes */
-typedef struct Escapes
-{
-	uint32		nnulls;			/* \N, all of a field */
-	uint32		nothers;
-	uint32		nodd;			/* backslashes that begin no escape */
-	uint32		nempty;			/* fields */
-	bool		at_end;			/* \. is the last line */
-
-	uint32		njoins;			/* backslashes before delimiters and line breaks */
-} Escapes;
-
-/* count the escapes of a field; true if a backslash at its end joins the next field to it */
 static bool
-count_escapes(Escapes *escapes, const CsvCell *cell)
+has_empty_field(const CsvGrid *grid)
 {
-	escapes->nempty += cell->nbytes == 0;
-	escapes->at_end = strcmp(cell->text, "\\.") == 0;
-	if (strcmp(cell->text, "\\N") == 0)
-		escapes->nnulls++;
-	else if (!escapes->at_end)
-		for (uint32 i = 0; i < cell->nbytes; i++)
-		{
-			if (cell->text[i] != '\\')
-				continue;
-			if (++i == cell->nbytes)
-				return true;
-			if (memchr("\\bfnrtv", cell->text[i], 8) != NULL)
-				escapes->nothers++;
-			else
-				escapes->nodd++;
-		}
-	return false;
-}
-
-static Escapes
-find_escapes(const CsvGrid *grid)
-{
-	Escapes		escapes = {0};
-	bool		goes_on = false;
-
 	for (uint32 i = 0; i < grid->nrecords; i++)
-	{
-		const CsvGridRecord *record = &grid->records[i];
-
-		for (uint32 j = 0; j < record->ncells && record->nfields > 1; j++)
-			escapes.njoins += goes_on = count_escapes(&escapes, &record->cells[j]);
-	}
-	escapes.nodd += goes_on && grid->sample->at_end;
-	return escapes;
+		for (uint32 j = 0; j < grid->records[i].ncells && grid->records[i].nfields > 1; j++)
+			if (grid->records[i].cells[j].nbytes == 0)
+				return true;
+	return false;
 }
 
 /*
@@ -653,28 +611,28 @@ try_text_format(const Search *search, const CsvGrid *grid)
 {
 	CsvDialectOptions with = grid->options;
 	const bool	is_tab = with.delimiter == '\t';
+	bool		any_empty;
 	uint32		nothers;
 	uint32		nrows;
 	CsvGrid    *other;
-	Escapes		escapes;
+	CsvEscapes	escapes = {0};
 
 	if (!grid->is_table || !csv_sample_has(search->sample, "\\"))
 		return NULL;
-	with.quote = with.escape = 0;
-	other = csv_grid_read(&with, search->sample, search->marker);
-	escapes = find_escapes(other);
-	csv_grid_free(other);
-	if (escapes.nodd > 0 || (csv_find_sign(grid, CSV_SIGN_QUOTED) != NULL &&
-							 (escapes.njoins == 0 || !is_tab)) ||
-		(escapes.njoins == 0 &&
-		 (!is_tab || !(escapes.at_end || (escapes.nnulls > 0 &&
-										  (escapes.nempty == 0 || escapes.nothers > 0))))))
+	csv_add_escapes(&escapes, &with, search->sample);
+	any_empty = has_empty_field(grid);
+	if (escapes.odd || (escapes.is_open && search->sample->at_end) ||
+		(csv_find_sign(grid, CSV_SIGN_QUOTED) != NULL && !(escapes.joins && is_tab)) ||
+		(!escapes.joins &&
+		 !(is_tab && (escapes.at_end ||
+					  (escapes.nulls && (!any_empty || escapes.letters || escapes.doubled))))))
 		return NULL;
+	with.quote = with.escape = 0;
 	with.quoting = CSV_QUOTING_TEXT;
 	other = read_grid(search, &with);
 	nrows = csv_count_rows(other, other->nfields, 0, other->nrecords, &nothers);
-	if (escapes.njoins == 0 ||
-		(nothers <= nrows * MOST_OTHERS && (escapes.nempty == 0 || is_tab) &&
+	if (!escapes.joins ||
+		(nothers <= nrows * MOST_OTHERS && (!any_empty || is_tab) &&
 		 (other->nfields == grid->nfields || !csv_grid_is_regular(grid))))
 		return other;
 	csv_grid_free(other);

@@ -397,36 +397,57 @@ csv_look_for_high_bytes(const CsvTable *table)
 
 /* ---- COPY's text format ---- */
 
-/* numbers of bytes count as odd, because no program writes them */
-static void
-look_for_escapes(const CsvSample *line, const CsvDialectOptions *dialect, CsvEscapes *escapes)
+static bool
+is_break(uint8_t byte)
 {
-	/* the end of the data, which COPY writes as well */
-	escapes->doubled |= line->nbytes == 2 && csv_sample_has_at(line, 0, "\\.");
-	for (uint64 i = 0; i + 1 < line->nbytes; i += 2)
-	{
-		const uint8_t *found = memchr(line->bytes + i, '\\', line->nbytes - i - 1);
+	return byte == '\n' || byte == '\r';
+}
 
-		if (found == NULL)
-			return;
-		i = (uint64) (found - line->bytes);
-		escapes->doubled |= found[1] == '\\';
-		escapes->letters |= found[1] != 0 && strchr("bfnrtv", found[1]) != NULL;
-		escapes->odd |=
-			(found[1] == 0 || strchr("\\bfnrtvN.\r", found[1]) == NULL) &&
-			!csv_delimiter_at(dialect, line->bytes, i + 1, line->nbytes);
+void
+csv_add_escapes(CsvEscapes *escapes, const CsvDialectOptions *dialect, const CsvSample *sample)
+{
+	const uint8_t *bytes = sample->bytes;
+	const uint64 length = (uint64) dialect->delimiter_rest_length + 1;
+	uint64		end = sample->nbytes;	/* of the last line */
+	const uint8_t *found;
+
+	while (end > 0 && is_break(bytes[end - 1]))
+		end--;
+	for (uint64 i = 0; i < end && (found = memchr(bytes + i, '\\', end - i)) != NULL; i += 2)
+	{
+		const uint8_t *next = found + 1;
+		bool		at_start = found == bytes || is_break(found[-1]);
+
+		i = (uint64) (found - bytes);
+		if (i + 1 == end || is_break(*next) || csv_delimiter_at(dialect, bytes, i + 1, end))
+			escapes->joins = true;
+		else if (*next == '.' && at_start && i + 2 == end)
+			escapes->at_end = true;
+		else if (*next == 'N' &&
+				 (at_start || (i >= length && csv_delimiter_at(dialect, bytes, i - length, end))) &&
+				 (i + 2 == end || is_break(next[1]) ||
+				  csv_delimiter_at(dialect, bytes, i + 2, end)))
+			escapes->nulls = true;
+		else if (*next == '\\')
+			escapes->doubled = true;
+		else if (*next != 0 && strchr("bfnrtv", *next) != NULL)
+			escapes->letters = true;
+		else
+			escapes->odd = true;
+		escapes->is_open = i + 1 == end;
 	}
 }
 
 CsvEscapes
 csv_look_for_escapes(const CsvTable *table)
 {
-	TableLines	lines = begin_lines(table, CSV_BOUNDARY_AUTO);
+	const CsvDialectOptions *dialect = &table->reader.dialect;
+	TableLines	lines = begin_lines(table, dialect->boundary);
 	CsvEscapes	escapes = {0};
 	CsvSample	line;
 
 	while (!escapes.odd && next_line(&lines, &line))
-		look_for_escapes(&line, &table->reader.dialect, &escapes);
+		csv_add_escapes(&escapes, dialect, &line);
 	end_lines(&lines);
 	return escapes;
 }

@@ -97,13 +97,21 @@ extern const char *csv_encoding_of(const CsvHighBytes *counts);
 /* count them in all files of the table */
 extern CsvHighBytes csv_look_for_high_bytes(const CsvTable *table);
 
-/* backslashes in a table of format 'text' */
+/* backslashes, as lines in COPY's text format have them; no program writes numbers of bytes */
 typedef struct CsvEscapes
 {
 	bool		odd;			/* COPY does not write one */
-	bool		doubled;		/* one stands for itself, or in the line \., as COPY writes it */
-	bool		letters;		/* some stand before letters: tabs, line breaks */
+	bool		nulls;			/* \N, all of a field */
+	bool		letters;		/* before letters: tabs, line breaks */
+	bool		doubled;		/* one that stands for itself */
+	bool		joins;			/* before a delimiter or a line break */
+	bool		is_open;		/* ... at the end of the last line */
+	bool		at_end;			/* the last line is \., the end of the data */
 } CsvEscapes;
+
+/* add those of some lines */
+extern void csv_add_escapes(CsvEscapes *escapes, const CsvDialectOptions *dialect,
+							const CsvSample *sample);
 
 /* nothing but `odd` counts where it is set */
 extern CsvEscapes csv_look_for_escapes(const CsvTable *table);

@@ -327,7 +327,7 @@ find(Sniffing *sniffing, const CsvImportOptions *import)
 	if (sniffing->guess.nfields > 0)
 		look_at_files(sniffing);
 	findings = begin_findings(sniffing);
-	findings->any_escape = escapes.letters && !escapes.doubled;
+	findings->any_escape = escapes.letters && !escapes.doubled && !escapes.at_end;
 	if (findings->ncolumns == 0)
 		return findings;
 	make_columns(sniffing, findings);

@@ -747,6 +747,7 @@ file('backslashes before quotes', lines('attribute,paper towels,1', 'attribute,"
 	rows => [ [ 'attribute', 'paper towels', 1 ], [ 'attribute', 'paper, towels', 2 ], [ 'attribute', 'paper \" towels', 3 ], [ 'attribute', '\"paper towels\"', 4 ] ],
 	or => [ [ '* text, * text, * int', said => [], lost => 0, rows => [ [ 'attribute', 'paper towels', 1 ], [ 'attribute', 'paper, towels', 2 ], [ 'attribute', 'paper " towels', 3 ], [ 'attribute', '"paper towels"', 4 ] ] ] ]);
 file('COPY\'s text format', lines("1\ta\\tb\t\\N", "2\t\\N\t5", "3\tc\t7"), '* int, * text, * int', d => "\t", h => 0, rows => [ [ 1, "a\tb", '' ], [ 2, '', 5 ], [ 3, 'c', 7 ] ]);
+file('COPY\'s mark of the end', lines("1\ta\t4", "2\tb\t5", "3\tc\t7", '\.'), '* int, * text, * int', d => "\t", h => 0, opt => { format => 'text' }, rows => [ [ 1, 'a', 4 ], [ 2, 'b', 5 ], [ 3, 'c', 7 ] ]);
 file('UTF-16', join('', "\xff\xfe", map { "$_\0" } split //, "id,name\n1,x\n2,y\n"), 'id int, name text', rows => [ [ 1, 'x' ], [ 2, 'y' ] ]);
 file('UTF-16, big end first', join('', "\xfe\xff", map { "\0$_" } split //, "id,name\n1,x\n2,y\n"), 'id int, name text', rows => [ [ 1, 'x' ], [ 2, 'y' ] ]);
 file('Latin-1', "id,name\n1,Bj\xf8rn\n2,\xc5se\n3,K\xe5re\n", 'id int, name text', rows => [ [ 1, "Bj\xc3\xb8rn" ], [ 2, "\xc3\x85se" ], [ 3, "K\xc3\xa5re" ] ], said => [qr/WIN1252|LATIN1|encoding/]);
