@@ -150,7 +150,7 @@ count_unexplained(const CsvGrid *grid)
 	uint32		nrows = 0;
 	uint32		npadded = 0;
 
-	if (csv_find_sign(grid, CSV_SIGN_BROKEN) != NULL)
+	if ((grid->signs & CSV_SIGN_BROKEN) != 0)
 		plain = find_plain_rows(grid);
 	for (uint32 i = 0; i < grid->nrecords; i++)
 	{
@@ -191,14 +191,12 @@ try_delimiter(const Search *search, const CsvDialectOptions *options)
 	const CsvGiven *given = search->given;
 	CsvGrid    *best = read_grid(search, options);
 	const uint8_t quotes[] = {options->quote, '\'', 0};
-	uint32		seen = 0;
+	const uint32 seen = best->signs;
 	uint32		least;
 
 	if (options->quoting == CSV_QUOTING_TEXT || best->nfields > CSV_MOST_FIELDS_TRIED)
 		return best;
 	least = count_unexplained(best);
-	for (uint32 i = 0; i < best->nrecords; i++)
-		seen |= best->records[i].signs;
 
 	/* three kinds of quotes, without and with a backslash as escape, without and with trim */
 	for (int i = 0; i < 12 && least > 0; i++)
@@ -506,7 +504,7 @@ try_blank(const Search *search, CsvDialectOptions with, CsvGrid *best)
 	bool		wins;
 
 	if (is_covered && search->options.comment_length == 0 &&
-		(csv_find_sign(best, CSV_SIGN_QUOTED) != NULL || with.quote == 0 ||
+		((best->signs & CSV_SIGN_QUOTED) != 0 || with.quote == 0 ||
 		 memchr(search->sample->bytes, with.quote, search->sample->nbytes) == NULL))
 		return best;
 	with.delimiter = ' ';
@@ -622,7 +620,7 @@ try_text_format(const Search *search, const CsvGrid *grid)
 	csv_add_escapes(&escapes, &with, search->sample);
 	any_empty = has_empty_field(grid);
 	if (escapes.odd || (escapes.is_open && search->sample->at_end) ||
-		(csv_find_sign(grid, CSV_SIGN_QUOTED) != NULL && !(escapes.joins && is_tab)) ||
+		((grid->signs & CSV_SIGN_QUOTED) != 0 && !(escapes.joins && is_tab)) ||
 		(!escapes.joins &&
 		 !(is_tab && (escapes.at_end ||
 					  (escapes.nulls && (!any_empty || escapes.letters || escapes.doubled))))))

@@ -120,6 +120,15 @@ read_cells(CsvGridRecord *record, const CsvScan *scan, const CsvDialect *dialect
 
 /* ---- records ---- */
 
+bool
+csv_consists_of(const CsvGridRecord *record, const char *characters)
+{
+	for (uint32 i = 0; i < record->ncells; i++)
+		if (strspn(record->cells[i].text, characters) != record->cells[i].nbytes)
+			return false;
+	return !record->bad;
+}
+
 /* nothing but blanks in all cells? or Excel's line that tells the delimiter */
 static bool
 is_blank_record(const CsvGridRecord *record, const CsvScan *scan, const CsvSample *sample)
@@ -127,12 +136,7 @@ is_blank_record(const CsvGridRecord *record, const CsvScan *scan, const CsvSampl
 	if (scan->start == 0 && scan->end == 5 &&
 		pg_strncasecmp((const char *) sample->bytes, "sep=", 4) == 0)
 		return true;
-	if (record->nfields > record->ncells)
-		return false;
-	for (uint32 i = 0; i < record->ncells; i++)
-		if (strspn(record->cells[i].text, " \t") != record->cells[i].nbytes)
-			return false;
-	return true;
+	return record->nfields == record->ncells && csv_consists_of(record, " \t");
 }
 
 static void
@@ -180,6 +184,7 @@ add_record(CsvGrid *grid, const CsvScan *scan, const CsvDialect *dialect)
 	record->blank = !record->bad && is_blank_record(record, scan, grid->sample);
 	record->comment = !record->blank && grid->marker != NULL &&
 		csv_sample_has_at(grid->sample, scan->start, grid->marker);
+	grid->signs |= record->signs;
 	grid->is_single &= record->nfields == 1 && !record->bad;
 }
 
@@ -272,15 +277,6 @@ csv_grid_first(const CsvGrid *grid)
 	while (first < grid->nrecords && !csv_is_counted(&grid->records[first]))
 		first++;
 	return first;
-}
-
-const CsvGridRecord *
-csv_find_sign(const CsvGrid *grid, uint32 signs)
-{
-	for (uint32 i = 0; i < grid->nrecords; i++)
-		if ((grid->records[i].signs & signs) != 0)
-			return &grid->records[i];
-	return NULL;
 }
 
 /* ---- rows ---- */

@@ -65,6 +65,7 @@ typedef struct CsvGrid
 	CsvGridRecord *comments;	/* lines that the options leave out, with their cells */
 	uint32		ncomments;
 	bool		is_single;		/* all records have one field */
+	uint32		signs;			/* of all records */
 
 	/* the table in it */
 	uint32		nfields;
@@ -97,6 +98,9 @@ csv_is_counted(const CsvGridRecord *record)
 	return !record->blank && !record->comment;
 }
 
+/* have all cells nothing but these characters? */
+extern bool csv_consists_of(const CsvGridRecord *record, const char *characters);
+
 /* The sample as the options have it; in a memory context of its own, below the current. */
 extern CsvGrid *csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample,
 							  const char *marker);
@@ -120,9 +124,6 @@ extern uint32 csv_count_rows(const CsvGrid *grid, uint32 nfields, uint32 from, u
 
 /* are nearly all records rows, from the table's first record on? */
 extern bool csv_grid_is_regular(const CsvGrid *grid);
-
-/* the first record with one of these signs; NULL: there is none */
-extern const CsvGridRecord *csv_find_sign(const CsvGrid *grid, uint32 signs);
 
 /* ---- rows ---- */
 

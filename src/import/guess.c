@@ -95,16 +95,6 @@ csv_last_header_row(const CsvTable *table, const CsvSample *sample)
 	return csv_names_of(grid, first > 0 ? &grid->records[first - 1] : NULL);
 }
 
-/* nothing but punctuation, as below the names of a table that was printed */
-static bool
-is_line(const CsvGridRecord *record)
-{
-	for (uint32 i = 0; i < record->ncells; i++)
-		if (strspn(record->cells[i].text, "-=:+ ") != record->cells[i].nbytes)
-			return false;
-	return !record->bad;
-}
-
 /* count the records above the data that do not belong to the header */
 static void
 count_above(const CsvGrid *grid, CsvGuess *guess)
@@ -113,7 +103,8 @@ count_above(const CsvGrid *grid, CsvGuess *guess)
 
 	for (uint32 i = 0; i < Min(header->first, grid->nrecords); i++)
 	{
-		if (grid->records[i].blank || is_line(&grid->records[i]) ||
+		/* punctuation stands below the names of a table that was printed */
+		if (grid->records[i].blank || csv_consists_of(&grid->records[i], "-=:+ ") ||
 			(header->found && i >= header->top && i <= header->last))
 			continue;
 		if (guess->nabove++ == 0)

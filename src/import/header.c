@@ -505,15 +505,6 @@ split_at_blanks(CsvGridRecord *names)
 		names->cells[names->ncells++] = (CsvCell) {.text = word, .nbytes = (uint32) strlen(word)};
 }
 
-static bool
-has_only_marks(const CsvGridRecord *comment)
-{
-	for (uint32 i = 0; i < comment->ncells; i++)
-		if (strspn(comment->cells[i].text, "#/-;% \t") != comment->cells[i].nbytes)
-			return false;
-	return !comment->bad;
-}
-
 /*
  * Names in a comment above record `first`: in the last that has more than marks or, *told,
  * in the last "#Fields: ..." or "#fields ..." of a log; NULL: there are none
@@ -531,7 +522,7 @@ names_in_comment(const CsvGrid *grid, uint32 first, bool *told)
 	{
 		bool		tells = csv_names_fields(grid->sample, grid->comments[i].start);
 
-		if (tells || (!*told && !has_only_marks(&grid->comments[i])))
+		if (tells || (!*told && !csv_consists_of(&grid->comments[i], "#/-;% \t")))
 			last = i + 1;
 		*told |= tells;
 	}

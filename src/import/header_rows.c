@@ -344,10 +344,8 @@ int
 csv_judge_row(const CsvGridRows *rows, uint32 row)
 {
 	const bool	is_sparse = csv_row_is_sparse(rows, row);
-	uint32		nfit = 0;
-	uint32		nunfit = 0;
-	uint32		nfit_codes = 0;
-	uint32		nunfit_codes = 0;
+	CsvFit		fits[2] = {0};	/* of values, and of codes */
+	CsvFit		fit;
 	bool		any_word = false;
 
 	if (csv_number_names(rows, row) >= NUMBERS_ARE_ASSUMED)
@@ -356,36 +354,30 @@ csv_judge_row(const CsvGridRows *rows, uint32 row)
 	{
 		uint8		type = rows->types[column];
 		uint8		kind = kind_of(rows, row, column);
-		bool		fit = csv_kind_fits(type, kind) &&
+		bool		fits_type = csv_kind_fits(type, kind) &&
 			!(type == CSV_CELL_CODE && kind == CSV_CELL_CODE && is_unlike(rows, row, column));
+		CsvFit	   *counts = &fits[type == CSV_CELL_CODE];
 
 		if (type == CSV_CELL_TEXT || kind == CSV_CELL_EMPTY)
 			continue;
-		if (type == CSV_CELL_CODE)
-			*(fit ? &nfit_codes : &nunfit_codes) += 1;
-		else
-			*(fit ? &nfit : &nunfit) += 1;
-		any_word |= !fit && kind < CSV_CELL_NUMBER;
+		*(fits_type ? &counts->nfit : &counts->nunfit) += 1;
+		any_word |= !fits_type && kind < CSV_CELL_NUMBER;
 	}
 
 	/* names may have digits, too, so codes tell only where there is nothing else */
-	if (nfit + nunfit == 0)
-	{
-		nfit = nfit_codes;
-		nunfit = nunfit_codes;
-	}
-	if (nfit + nunfit == 0)
+	fit = fits[fits[0].nfit + fits[0].nunfit == 0];
+	if (fit.nfit + fit.nunfit == 0)
 		return is_sparse ? ROW_OF_HEADER : ROW_UNKNOWN;
 	if (has_ordinals(rows, row))
 		return ROW_SURELY_OF_HEADER;
-	if (nunfit == 0)
+	if (fit.nunfit == 0)
 		return is_sparse ? ROW_UNKNOWN : ROW_OF_DATA;
 
 	/* values of another type are not names */
 	if (!any_word)
 		return ROW_UNKNOWN;
-	return nfit > nunfit ? ROW_OF_DATA : nfit == nunfit ? ROW_UNKNOWN :
-		nfit > 0 ? ROW_OF_HEADER : ROW_SURELY_OF_HEADER;
+	return fit.nfit > fit.nunfit ? ROW_OF_DATA : fit.nfit == fit.nunfit ? ROW_UNKNOWN :
+		fit.nfit > 0 ? ROW_OF_HEADER : ROW_SURELY_OF_HEADER;
 }
 
 /* ---- what there is of a header in a row ---- */

@@ -34,15 +34,25 @@ csv_tell_encoding(const CsvTable *table, const char *encoding, bool is_guess)
 
 /* ---- the dialect ---- */
 
-/* the line on which a record begins, from 1; 0: there is no record */
+/* the line on which a record begins, from 1 */
 static uint64
 line_of(const CsvGrid *grid, const CsvGridRecord *record)
 {
-	uint64		line = record != NULL;
+	uint64		line = 1;
 
-	for (uint64 pos = 0; record != NULL && pos < record->start; line++)
+	for (uint64 pos = 0; pos < record->start; line++)
 		pos = csv_sample_next_line(grid->sample, pos, csv_break_byte(grid->options.boundary));
 	return line;
+}
+
+/* the line of the first record with a sign; 0: there is none */
+static uint64
+line_with(const CsvGrid *grid, CsvSign sign)
+{
+	for (uint32 i = 0; i < grid->nrecords; i++)
+		if ((grid->records[i].signs & sign) != 0)
+			return line_of(grid, &grid->records[i]);
+	return 0;
 }
 
 /* must a writer of the file put a value in quotes? */
@@ -163,13 +173,12 @@ tell_quotes(const CsvFindings *findings, const CsvGuess *guess)
 {
 	const char *filename = findings->table->filename;
 	const CsvGrid *grid = guess->grid;
-	uint64		stray = csv_find_sign(grid, CSV_SIGN_QUOTED) == NULL ? 0 :
-		line_of(grid, csv_find_sign(grid, CSV_SIGN_STRAY));
+	uint64		stray = (grid->signs & CSV_SIGN_QUOTED) == 0 ? 0 :
+		line_with(grid, CSV_SIGN_STRAY);
 	uint64		needless = find_needless(grid, guess->header.first);
-	uint64		escaped = line_of(grid, csv_find_sign(grid, CSV_SIGN_ESCAPED));
+	uint64		escaped = line_with(grid, CSV_SIGN_ESCAPED);
 
-	if (grid->options.quote == 0 &&
-		csv_find_sign(grid, CSV_SIGN_OPENED | CSV_SIGN_CLOSED) != NULL)
+	if (grid->options.quote == 0 && (grid->signs & (CSV_SIGN_OPENED | CSV_SIGN_CLOSED)) != 0)
 		ereport(NOTICE,
 				(errmsg("assuming that quotes in \"%s\" are parts of values", filename),
 				 errhint("If they enclose values, add OPTIONS (quote '\"') to IMPORT FOREIGN SCHEMA.")));

@@ -98,38 +98,30 @@ number_type(const CsvEvidence *evidence, CsvNumberReading reading, int32 *typmod
 
 /* ---- dates ---- */
 
+/* does a word of a name begin or end there?  Words end at an underscore, and before a capital. */
+static bool
+is_between_words(const char *name, const char *p)
+{
+	return p == name || !isalpha((unsigned char) p[-1]) || !isalpha((unsigned char) *p) ||
+		(isupper((unsigned char) *p) && islower((unsigned char) p[-1]));
+}
+
 /* does the name of a column have a word of a list?  "*datum" stands for all that end so. */
 static bool
 has_word(const CsvFoundColumn *column, const char *const *words, size_t nwords)
 {
-	char		word[NAMEDATALEN];
-	size_t		n = 0;
+	const char *name = column->header_name != NULL ? column->header_name : column->name;
 
-	for (const char *p = column->header_name != NULL ? column->header_name : column->name;; p++)
+	for (size_t i = 0; i < nwords; i++)
 	{
-		const bool	is_part = isalpha((unsigned char) *p);
+		const bool	is_end = words[i][0] == '*';
+		const char *word = words[i] + is_end;
 
-		/* words end at an underscore, and before a capital letter */
-		if (n > 0 && (!is_part ||
-					  (isupper((unsigned char) *p) && islower((unsigned char) p[-1]))))
-		{
-			word[n] = '\0';
-			for (size_t i = 0; i < nwords; i++)
-			{
-				const size_t length = strlen(words[i]) - 1;
-
-				if (strcmp(word, words[i]) == 0 ||
-					(words[i][0] == '*' && n >= length &&
-					 strcmp(word + n - length, words[i] + 1) == 0))
-					return true;
-			}
-			n = 0;
-		}
-		if (is_part && n < sizeof(word) - 1)
-			word[n++] = (char) tolower((unsigned char) *p);
-		if (*p == '\0')
-			return false;
+		for (const char *p = name; (p = strcasestr(p, word)) != NULL; p++)
+			if ((is_end || is_between_words(name, p)) && is_between_words(name, p + strlen(word)))
+				return true;
 	}
+	return false;
 }
 
 /* does the name speak of a date? */
@@ -161,16 +153,15 @@ is_name_of_codes(const CsvFoundColumn *column)
 	return has_word(column, words, lengthof(words));
 }
 
-/* NOTICE of a column whose name does not tell that its values are dates */
+/* NOTICE of what a column's pattern says */
 static void
-tell_dates(const CsvFindings *findings, const CsvFoundColumn *column, const char *other)
+tell_pattern(const CsvFindings *findings, const CsvFoundColumn *column, const char *what,
+			 const char *advice)
 {
-	if (!is_name_of_dates(column))
-		ereport(NOTICE,
-				(errmsg("assuming dates in column \"%s\" of \"%s\": \"%s\"",
-						column->name, findings->table->filename, column->pattern),
-				 errhint("If this is wrong, give the column the type %s, without the option \"date_format\".",
-						 other)));
+	ereport(NOTICE,
+			(errmsg("assuming %s in column \"%s\" of \"%s\": \"%s\"",
+					what, column->name, findings->table->filename, column->pattern),
+			 errhint("If this is wrong, %s.", advice)));
 }
 
 static bool
@@ -183,7 +174,9 @@ are_days(const CsvFindings *findings, CsvFoundColumn *column)
 		(evidence->nvalues < LEAST_DAYS && !is_name_of_dates(column)))
 		return false;
 	column->pattern = "YYYYMMDD";
-	tell_dates(findings, column, "integer");
+	if (!is_name_of_dates(column))
+		tell_pattern(findings, column, "dates",
+					 "give the column the type integer, without the option \"date_format\"");
 	return true;
 }
 
@@ -277,6 +270,9 @@ find_pattern(const CsvFindings *findings, CsvFoundColumn *column, bool any_day_f
 {
 	const CsvEvidence *evidence = column->evidence;
 	const uint32 facts = evidence->figures.facts;
+	const char *option = csv_when_has_time(facts) ? "timestamp_format" : "date_format";
+	const char *without = psprintf("give the column the type text, without the option \"%s\"",
+								   option);
 	bool		day_first = !csv_evidence_has(evidence, CSV_FORM_MONTH_FIRST);
 	bool		undecided = csv_evidence_has(evidence, CSV_FORM_DAY_OR_MONTH_FIRST) &&
 		!csv_evidence_has(evidence, CSV_FORM_DAY_FIRST) && day_first;
@@ -289,20 +285,13 @@ find_pattern(const CsvFindings *findings, CsvFoundColumn *column, bool any_day_f
 			any_day_first : guess_day_first(findings->table, evidence);
 	column->pattern = csv_when_pattern(facts, day_first);
 	if (undecided)
-		ereport(NOTICE,
-				(errmsg("assuming %s-first dates in column \"%s\" of \"%s\": \"%s\"",
-						day_first ? "day" : "month", column->name,
-						findings->table->filename, column->pattern),
-				 errhint("If this is wrong, set the option \"%s\".",
-						 csv_when_has_time(facts) ? "timestamp_format" : "date_format")));
-	else if ((facts & CSV_FACT_SHORT_YEAR) != 0 && column->type == DATEOID)
-		tell_dates(findings, column, "text");
+		tell_pattern(findings, column, day_first ? "day-first dates" : "month-first dates",
+					 psprintf("set the option \"%s\"", option));
+	else if ((facts & CSV_FACT_SHORT_YEAR) != 0 && column->type == DATEOID &&
+			 !is_name_of_dates(column))
+		tell_pattern(findings, column, "dates", without);
 	if ((facts & CSV_FACT_DISPUTED) != 0)
-		ereport(NOTICE,
-				(errmsg("assuming years from 1970 to 2069 in column \"%s\" of \"%s\": \"%s\"",
-						column->name, findings->table->filename, column->pattern),
-				 errhint("If this is wrong, give the column the type text, without the option \"%s\".",
-						 csv_when_has_time(facts) ? "timestamp_format" : "date_format")));
+		tell_pattern(findings, column, "years from 1970 to 2069", without);
 }
 
 /*
