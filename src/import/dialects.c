@@ -118,23 +118,20 @@ count_joined(const CsvGrid *grid, uint32 number, const CsvGridRows *rows)
 	return rows->typed > 0 || n >= LEAST_JOINED ? n : 0;
 }
 
-/* the rows that the sample has without quotes; NULL: they make no table */
-static CsvGridRows *
-find_plain_rows(const CsvGrid *grid)
+/* the same number of fields without quotes; NULL: there is no such table */
+static CsvGrid *
+find_plain(const Search *search, const CsvGrid *grid)
 {
 	CsvDialectOptions options = grid->options;
 	CsvGrid    *plain;
 
 	options.quote = options.escape = 0;
-	plain = csv_grid_read(&options, grid->sample, grid->marker);
-	csv_grid_place(plain, csv_told_fields(plain));
-	if (!plain->is_table || plain->nfields != grid->nfields ||
-		plain->nfields > MaxHeapAttributeNumber)
-	{
-		csv_grid_free(plain);
-		return NULL;
-	}
-	return csv_rows_make(plain, plain->nfields, plain->from, plain->to);
+	plain = read_grid(search, &options);
+	if (plain->is_table && plain->nfields == grid->nfields &&
+		plain->nfields <= MaxHeapAttributeNumber)
+		return plain;
+	csv_grid_free(plain);
+	return NULL;
 }
 
 /*
@@ -143,15 +140,15 @@ find_plain_rows(const CsvGrid *grid)
  * joined.  A quote on one side of a value may as well be a part of it: that is a half.
  */
 static uint32
-count_unexplained(const CsvGrid *grid)
+count_unexplained(const Search *search, const CsvGrid *grid)
 {
-	CsvGridRows *plain = NULL;
+	CsvGrid    *plain = NULL;
 	uint32		n = 0;
 	uint32		nrows = 0;
 	uint32		npadded = 0;
 
 	if ((grid->signs & CSV_SIGN_BROKEN) != 0)
-		plain = find_plain_rows(grid);
+		plain = find_plain(search, grid);
 	for (uint32 i = 0; i < grid->nrecords; i++)
 	{
 		const CsvGridRecord *record = &grid->records[i];
@@ -166,10 +163,10 @@ count_unexplained(const CsvGrid *grid)
 		nrows += is_row && i > grid->from;
 		npadded += is_row && i > grid->from && (record->signs & CSV_SIGN_PADDED) != 0;
 		if (plain != NULL && (record->signs & CSV_SIGN_BROKEN) != 0)
-			n += 2 * count_joined(grid, i, plain);
+			n += 2 * count_joined(grid, i, plain->rows);
 	}
 	if (plain != NULL)
-		csv_grid_free(unconstify(CsvGrid *, plain->grid));
+		csv_grid_free(plain);
 	return nrows >= 2 && npadded >= nrows * LEAST_PADDED ? n + 2 * npadded : n;
 }
 
@@ -196,7 +193,7 @@ try_delimiter(const Search *search, const CsvDialectOptions *options)
 
 	if (options->quoting == CSV_QUOTING_TEXT || best->nfields > CSV_MOST_FIELDS_TRIED)
 		return best;
-	least = count_unexplained(best);
+	least = count_unexplained(search, best);
 
 	/* three kinds of quotes, without and with a backslash as escape, without and with trim */
 	for (int i = 0; i < 12 && least > 0; i++)
@@ -225,7 +222,7 @@ try_delimiter(const Search *search, const CsvDialectOptions *options)
 			!may_quote(search, &with, with.quote))
 			continue;
 		grid = read_grid(search, &with);
-		n = count_unexplained(grid);
+		n = count_unexplained(search, grid);
 		best = keep(best, grid, grid->is_table != best->is_table ?
 					grid->is_table && n <= least : n < least);
 		least = best == grid ? n : least;
@@ -492,7 +489,7 @@ are_blanks_delimiters(const CsvGrid *grid)
 	uint32		nrows = csv_count_rows(grid, grid->nfields, 0, grid->nrecords, &nothers);
 
 	return grid->is_table && nothers <= 1 + nrows * MOST_OTHERS &&
-		grid->typed >= LEAST_TYPED_BY_BLANKS && !is_one_column(grid);
+		grid->rows->typed >= LEAST_TYPED_BY_BLANKS && !is_one_column(grid);
 }
 
 /* the better of the best and single blanks */
@@ -771,7 +768,7 @@ static bool
 are_comments(CsvGrid *grid)
 {
 	const uint64 table = grid->records[grid->from].start;
-	CsvGridRows *rows = csv_rows_make(grid, grid->nfields, grid->from, grid->to);
+	const CsvGridRows *rows = grid->rows;
 	uint32		nabove = 0;
 
 	for (uint32 i = 0; i < grid->ncomments; i++)

@@ -96,7 +96,7 @@ server_names(const CsvTable *table, const CsvGridRecord *record, bool *invalid)
 
 /* the findings of a file for the others */
 static FileHead
-file_head(const CsvTable *table, const CsvGuess *guess, const CsvSample *sample)
+file_head(const CsvTable *table, const CsvGuess *guess)
 {
 	FileHead head = {
 		.header_rows = table->reader.header_rows,
@@ -106,7 +106,7 @@ file_head(const CsvTable *table, const CsvGuess *guess, const CsvSample *sample)
 	};
 
 	head.names = server_names(table, guess->header.names, &head.invalid);
-	head.last_row = server_names(table, csv_last_header_row(table, sample), &head.invalid);
+	head.last_row = server_names(table, guess->last_row, &head.invalid);
 	return head;
 }
 
@@ -129,7 +129,7 @@ look_at_file(CsvTable one, CsvGiven known, bool any_tail,
 			CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
 	known.further = true;
 	csv_guess(&one, &known, &sample, &guess);
-	*head = file_head(&one, &guess, &sample);
+	*head = file_head(&one, &guess);
 	return guess.nfields > 0;
 }
 
@@ -335,9 +335,9 @@ begin_files(CsvFiles *files, const CsvTable *table, const char *name,
 
 void
 csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given, bool any_tail,
-			   const CsvSample *sample, const CsvGuess *guess)
+			   const CsvGuess *guess)
 {
-	const FileHead first = file_head(table, guess, sample);
+	const FileHead first = file_head(table, guess);
 	const bool	by_mark = table->utf16 == CSV_UTF16_BY_MARK ||
 		table->utf16 == CSV_UTF16_ANY;
 	MemoryContext outer = CurrentMemoryContext;

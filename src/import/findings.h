@@ -48,7 +48,7 @@ typedef struct CsvFindings
 	char	   *thousands_separator;
 	bool		by_mark;		/* files' encodings differ, by their marks */
 	bool		header_varies;	/* files' headers differ */
-	int64		nskipped;		/* bad, whatever the types */
+	CsvFault	skipped;		/* bad, whatever the types ... */
 	CsvFault	invalid;		/* for bytes that the encoding does not have, ... */
 	CsvFault	zero;			/* ... zero bytes, ... */
 	CsvFault	misquoted;		/* ... their quotes, ... */
@@ -56,7 +56,6 @@ typedef struct CsvFindings
 	bool		mostly_valid;	/* most characters beyond ASCII are of the encoding UTF8 */
 	bool		any_escape;		/* backslashes stand before letters, and none before another */
 	bool		any_joined;		/* a quoted value has lines that would be rows without quotes */
-	char	   *first_skipped;	/* what the first bad record was like */
 } CsvFindings;
 
 /* is an option of this name among them? */

@@ -454,7 +454,7 @@ typedef struct GridStretch
 	uint32		to;
 	int32		sum;
 	double		quality;
-	double		typed;
+	const CsvGridRows *rows;
 } GridStretch;
 
 /* the stretch of this number of fields with the largest sum */
@@ -553,11 +553,11 @@ is_enough(const CsvGrid *grid, const GridStretch *stretch)
 											 grid->nrecords, &nothers_later);
 
 	return nrows >= nothers ||
-		(stretch->sum >= 3 && stretch->nfields >= 3 && stretch->typed >= 1) ||
+		(stretch->sum >= 3 && stretch->nfields >= 3 && stretch->rows->typed >= 1) ||
 		(nrows_later >= nothers_later &&
-		 ((stretch->typed >= 0.5 && nrows_later >= 2) ||
+		 ((stretch->rows->typed >= 0.5 && nrows_later >= 2) ||
 		  (nrows_later >= 3 && stretch->nfields >= 3) ||
-		  (stretch->typed >= 1 && nothers_later == 0 && stretch->nfields >= 3 &&
+		  (stretch->rows->typed >= 1 && nothers_later == 0 && stretch->nfields >= 3 &&
 		   stretch->from > 0 && grid->records[stretch->from - 1].blank)));
 }
 
@@ -568,50 +568,44 @@ take_stretch(CsvGrid *grid, const GridStretch *stretch)
 	grid->from = stretch->from;
 	grid->to = stretch->to;
 	grid->quality = stretch->quality;
-	grid->typed = stretch->typed;
+	grid->rows = stretch->rows;
 }
 
-/* in a context of its own, since all stretches have their rows */
 static void
-compare_stretches_by_rows(const CsvGrid *grid, GridStretch *stretches, uint32 n)
+make_rows(const CsvGrid *grid, GridStretch *stretch)
 {
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw rows",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext outer = MemoryContextSwitchTo(scratch);
+	const CsvGridRows *rows = csv_rows_make(grid, stretch->nfields, stretch->from, stretch->to);
 
-	for (uint32 i = 0; i < n; i++)
-	{
-		CsvGridRows *rows = csv_rows_make(grid, stretches[i].nfields, stretches[i].from,
-										 stretches[i].to);
-
-		stretches[i].typed = rows->typed;
-		stretches[i].quality *= rows->clean * rows->clean * (1 + 2 * Min(rows->typed, 6));
-	}
-	MemoryContextSwitchTo(outer);
-	MemoryContextDelete(scratch);
+	stretch->rows = rows;
+	stretch->quality *= rows->clean * rows->clean * (1 + 2 * Min(rows->typed, 6));
 }
 
 void
 csv_grid_place(CsvGrid *grid, uint32 named)
 {
+	MemoryContext outer = MemoryContextSwitchTo(grid->context);
 	GridStretch *stretches = palloc(sizeof(GridStretch) * CSV_GRID_RECORDS);
 	GridStretch single = find_stretch(grid, 1);
 	uint32		n = find_stretches(grid, stretches);
 
+	make_rows(grid, &single);
 	take_stretch(grid, &single);
-	compare_stretches_by_rows(grid, stretches, n);
 	for (uint32 i = 0; i < n; i++)
+	{
+		make_rows(grid, &stretches[i]);
 		if ((!grid->is_table || stretches[i].quality > grid->quality) &&
 			is_enough(grid, &stretches[i]))
 		{
 			take_stretch(grid, &stretches[i]);
 			grid->is_table = true;
 		}
+	}
 	for (uint32 i = 0; grid->is_table && i < n; i++)
 		if (stretches[i].nfields == named)
 			take_stretch(grid, &stretches[i]);
 	grid->nrows = csv_count_rows(grid, grid->nfields, grid->from, grid->to, &grid->nothers);
 	pfree(stretches);
+	MemoryContextSwitchTo(outer);
 }
 
 bool

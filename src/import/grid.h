@@ -74,7 +74,7 @@ typedef struct CsvGrid
 	uint32		nrows;			/* rows among these records ... */
 	uint32		nothers;		/* ... and others that count */
 	bool		is_table;		/* there is enough of it, of several fields */
-	double		typed;			/* columns with a type, each by how sure it is */
+	const struct CsvGridRows *rows; /* the first of them */
 	double		quality;		/* to be compared with other dialects' */
 
 	struct CsvHeader *header;	/* above the table; NULL: not asked for yet (header.c) */

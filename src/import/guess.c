@@ -77,24 +77,6 @@ take_dialect(CsvTable *table, const CsvGrid *grid, const CsvGiven *given)
 		table->comment = pnstrdup((const char *) dialect->comment, dialect->comment_length);
 }
 
-/* the record of the grid that the table's header_rows end at, blank lines counted */
-static uint32
-pass_header_rows(const CsvTable *table, const CsvGrid *grid)
-{
-	uint32		rows = table->reader.header_rows;
-
-	return Min(rows - Min(rows, grid->nblank), grid->nrecords);
-}
-
-CsvGridRecord *
-csv_last_header_row(const CsvTable *table, const CsvSample *sample)
-{
-	CsvGrid    *grid = csv_grid_read(&table->reader.dialect, sample, NULL);
-	uint32		first = pass_header_rows(table, grid);
-
-	return csv_names_of(grid, first > 0 ? &grid->records[first - 1] : NULL);
-}
-
 /* count the records above the data that do not belong to the header */
 static void
 count_above(const CsvGrid *grid, CsvGuess *guess)
@@ -112,25 +94,12 @@ count_above(const CsvGrid *grid, CsvGuess *guess)
 	}
 }
 
-/* the boundary that readers must know of; *seen is what the file has */
-static CsvBoundary
-guess_boundary(const CsvSample *sample, uint8_t quote, CsvBoundary *seen)
-{
-	*seen = csv_find_boundary(sample, quote);
-
-	/* an odd number of quotes */
-	if (*seen == CSV_BOUNDARY_AUTO)
-		*seen = csv_find_boundary(sample, 0);
-
-	/* breaks of several kinds may mix, except lone CRs */
-	return *seen == CSV_BOUNDARY_CR ? CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
-}
-
 void
 csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGuess *guess)
 {
 	CsvDialectOptions *dialect = &table->reader.dialect;
 	CsvBoundary boundary = dialect->boundary;
+	const uint32 rows = table->reader.header_rows;
 	CsvHeader  *header = &guess->header;
 	CsvGrid    *grid;
 
@@ -141,7 +110,12 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 	if (!sample->at_end && !csv_sample_has(sample, "\n") && !csv_sample_has(sample, "\r"))
 		return;
 	if (!given->boundary)
-		boundary = guess_boundary(sample, dialect->quote, &guess->boundary);
+	{
+		guess->boundary = csv_find_boundary(sample, dialect->quote);
+
+		/* breaks of several kinds may mix, except lone CRs */
+		boundary = guess->boundary == CSV_BOUNDARY_CR ? CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
+	}
 	dialect->boundary = (uint8_t) boundary;
 	grid = csv_find_dialect(dialect, table->null_string, given, sample);
 	if (!given->boundary && boundary == CSV_BOUNDARY_AUTO &&
@@ -156,11 +130,13 @@ csv_guess(CsvTable *table, const CsvGiven *given, const CsvSample *sample, CsvGu
 		table->reader.header_rows = grid->nblank + header->first;
 		count_above(grid, guess);
 	}
-	else if ((header->first = pass_header_rows(table, grid)) > 0)
+	else if ((header->first = Min(rows - Min(rows, grid->nblank), grid->nrecords)) > 0)
 	{
-		header->names = csv_names_of(grid, &grid->records[header->first - 1]);
+		header->names = csv_names_of(&grid->records[header->first - 1], grid->marker);
 		header->nfields = grid->records[header->first - 1].nfields;
 	}
+	if (header->first > 0)
+		guess->last_row = csv_names_of(&grid->records[header->first - 1], NULL);
 	guess->grid = grid;
 	guess->any_data = header->first < grid->nrecords;
 	if (!given->footer)

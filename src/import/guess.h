@@ -60,11 +60,12 @@ extern uint32 csv_find_footer(const CsvGrid *grid, uint32 first, char **line);
 extern bool csv_cell_number(const CsvCell *cell, char point, double *number);
 
 /*
- * A record as names: its own cells, whose texts are the grid's, without a comment's mark.
+ * A record as names: its own cells, whose texts are the grid's, without a comment's mark, which
+ * is # or the marker.
  * NULL if the record is NULL or damaged, or has more fields than a table can have columns.  In the
  * current memory context.
  */
-extern CsvGridRecord *csv_names_of(const CsvGrid *grid, const CsvGridRecord *record);
+extern CsvGridRecord *csv_names_of(const CsvGridRecord *record, const char *marker);
 
 /* the fields that a log's comment "#Fields: ..." or "#fields ..." above it names; 0: none */
 extern uint32 csv_told_fields(const CsvGrid *grid);
@@ -132,6 +133,8 @@ typedef struct CsvGuess
 	bool		boundary_found;	/* as seen, and not given: 'auto' finds it, too */
 	uint32		nfields;		/* 0: there is no record */
 	CsvHeader	header;
+	CsvGridRecord *last_row;	/* of header_rows, in which columns find their fields by_name; NULL:
+								 * there are none */
 	bool		any_data;		/* below the header */
 	CsvGrid    *grid;			/* the sample in the dialect; NULL: there is no record */
 
@@ -149,11 +152,5 @@ typedef struct CsvGuess
  */
 extern void csv_guess(CsvTable *table, const CsvGiven *given,
 					  const CsvSample *sample, CsvGuess *guess);
-
-/*
- * The fields of the last of header_rows records, by which columns find theirs by_name; in
- * the current memory context.
- */
-extern CsvGridRecord *csv_last_header_row(const CsvTable *table, const CsvSample *sample);
 
 #endif							/* CSV_GUESS_H */

@@ -25,16 +25,6 @@
 /* values whose form tells a name from them without a doubt */
 #define LEAST_UNLIKE	5
 
-/* where a header may be */
-typedef struct Candidate
-{
-	uint32		first;			/* the first record of data ... */
-	uint32		last;			/* ... and the header's last; the same: there is none */
-	bool		undecided;		/* `last` may be a header, or not */
-	bool		any_words;		/* rows of the header may be data */
-	bool		text_only;		/* no column has a type, so `first` may be a header as well */
-} Candidate;
-
 /* ---- where data begins ---- */
 
 /* the row at which data begins: rows before it are not of it, on the whole */
@@ -93,11 +83,12 @@ looks_like_data(const CsvGridRows *rows, uint32 number)
 	return may_be_header(rows->grid, number) && fit.nfit > fit.nunfit;
 }
 
-/* no row of the table is of a header: look at the records above it */
-static void
-look_above(const CsvGridRows *rows, Candidate *header)
+/* no row of the table is of a header: look at the records above it, as find_candidate() does */
+static bool
+look_above(const CsvGridRows *rows, CsvHeader *header)
 {
 	const CsvGrid *grid = rows->grid;
+	const bool	text_only = rows->typed <= 0;
 	uint32		above = header->first;
 
 	/* empty records below a header are rows */
@@ -110,22 +101,20 @@ look_above(const CsvGridRows *rows, Candidate *header)
 	{
 		const CsvGridRecord *record = &grid->records[--above];
 
-		if (record->bad || (!header->text_only && looks_like_data(rows, above)))
+		if (record->bad || (!text_only && looks_like_data(rows, above)))
 			header->first = header->last = above;
 		else if (csv_is_row(record, grid->nfields))
 		{
 			/* if it is not a header either, it is data */
 			header->first = header->last = above;
-			header->undecided = true;
-			return;
+			return true;
 		}
 	}
 	above = header->first;
-	if (above > 0 && may_be_header(grid, above - 1))
-	{
-		header->last = above - 1;
-		header->undecided = true;
-	}
+	if (above == 0 || !may_be_header(grid, above - 1))
+		return false;
+	header->last = above - 1;
+	return true;
 }
 
 /*
@@ -167,42 +156,40 @@ is_below_empty_row(const CsvGrid *grid, uint32 number)
 	return false;
 }
 
-static Candidate
-find_candidate(const CsvGridRows *rows)
+/*
+ * Find the first record of data, and the header's last; they are the same if there is none.
+ * Returns true if the latter may be a header, or not.
+ */
+static bool
+find_candidate(const CsvGridRows *rows, CsvHeader *header)
 {
 	const CsvGrid *grid = rows->grid;
-	Candidate	header = {0};
-	uint32		row = rows->typed > 0 ? find_data(rows) : 0;
+	const bool	text_only = rows->typed <= 0;	/* so the first row may be a header as well */
+	uint32		row = text_only ? 0 : find_data(rows);
 	bool		sure = true;
 	bool		labels = false;
+	bool		undecided;
 
 	if (row > 0)
-		row = csv_find_first_row(rows, row, &sure, &labels, &header.any_words);
+		row = csv_find_first_row(rows, row, &sure, &labels, &header->joins_words);
 	if (row > 0)
 	{
-		header.first = row < rows->nrows ? rows->records[row] : grid->to;
-		header.last = find_header_above(rows, row - labels, header.first);
-		if (is_below_empty_row(grid, header.last))
+		header->first = row < rows->nrows ? rows->records[row] : grid->to;
+		header->last = find_header_above(rows, row - labels, header->first);
+		if (is_below_empty_row(grid, header->last))
 		{
-			header.first = header.last - 1;
-			header.last -= 2;
+			header->first = header->last - 1;
+			header->last -= 2;
 		}
 		if (!sure)
-		{
-			header.first = header.last;
-			header.undecided = true;
-		}
-		return header;
+			header->first = header->last;
+		return !sure;
 	}
-	header.text_only = rows->typed <= 0;
-	while (header.text_only && row + 1 < rows->nrows && csv_row_is_sparse(rows, row))
+	while (text_only && row + 1 < rows->nrows && csv_row_is_sparse(rows, row))
 		row++;
-	header.first = header.last = rows->records[row];
-	header.undecided = header.text_only ||
-		(row == 0 && csv_judge_row(rows, row) == ROW_UNKNOWN);
-	if (row == 0)
-		look_above(rows, &header);
-	return header;
+	header->first = header->last = rows->records[row];
+	undecided = text_only || (row == 0 && csv_judge_row(rows, row) == ROW_UNKNOWN);
+	return (row == 0 && look_above(rows, header)) || undecided;
 }
 
 /* ---- does it look like a header? ---- */
@@ -313,7 +300,7 @@ are_names(const CsvGrid *grid, const CsvGridRecord *names, uint32 from,
 #define UNIT_BYTES	6
 
 CsvGridRecord *
-csv_names_of(const CsvGrid *grid, const CsvGridRecord *record)
+csv_names_of(const CsvGridRecord *record, const char *marker)
 {
 	CsvGridRecord *names;
 	CsvCell    *first;
@@ -328,8 +315,8 @@ csv_names_of(const CsvGrid *grid, const CsvGridRecord *record)
 
 	/* a comment's mark does not belong to a name */
 	nbytes = first->text[0] == '#' ? strspn(first->text, "#") :
-		grid->marker != NULL && strncmp(first->text, grid->marker, strlen(grid->marker)) == 0 ?
-		strlen(grid->marker) : 0;
+		marker != NULL && strncmp(first->text, marker, strlen(marker)) == 0 ?
+		strlen(marker) : 0;
 	if (nbytes > 0)
 		nbytes += strspn(first->text + nbytes, " \t");
 	first->text += nbytes;
@@ -426,7 +413,7 @@ static CsvGridRecord *
 join_rows(const CsvGrid *grid, uint32 last, uint32 *top)
 {
 	uint32		number = last;
-	CsvGridRecord *names = csv_names_of(grid, &grid->records[number]);
+	CsvGridRecord *names = csv_names_of(&grid->records[number], grid->marker);
 
 	*top = number;
 	if (names == NULL || names->ncells < 2)
@@ -434,7 +421,7 @@ join_rows(const CsvGrid *grid, uint32 last, uint32 *top)
 	for (int nrows = 1; nrows < HEADER_ROWS && number > 0 &&
 		 grid->records[number - 1].comment == grid->records[number].comment; nrows++)
 	{
-		CsvGridRecord *row = csv_names_of(grid, &grid->records[--number]);
+		CsvGridRecord *row = csv_names_of(&grid->records[--number], grid->marker);
 		bool		has_groups;
 
 		if (row == NULL || !belongs(row, &grid->records[number + 1], names, &has_groups))
@@ -526,7 +513,7 @@ names_in_comment(const CsvGrid *grid, uint32 first, bool *told)
 			last = i + 1;
 		*told |= tells;
 	}
-	names = csv_names_of(grid, last > 0 ? &grid->comments[last - 1] : NULL);
+	names = csv_names_of(last > 0 ? &grid->comments[last - 1] : NULL, grid->marker);
 	if (names == NULL)
 		return NULL;
 
@@ -604,33 +591,32 @@ look_for_numbers(const CsvGridRows *rows, uint32 number)
 	return NUMBERS_ARE_VALUES;
 }
 
-/* is the candidate's record a header? */
-static bool
-decide(const CsvGridRows *rows, Candidate *candidate, CsvHeader *header)
+/* is the candidate a header? */
+static void
+decide(const CsvGridRows *rows, CsvHeader *header, bool undecided)
 {
 	const CsvGrid *grid = rows->grid;
-	bool		found = candidate->last != candidate->first;
-	CsvNumberNames numbers = look_for_numbers(rows, candidate->last);
+	bool		found = header->last != header->first;
+	CsvNumberNames numbers = look_for_numbers(rows, header->last);
 
-	if (found && !candidate->undecided && numbers >= NUMBERS_ARE_ASSUMED)
+	if (found && !undecided && numbers >= NUMBERS_ARE_ASSUMED)
 		header->assumed = numbers == NUMBERS_ARE_ASSUMED;
-	else if (found && !candidate->undecided && !names_typed(rows, &grid->records[candidate->last]))
-		(void) are_names(grid, csv_names_of(grid, &grid->records[candidate->last]),
-						 candidate->first, &header->assumed);
-	while (candidate->undecided)
+	else if (found && !undecided && !names_typed(rows, &grid->records[header->last]))
+		(void) are_names(grid, csv_names_of(&grid->records[header->last], grid->marker),
+						 header->first, &header->assumed);
+	while (undecided)
 	{
-		CsvGridRecord *names = csv_names_of(grid, &grid->records[candidate->last]);
-
-		found = are_names(grid, names, candidate->last + 1, &header->assumed);
+		found = are_names(grid, csv_names_of(&grid->records[header->last], grid->marker),
+						  header->last + 1, &header->assumed);
 
 		/* if it is not the record above, it may be the first record */
-		candidate->undecided = !found && candidate->text_only &&
-			candidate->last != candidate->first;
-		if (candidate->undecided)
-			candidate->last = candidate->first;
+		undecided = !found && rows->typed <= 0 && header->last != header->first;
+		if (undecided)
+			header->last = header->first;
 	}
+	header->found = found;
 	header->assumed &= found;
-	return found;
+	header->first += found && header->last == header->first;
 }
 
 /* without a header, records of NULLs may stand above the data, and names first in them */
@@ -654,7 +640,7 @@ look_at_first(const CsvGridRows *rows, CsvHeader *header)
 		else if (rows->types[i] == CSV_CELL_TEXT && i < grid->records[header->first].ncells)
 			ntimes += grid->records[header->first].cells[i].kind == CSV_CELL_TIME;
 	header->none_assumed |= ntimes > 1;
-	names = csv_names_of(grid, &grid->records[header->first]);
+	names = csv_names_of(&grid->records[header->first], grid->marker);
 	header->none_assumed |= names != NULL && names->ncells == grid->nfields &&
 		are_names(grid, names, header->first + 1, &assumed);
 }
@@ -663,8 +649,7 @@ static CsvHeader
 find_header(const CsvGrid *grid)
 {
 	CsvHeader	header = {0};
-	CsvGridRows *rows;
-	Candidate	candidate;
+	const CsvGridRows *rows = grid->rows;
 
 	/* a table cannot have more columns */
 	if (grid->nfields > MaxHeapAttributeNumber || grid->from == grid->to)
@@ -675,11 +660,8 @@ find_header(const CsvGrid *grid)
 	header.first = csv_grid_first(grid);
 	if (csv_is_told(grid) && find_names_in_comment(grid, &header))
 		return header;
-	rows = csv_rows_make(grid, grid->nfields, grid->from, grid->to);
-	candidate = find_candidate(rows);
-	header.found = decide(rows, &candidate, &header);
-	header.first = candidate.first + (header.found && candidate.last == candidate.first);
-	header.last = header.top = candidate.last;
+	decide(rows, &header, find_candidate(rows, &header));
+	header.top = header.last;
 	if (header.found)
 	{
 		header.names = join_rows(grid, header.last, &header.top);
@@ -687,7 +669,6 @@ find_header(const CsvGrid *grid)
 		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1))
 			header.first--;
 		shift_names(grid, &header);
-		header.joins_words = candidate.any_words && header.top < header.last;
 	}
 	else if (!find_names_in_comment(grid, &header) && header.first > 0)
 	{
@@ -697,6 +678,7 @@ find_header(const CsvGrid *grid)
 			grid->to - grid->from > 1)
 			header.nfields = above->nfields;
 	}
+	header.joins_words &= header.found && header.top < header.last;
 	if (!header.found && !header.in_comment)
 		look_at_first(rows, &header);
 	return header;

@@ -154,7 +154,7 @@ import_table(Import *import, char *path, const char *name, size_t nfixed, bool a
 												   import->server->servername,
 												   &import->options, keys);
 
-		if (findings->nskipped > 0)
+		if (findings->skipped.n > 0)
 			csv_found_errors(findings,
 							 psprintf(": foreign table \"%s\" skips them", name), true);
 		MemoryContextSwitchTo(outer);

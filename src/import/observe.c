@@ -230,12 +230,14 @@ has_escaped_delimiter(const CsvTable *table, const CsvSkipped *skipped)
 		csv_sample_has(&record, psprintf("\\%c", table->reader.dialect.delimiter));
 }
 
-static char *
-describe(CsvFindings *findings, const CsvSkipped *skipped)
+static void
+add_fault(CsvFindings *findings, CsvFault *fault, const CsvSkipped *skipped)
 {
-	return MemoryContextStrdup(GetMemoryChunkContext(findings),
-							   psprintf("Record %lld of \"%s\": %s.", (long long) skipped->record,
-										skipped->file, skipped->message));
+	if (fault->n++ == 0)
+		fault->first = MemoryContextStrdup(GetMemoryChunkContext(findings),
+										   psprintf("Record %lld of \"%s\": %s.",
+													(long long) skipped->record,
+													skipped->file, skipped->message));
 }
 
 /* a CsvSkippedFn */
@@ -243,23 +245,19 @@ static bool
 note_skipped(void *arg, const CsvSkipped *skipped)
 {
 	CsvFindings *findings = arg;
-	CsvFault   *fault = NULL;
 
 	findings->nrecords++;
-	if (findings->nskipped++ == 0)
-		findings->first_skipped = describe(findings, skipped);
+	add_fault(findings, &findings->skipped, skipped);
 	if (skipped->code == CSV_ERROR_INVALID_UTF8)
-		fault = &findings->invalid;
+		add_fault(findings, &findings->invalid, skipped);
 	else if (skipped->code == CSV_ERROR_NUL_BYTE)
-		fault = &findings->zero;
+		add_fault(findings, &findings->zero, skipped);
 	else if (skipped->code == CSV_ERROR_TEXT_AFTER_QUOTE ||
 			 skipped->code == CSV_ERROR_UNTERMINATED_QUOTE)
-		fault = &findings->misquoted;
+		add_fault(findings, &findings->misquoted, skipped);
 	else if (skipped->code == CSV_ERROR_COLUMN_COUNT &&
 			 has_escaped_delimiter(findings->table, skipped))
-		fault = &findings->escaped;
-	if (fault != NULL && fault->n++ == 0)
-		fault->first = describe(findings, skipped);
+		add_fault(findings, &findings->escaped, skipped);
 	return true;
 }
 

@@ -148,7 +148,11 @@ csv_find_boundary(const CsvSample *sample, uint8_t quote)
 		else if (byte == '\r' && !inside)
 			any_cr = true;
 	}
-	return any_cr ? CSV_BOUNDARY_CR : CSV_BOUNDARY_AUTO;
+	if (any_cr)
+		return CSV_BOUNDARY_CR;
+
+	/* an odd number of quotes */
+	return quote != 0 ? csv_find_boundary(sample, 0) : CSV_BOUNDARY_AUTO;
 }
 
 bool

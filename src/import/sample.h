@@ -46,8 +46,8 @@ extern bool csv_sample_pass_mark(CsvSample *sample);
 extern const char *csv_guess_utf16(const CsvSample *sample);
 
 /*
- * By the first LF outside quotes, or by CRs if there is no LF.  Quote 0: there are no
- * quotes.  CSV_BOUNDARY_AUTO: the sample has neither.
+ * By the first LF outside quotes, or by CRs if there is no LF; inside them if there is neither.
+ * Quote 0: there are no quotes.  CSV_BOUNDARY_AUTO: the sample has neither.
  */
 extern CsvBoundary csv_find_boundary(const CsvSample *sample, uint8_t quote);
 

@@ -46,7 +46,7 @@ put_row(ReturnSetInfo *result, AttInMetadata *input, const CsvFindings *findings
 	values[12] = character((uint8_t) table->decimal_separator);
 	values[13] = unconstify(char *, csv_encoding_name(table));
 	values[14] = number(findings->nrecords);
-	values[15] = number(findings->nskipped);
+	values[15] = number(findings->skipped.n);
 	values[19] = findings->thousands_separator;
 	values[20] = table->comment;
 	values[21] = dialect->footer_rows == 0 ? NULL : number(dialect->footer_rows);
@@ -124,7 +124,7 @@ csv_gpu_sniff(PG_FUNCTION_ARGS)
 				findings->ncolumns + (uint32) foreach_current_index(cell));
 
 	/* the rows have the number of errors: tell the likely cause only */
-	if (findings->nskipped > 0)
+	if (findings->skipped.n > 0)
 		csv_found_errors(findings, "", false);
 	return (Datum) 0;
 }

@@ -164,8 +164,7 @@ look_at_files(Sniffing *sniffing)
 	CsvTable   *table = sniffing->table;
 	CsvGuess   *guess = &sniffing->guess;
 
-	csv_files_look(&sniffing->files, table, &sniffing->given, sniffing->any_tail,
-				   &sniffing->sample, guess);
+	csv_files_look(&sniffing->files, table, &sniffing->given, sniffing->any_tail, guess);
 	sniffing->names = csv_files_names(&sniffing->files, table, sniffing->may_choose);
 	table->reader.header_rows = sniffing->files.header_rows.least;
 	guess->footer_rows = sniffing->files.footer_rows.least;

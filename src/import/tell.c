@@ -339,24 +339,24 @@ likely_cause(const CsvFindings *findings, const char **detail)
 	const char *other = strcmp(encoding, "WIN1252") == 0 ? "LATIN1" : "WIN1252";
 
 	*detail = findings->invalid.first;
-	if (findings->invalid.n > findings->nskipped / 2 && findings->mostly_valid)
+	if (findings->invalid.n > findings->skipped.n / 2 && findings->mostly_valid)
 		return psprintf("Other values beyond ASCII are valid in encoding \"%s\": correct these records, or make another table of files in another encoding.",
 						encoding);
-	if (findings->invalid.n > findings->nskipped / 2)
+	if (findings->invalid.n > findings->skipped.n / 2)
 		return psprintf("If it is not in encoding \"%s\", set client_encoding to its own, such as %s, or add OPTIONS (encoding '%s') to IMPORT FOREIGN SCHEMA.",
 						encoding, other, other);
 	*detail = findings->zero.first;
-	if (findings->nskipped == findings->nrecords && findings->zero.n > findings->nskipped / 2)
+	if (findings->skipped.n == findings->nrecords && findings->zero.n > findings->skipped.n / 2)
 		return "If it is in UTF-16, add OPTIONS (encoding 'UTF16LE') or OPTIONS (encoding 'UTF16BE') to IMPORT FOREIGN SCHEMA.";
 	*detail = findings->misquoted.first;
-	if (findings->misquoted.n * 2 >= findings->nskipped && findings->misquoted.n > 0 &&
+	if (findings->misquoted.n * 2 >= findings->skipped.n && findings->misquoted.n > 0 &&
 		!findings->table->reader.dialect.lenient)
 		return "If quotes in values are not doubled, add OPTIONS (quoting 'lenient') to IMPORT FOREIGN SCHEMA.";
 	*detail = findings->escaped.first;
-	if (findings->escaped.n > findings->nskipped / 2)
+	if (findings->escaped.n > findings->skipped.n / 2)
 		return psprintf("If a backslash before a delimiter makes it part of a value, add OPTIONS (format 'text', delimiter %s) to IMPORT FOREIGN SCHEMA.",
 						quote_literal_cstr(findings->table->delimiter));
-	*detail = findings->first_skipped;
+	*detail = findings->skipped.first;
 	return NULL;
 }
 
@@ -370,7 +370,7 @@ csv_found_errors(const CsvFindings *findings, const char *consequence, bool any)
 		return;
 	ereport(NOTICE,
 			(errmsg("%lld of %lld records of \"%s\" have errors%s",
-					(long long) findings->nskipped,
+					(long long) findings->skipped.n,
 					(long long) findings->nrecords,
 					findings->table->filename, consequence),
 			 errdetail_internal("%s", detail),

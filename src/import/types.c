@@ -248,22 +248,13 @@ guess_day_first(const CsvTable *table, const CsvEvidence *evidence)
 		(table->date_order >= 0 ? table->date_order : DateOrder) == DATEORDER_DMY;
 }
 
-/* have all such dates of the table the day, or the month, first? */
-static void
-find_orders(const CsvFindings *findings, bool *any_day_first, bool *any_month_first)
+static bool
+has_dates(const CsvFoundColumn *column)
 {
-	*any_day_first = *any_month_first = false;
-	for (uint32 i = 0; i < findings->ncolumns; i++)
-	{
-		const CsvFoundColumn *column = &findings->columns[i];
-
-		if (column->type != DATEOID && column->type != TIMESTAMPOID)
-			continue;
-		*any_day_first |= csv_evidence_has(column->evidence, CSV_FORM_DAY_FIRST);
-		*any_month_first |= csv_evidence_has(column->evidence, CSV_FORM_MONTH_FIRST);
-	}
+	return column->type == DATEOID || column->type == TIMESTAMPOID;
 }
 
+/* any_day_first: of the table's dates, some surely have the day first; or the month */
 static void
 find_pattern(const CsvFindings *findings, CsvFoundColumn *column, bool any_day_first,
 			 bool any_month_first)
@@ -277,8 +268,7 @@ find_pattern(const CsvFindings *findings, CsvFoundColumn *column, bool any_day_f
 	bool		undecided = csv_evidence_has(evidence, CSV_FORM_DAY_OR_MONTH_FIRST) &&
 		!csv_evidence_has(evidence, CSV_FORM_DAY_FIRST) && day_first;
 
-	if ((column->type != DATEOID && column->type != TIMESTAMPOID) ||
-		!have_pattern(evidence))
+	if (!has_dates(column) || !have_pattern(evidence))
 		return;
 	if (undecided)
 		day_first = any_day_first != any_month_first && (facts & CSV_FACT_DOT) == 0 ?
@@ -632,8 +622,8 @@ csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules)
 {
 	bool	   *are_numbers = palloc(sizeof(bool) * findings->ncolumns);
 	bool		any_grouped = false;
-	bool		any_day_first;
-	bool		any_month_first;
+	bool		any_day_first = false;
+	bool		any_month_first = false;
 	CsvNumberReading reading;
 
 	for (uint32 i = 0; i < findings->ncolumns; i++)
@@ -646,10 +636,13 @@ csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules)
 
 		CHECK_FOR_INTERRUPTS();
 		column->type = type_of(findings, column, reading, are_numbers[i]);
+		any_day_first |= has_dates(column) &&
+			csv_evidence_has(column->evidence, CSV_FORM_DAY_FIRST);
+		any_month_first |= has_dates(column) &&
+			csv_evidence_has(column->evidence, CSV_FORM_MONTH_FIRST);
 		any_grouped |= column->type != TEXTOID && are_numbers[i] &&
 			csv_evidence_count(column->evidence, csv_grouped_forms(reading)) > 0;
 	}
-	find_orders(findings, &any_day_first, &any_month_first);
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 		find_pattern(findings, &findings->columns[i], any_day_first, any_month_first);
 	find_null_values(findings);
