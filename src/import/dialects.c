@@ -281,7 +281,7 @@ find_rival(const Search *search, CsvGrid *grid)
 	if (!grid->is_table && grid->is_single)
 		grid->rival[0] = (char) search->rejected;
 	csv_dialect_delimiter(&grid->options, delimiter);
-	for (uint32 i = 0; grid->is_table && !csv_is_told(grid) && i < search->ntrials; i++)
+	for (uint32 i = 0; grid->is_table && !grid->is_told && i < search->ntrials; i++)
 	{
 		const Trial *trial = &search->trials[i];
 		bool		is_part = strstr(delimiter, trial->delimiter) != NULL ||
@@ -317,7 +317,7 @@ begins_above(const CsvGrid *grid, const CsvGrid *other, bool from_there)
 }
 
 /*
- * Does a grid split more records alike, or the header, too?  Then the other's delimiter
+ * Does a table split more records alike, or the header, too?  Then the other's delimiter
  * is inside of values.  Commas are in numbers and texts of all files, so that they lose
  * to more records in any case.
  */
@@ -333,7 +333,7 @@ outdoes(CsvGrid *grid, const CsvGrid *other)
 		nothers += other->records[i].start > grid->records[grid->to - 1].start;
 
 	/* blanks are in all texts */
-	if (grid->options.delimiter == ' ' || nrows < 2 || !grid->is_table ||
+	if (grid->options.delimiter == ' ' || nrows < 2 ||
 		nothers > grid->nrows * MOST_OTHERS ||
 		!begins_above(grid, other, other->options.delimiter == ',' && !is_comma))
 		return false;
@@ -345,12 +345,10 @@ outdoes(CsvGrid *grid, const CsvGrid *other)
 	return nrows > other->nrows;
 }
 
-/* is the grid better than the best so far, whose delimiter comes first in preference? */
+/* is a table better than the best so far, whose delimiter comes first in preference? */
 static bool
 is_better(CsvGrid *grid, CsvGrid *best)
 {
-	if (!grid->is_table || !best->is_table)
-		return grid->is_table;
 	if (outdoes(best, grid))
 		return false;
 	if (outdoes(grid, best))
@@ -508,7 +506,7 @@ try_blank(const Search *search, CsvDialectOptions with, CsvGrid *best)
 	grid = try_delimiter(search, &with);
 
 	/* a table of another delimiter may stand in quotes that begin behind blanks */
-	wins = csv_is_told(grid) ||
+	wins = grid->is_told ||
 		(are_blanks_delimiters(grid) && (best == NULL || is_better(grid, best)));
 	if (wins || best != NULL)
 		return keep(best, grid, wins);
@@ -549,7 +547,7 @@ try_delimiters(Search *search)
 		}
 		grid = try_delimiter(search, &with);
 		if (grid->nfields > CSV_MOST_FIELDS_TRIED ||
-			(grid->is_table && (with.delimiter == told || csv_is_told(grid) ||
+			(grid->is_table && (with.delimiter == told || grid->is_told ||
 								(with.delimiter == '\t' && search->sample->prefers_tab))))
 		{
 			if (best != NULL)
@@ -814,7 +812,7 @@ leave_out_comments(const Search *search, const CsvGrid *grid, const char *marker
 		with.options.escape == with.options.comment[0])
 		return NULL;
 	without = try_all(&with);
-	if (csv_is_told(without) ||
+	if (without->is_told ||
 		(without->from < without->to && without->is_table >= grid->is_table &&
 		 without->nfields <= MaxHeapAttributeNumber &&
 		 (without->quality >= grid->quality ||

@@ -457,7 +457,7 @@ typedef struct GridStretch
 	const CsvGridRows *rows;
 } GridStretch;
 
-/* the stretch of this number of fields with the largest sum */
+/* the stretch of this number of fields with the largest sum, which begins with a row */
 static GridStretch
 find_stretch(const CsvGrid *grid, uint32 nfields)
 {
@@ -485,10 +485,6 @@ find_stretch(const CsvGrid *grid, uint32 nfields)
 			best.to = i + 1;
 		}
 	}
-
-	/* it begins with a row */
-	while (best.from < best.to && !csv_is_row(&grid->records[best.from], nfields))
-		best.from++;
 	return best;
 }
 
@@ -581,7 +577,7 @@ make_rows(const CsvGrid *grid, GridStretch *stretch)
 }
 
 void
-csv_grid_place(CsvGrid *grid, uint32 named)
+csv_grid_place(CsvGrid *grid, uint32 told)
 {
 	MemoryContext outer = MemoryContextSwitchTo(grid->context);
 	GridStretch *stretches = palloc(sizeof(GridStretch) * CSV_GRID_RECORDS);
@@ -601,8 +597,9 @@ csv_grid_place(CsvGrid *grid, uint32 named)
 		}
 	}
 	for (uint32 i = 0; grid->is_table && i < n; i++)
-		if (stretches[i].nfields == named)
+		if (stretches[i].nfields == told)
 			take_stretch(grid, &stretches[i]);
+	grid->is_told = grid->is_table && grid->nfields == told;
 	grid->nrows = csv_count_rows(grid, grid->nfields, grid->from, grid->to, &grid->nothers);
 	pfree(stretches);
 	MemoryContextSwitchTo(outer);

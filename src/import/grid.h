@@ -74,6 +74,7 @@ typedef struct CsvGrid
 	uint32		nrows;			/* rows among these records ... */
 	uint32		nothers;		/* ... and others that count */
 	bool		is_table;		/* there is enough of it, of several fields */
+	bool		is_told;		/* a log's comment names as many */
 	const struct CsvGridRows *rows; /* the first of them */
 	double		quality;		/* to be compared with other dialects' */
 
@@ -114,9 +115,9 @@ extern uint32 csv_grid_first(const CsvGrid *grid);
 
 /*
  * Find the table's records and number of fields, and how good a table it is.  If some have
- * `named` fields, these are the table.
+ * as many fields as a comment has told, these are the table.
  */
-extern void csv_grid_place(CsvGrid *grid, uint32 named);
+extern void csv_grid_place(CsvGrid *grid, uint32 told);
 
 /* the records among [from, to) with this number of fields, and others that count */
 extern uint32 csv_count_rows(const CsvGrid *grid, uint32 nfields, uint32 from, uint32 to,

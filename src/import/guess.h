@@ -70,9 +70,6 @@ extern CsvGridRecord *csv_names_of(const CsvGridRecord *record, const char *mark
 /* the fields that a log's comment "#Fields: ..." or "#fields ..." above it names; 0: none */
 extern uint32 csv_told_fields(const CsvGrid *grid);
 
-/* has it a name for each field? */
-extern bool csv_is_told(const CsvGrid *grid);
-
 /* ---- rows above the data (header_rows.c) ---- */
 
 /* what cells below a cell tell of it */

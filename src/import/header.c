@@ -188,7 +188,7 @@ find_candidate(const CsvGridRows *rows, CsvHeader *header)
 	while (text_only && row + 1 < rows->nrows && csv_row_is_sparse(rows, row))
 		row++;
 	header->first = header->last = rows->records[row];
-	undecided = text_only || (row == 0 && csv_judge_row(rows, row) == ROW_UNKNOWN);
+	undecided = text_only || csv_judge_row(rows, row) == ROW_UNKNOWN;
 	return (row == 0 && look_above(rows, header)) || undecided;
 }
 
@@ -545,12 +545,6 @@ csv_told_fields(const CsvGrid *grid)
 	return told && names != NULL ? names->ncells : 0;
 }
 
-bool
-csv_is_told(const CsvGrid *grid)
-{
-	return grid->is_table && csv_told_fields(grid) == grid->nfields;
-}
-
 /* have the header's names from a comment, if there are as many as fields */
 static bool
 find_names_in_comment(const CsvGrid *grid, CsvHeader *header)
@@ -658,7 +652,7 @@ find_header(const CsvGrid *grid)
 		return header;
 	}
 	header.first = csv_grid_first(grid);
-	if (csv_is_told(grid) && find_names_in_comment(grid, &header))
+	if (grid->is_told && find_names_in_comment(grid, &header))
 		return header;
 	decide(rows, &header, find_candidate(rows, &header));
 	header.top = header.last;

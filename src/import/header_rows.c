@@ -186,6 +186,12 @@ is_text(uint8 type)
 	return type == CSV_CELL_TEXT || type == CSV_CELL_CODE;
 }
 
+static bool
+is_empty(const CsvGridRows *rows, uint32 row, uint32 column)
+{
+	return csv_row_cell(rows, row, column)->kind == CSV_CELL_EMPTY;
+}
+
 static uint8
 kind_of(const CsvGridRows *rows, uint32 row, uint32 column)
 {
@@ -223,12 +229,12 @@ number_of(const CsvCell *cell)
 static bool
 has_ordinals(const CsvGridRows *rows, uint32 row)
 {
-	bool		has_corner = kind_of(rows, row, 0) == CSV_CELL_EMPTY;
+	bool		has_corner = is_empty(rows, row, 0);
 	bool		among_text = has_corner;
 
 	if (rows->ncolumns < 3 ||
 		(has_corner && row + 1 < rows->nrows &&
-		 kind_of(rows, row + 1, 0) == CSV_CELL_EMPTY) ||
+		 is_empty(rows, row + 1, 0)) ||
 		(row > 0 && rows->types[0] == CSV_CELL_NUMBER &&
 		 (rows->ncolumns == 3 || row + 3 >= rows->nrows ||
 		  number_of(csv_row_cell(rows, row + 1, 0)) == 2)))
@@ -311,7 +317,7 @@ csv_number_names(const CsvGridRows *rows, uint32 row)
 									  (cell->quoted && !below.any_quoted)));
 		else if (cell->kind == CSV_CELL_EMPTY)
 			differs |= column == 0 && cell->nbytes == 0 && below.nvalues > 0 &&
-				kind_of(rows, row + 1, 0) != CSV_CELL_EMPTY &&
+				!is_empty(rows, row + 1, 0) &&
 				csv_row(rows, row)->nfilled + 1 == rows->ncolumns;
 		else if (is_text(cell->kind) ? below.recurs : rows->types[column] == cell->kind)
 			return NUMBERS_ARE_VALUES;
@@ -381,12 +387,6 @@ csv_judge_row(const CsvGridRows *rows, uint32 row)
 }
 
 /* ---- what there is of a header in a row ---- */
-
-static bool
-is_empty(const CsvGridRows *rows, uint32 row, uint32 column)
-{
-	return kind_of(rows, row, column) == CSV_CELL_EMPTY;
-}
 
 /* a name of a unit, in brackets or not, or the width of a column and its type */
 bool
