@@ -171,11 +171,10 @@ count_unexplained(const Search *search, const CsvGrid *grid)
 }
 
 static bool
-may_quote(const Search *search, const CsvDialectOptions *options, uint8_t quote)
+may_quote(const Search *search, const CsvDialectOptions *options, const char *delimiter)
 {
-	char		delimiter[CSV_DELIMITER_BYTES + 1];
+	const uint8_t quote = options->quote;
 
-	csv_dialect_delimiter(options, delimiter);
 	return quote == 0 || (strchr(delimiter, quote) == NULL && options->escape != quote &&
 						  strchr(search->null_string, quote) == NULL &&
 						  (options->comment_length == 0 || options->comment[0] != quote));
@@ -219,7 +218,7 @@ try_delimiter(const Search *search, const CsvDialectOptions *options)
 							!csv_sample_has(search->sample, "'"))) ||
 			(i % 3 == 2 && (given->escape ||
 							(seen & (CSV_SIGN_BAD | CSV_SIGN_QUOTED)) == 0)) ||
-			!may_quote(search, &with, with.quote))
+			!may_quote(search, &with, best->delimiter))
 			continue;
 		grid = read_grid(search, &with);
 		n = count_unexplained(search, grid);
@@ -259,7 +258,7 @@ add_trial(Search *search, const CsvGrid *grid)
 	/* one price in each record is usual */
 	if (!csv_grid_is_regular(grid) || (grid->options.delimiter == '$' && grid->nfields == 2))
 		return;
-	csv_dialect_delimiter(&grid->options, trial->delimiter);
+	strlcpy(trial->delimiter, grid->delimiter, sizeof(trial->delimiter));
 	trial->from = first_of(grid)->start;
 	trial->nrows = grid->nrows;
 	trial->nfields = grid->nfields;
@@ -275,19 +274,17 @@ add_trial(Search *search, const CsvGrid *grid)
 static void
 find_rival(const Search *search, CsvGrid *grid)
 {
-	char		delimiter[CSV_DELIMITER_BYTES + 1];
 	double		least = grid->quality * RIVAL_QUALITY;
 
 	if (!grid->is_table && grid->is_single)
 		grid->rival[0] = (char) search->rejected;
-	csv_dialect_delimiter(&grid->options, delimiter);
 	for (uint32 i = 0; grid->is_table && !grid->is_told && i < search->ntrials; i++)
 	{
 		const Trial *trial = &search->trials[i];
-		bool		is_part = strstr(delimiter, trial->delimiter) != NULL ||
-			strstr(trial->delimiter, delimiter) != NULL;
+		bool		is_part = strstr(grid->delimiter, trial->delimiter) != NULL ||
+			strstr(trial->delimiter, grid->delimiter) != NULL;
 
-		if (strcmp(trial->delimiter, delimiter) == 0 ||
+		if (strcmp(trial->delimiter, grid->delimiter) == 0 ||
 			(trial->quality < least && trial->delimiter[0] != '\t') ||
 			trial->nrows + trial->nrows * MOST_OTHERS < grid->nrows ||
 			trial->from > grid->records[grid->from].start ||
@@ -646,17 +643,18 @@ is_repetition(const char *text)
  * values, as percent signs do, and no row may be lost.
  */
 static bool
-may_contain(const char *wide, const CsvGrid *grid, const CsvGrid *best)
+may_contain(const CsvGrid *grid, const CsvGrid *best)
 {
-	if (best->is_table && (grid->nothers > best->nothers || grid->from > best->from))
-		return false;
-	return strspn(wide, "|~^;:") == strlen(wide) || wide[0] == wide[strlen(wide) - 1] ||
-		grid->nfields != best->nfields;
+	const char *wide = grid->delimiter;
+
+	return grid->nothers <= best->nothers && grid->from <= best->from &&
+		(strspn(wide, "|~^;:") == strlen(wide) || wide[0] == wide[strlen(wide) - 1] ||
+		 grid->nfields != best->nfields);
 }
 
-/* is a delimiter of several characters better than the best, whose delimiter is `of_best`? */
+/* is a delimiter of several characters better than the best? */
 static bool
-is_better_wide(const char *wide, CsvGrid *grid, CsvGrid *best, const char *of_best)
+is_better_wide(CsvGrid *grid, CsvGrid *best)
 {
 	if (!csv_grid_is_regular(grid) || is_one_column(grid))
 		return false;
@@ -668,11 +666,12 @@ is_better_wide(const char *wide, CsvGrid *grid, CsvGrid *best, const char *of_be
 		return true;
 
 	/* the rest of a longer one belongs to values, where the shorter one has more fields */
-	if (strstr(of_best, wide) != NULL)
-		return !is_repetition(of_best) && grid->nfields > best->nfields;
-	if (strstr(wide, of_best) != NULL)
-		return may_contain(wide, grid, best) &&
-			(!is_repetition(wide) || best->nfields != 3 || csv_find_header(grid)->found);
+	if (strstr(best->delimiter, grid->delimiter) != NULL)
+		return !is_repetition(best->delimiter) && grid->nfields > best->nfields;
+	if (strstr(grid->delimiter, best->delimiter) != NULL)
+		return may_contain(grid, best) &&
+			(!is_repetition(grid->delimiter) || best->nfields != 3 ||
+			 csv_find_header(grid)->found);
 	return grid->quality > best->quality;
 }
 
@@ -687,17 +686,15 @@ try_wide_delimiters(Search *search, CsvGrid *best)
 
 	for (uint32 i = 0; i < nwide; i++)
 	{
-		char		of_best[CSV_DELIMITER_BYTES + 1];
 		CsvGrid    *grid;
 
 		if ((with.quote != 0 && strchr(wide[i], with.quote) != NULL) ||
 			(*search->null_string != '\0' && strstr(search->null_string, wide[i]) != NULL))
 			continue;
 		csv_dialect_set_delimiter(&with, wide[i]);
-		csv_dialect_delimiter(&best->options, of_best);
 		grid = try_delimiter(search, &with);
 		add_trial(search, grid);
-		best = keep(best, grid, is_better_wide(wide[i], grid, best, of_best));
+		best = keep(best, grid, is_better_wide(grid, best));
 	}
 	return best;
 }

@@ -38,8 +38,9 @@ typedef struct CsvFiles
 } CsvFiles;
 
 /*
- * Look at the table's files behind the first that is not empty, whose guess is given; any_tail: a file's end counts.  Fills *files, in the current memory context.  The
- * least header_rows and footer_rows hold for the table.
+ * Look at the table's files behind the first that is not empty, whose guess is given;
+ * any_tail: a file's end counts.  Fills *files, in the current memory context.  The least
+ * header_rows and footer_rows hold for the table.
  */
 extern void csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given,
 						   bool any_tail, const CsvGuess *guess);

@@ -229,6 +229,7 @@ csv_grid_read(const CsvDialectOptions *options, const CsvSample *sample, const c
 
 	grid->context = context;
 	grid->options = *options;
+	csv_dialect_delimiter(options, grid->delimiter);
 	grid->sample = sample;
 	grid->marker = marker;
 	grid->is_single = true;

@@ -57,6 +57,7 @@ typedef struct CsvGrid
 {
 	MemoryContext context;		/* holds all of the grid */
 	CsvDialectOptions options;
+	char		delimiter[CSV_DELIMITER_BYTES + 1];	/* as text */
 	const CsvSample *sample;
 	const char *marker;			/* with which comments may begin; NULL: none */
 	uint32		nblank;			/* blank lines before the first record */

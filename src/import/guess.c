@@ -67,10 +67,7 @@ take_dialect(CsvTable *table, const CsvGrid *grid, const CsvGiven *given)
 
 	*dialect = grid->options;
 	if (!given->delimiter)
-	{
-		table->delimiter = palloc(CSV_DELIMITER_BYTES + 1);
-		csv_dialect_delimiter(dialect, table->delimiter);
-	}
+		table->delimiter = pstrdup(grid->delimiter);
 	if (dialect->quoting == CSV_QUOTING_TEXT && *table->null_string == '\0')
 		table->null_string = "\\N";
 	if (dialect->comment_length > 0 && table->comment == NULL)

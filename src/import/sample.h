@@ -103,13 +103,13 @@ typedef struct CsvEscapes
 	bool		odd;			/* COPY does not write one */
 	bool		nulls;			/* \N, all of a field */
 	bool		letters;		/* before letters: tabs, line breaks */
-	bool		doubled;		/* one that stands for itself */
+	bool		doubled;		/* before another, which stands for itself */
 	bool		joins;			/* before a delimiter or a line break */
 	bool		is_open;		/* ... at the end of the last line */
 	bool		at_end;			/* the last line is \., the end of the data */
 } CsvEscapes;
 
-/* add those of some lines */
+/* add what some lines have */
 extern void csv_add_escapes(CsvEscapes *escapes, const CsvDialectOptions *dialect,
 							const CsvSample *sample);
 

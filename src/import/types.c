@@ -254,7 +254,7 @@ has_dates(const CsvFoundColumn *column)
 	return column->type == DATEOID || column->type == TIMESTAMPOID;
 }
 
-/* any_day_first: of the table's dates, some surely have the day first; or the month */
+/* any_day_first: some dates of the table surely have the day first; any_month_first: the month */
 static void
 find_pattern(const CsvFindings *findings, CsvFoundColumn *column, bool any_day_first,
 			 bool any_month_first)
