@@ -639,43 +639,39 @@ look_at_first(const CsvGridRows *rows, CsvHeader *header)
 		are_names(grid, names, header->first + 1, &assumed);
 }
 
-static CsvHeader
-find_header(const CsvGrid *grid)
+static void
+find_header(const CsvGrid *grid, CsvHeader *header)
 {
-	CsvHeader	header = {0};
 	const CsvGridRows *rows = grid->rows;
 
 	/* a table cannot have more columns */
+	header->first = grid->from;
 	if (grid->nfields > MaxHeapAttributeNumber || grid->from == grid->to)
+		return;
+	header->first = csv_grid_first(grid);
+	if (grid->is_told && find_names_in_comment(grid, header))
+		return;
+	decide(rows, header, find_candidate(rows, header));
+	header->top = header->last;
+	if (header->found)
 	{
-		header.first = grid->from;
-		return header;
+		header->names = join_rows(grid, header->last, &header->top);
+		header->nfields = grid->records[header->last].nfields;
+		while (header->first > header->last + 1 && is_empty_row(grid, header->first - 1))
+			header->first--;
+		shift_names(grid, header);
 	}
-	header.first = csv_grid_first(grid);
-	if (grid->is_told && find_names_in_comment(grid, &header))
-		return header;
-	decide(rows, &header, find_candidate(rows, &header));
-	header.top = header.last;
-	if (header.found)
+	else if (!find_names_in_comment(grid, header) && header->first > 0)
 	{
-		header.names = join_rows(grid, header.last, &header.top);
-		header.nfields = grid->records[header.last].nfields;
-		while (header.first > header.last + 1 && is_empty_row(grid, header.first - 1))
-			header.first--;
-		shift_names(grid, &header);
-	}
-	else if (!find_names_in_comment(grid, &header) && header.first > 0)
-	{
-		const CsvGridRecord *above = &grid->records[header.first - 1];
+		const CsvGridRecord *above = &grid->records[header->first - 1];
 
 		if (csv_is_counted(above) && !above->bad && grid->is_table &&
 			grid->to - grid->from > 1)
-			header.nfields = above->nfields;
+			header->nfields = above->nfields;
 	}
-	header.joins_words &= header.found && header.top < header.last;
-	if (!header.found && !header.in_comment)
-		look_at_first(rows, &header);
-	return header;
+	header->joins_words &= header->found && header->top < header->last;
+	if (!header->found && !header->in_comment)
+		look_at_first(rows, header);
 }
 
 const CsvHeader *
@@ -685,10 +681,8 @@ csv_find_header(CsvGrid *grid)
 
 	if (grid->header == NULL)
 	{
-		CsvHeader	header = find_header(grid);
-
-		grid->header = palloc(sizeof(CsvHeader));
-		*grid->header = header;
+		grid->header = palloc0(sizeof(CsvHeader));
+		find_header(grid, grid->header);
 	}
 	MemoryContextSwitchTo(outer);
 	return grid->header;

@@ -288,19 +288,11 @@ make_columns(const Sniffing *sniffing, CsvFindings *findings)
 static void
 tell_format(const Sniffing *sniffing, CsvFindings *findings)
 {
-	const char *file;
-	uint64		line = 0;
-
 	csv_tell_dialect(findings, &sniffing->guess);
 	csv_tell_header(findings, &sniffing->guess);
 	csv_files_tell(&sniffing->files, findings, sniffing->may_choose);
 	if (sniffing->guess.first_comment != NULL || sniffing->guess.header.in_comment)
-	{
-		char	   *text = csv_look_for_odd_comment(findings->table, findings->boundary,
-													findings->ncolumns, &line, &file);
-
-		csv_tell_comment(findings, text, line, file);
-	}
+		csv_tell_comment(findings);
 	csv_tell_left_out(findings, &sniffing->guess);
 }
 

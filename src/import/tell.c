@@ -290,9 +290,13 @@ add_part(StringInfo parts, const CsvTable *table, const char *what, const char *
 }
 
 void
-csv_tell_comment(const CsvFindings *findings, const char *text, uint64 line, const char *file)
+csv_tell_comment(const CsvFindings *findings)
 {
 	const CsvTable *table = findings->table;
+	uint64		line = 0;
+	const char *file;
+	const char *text = csv_look_for_odd_comment(table, findings->boundary, findings->ncolumns,
+												&line, &file);
 
 	if (file != NULL)
 		ereport(NOTICE,

@@ -17,12 +17,8 @@ extern void csv_tell_dialect(const CsvFindings *findings, const CsvGuess *guess)
 /* names in the header that nothing has, or columns that have none */
 extern void csv_tell_header(const CsvFindings *findings, const CsvGuess *guess);
 
-/*
- * a line that is left out as a comment, but may be a record, or, with its number and file,
- * names other fields; NULL: there is none
- */
-extern void csv_tell_comment(const CsvFindings *findings, const char *text, uint64 line,
-							 const char *file);
+/* a line that is left out as a comment, but may be a record, or names other fields */
+extern void csv_tell_comment(const CsvFindings *findings);
 
 /* lines that are not data, and that no option leaves out */
 extern void csv_tell_left_out(const CsvFindings *findings, const CsvGuess *guess);
