@@ -19,7 +19,7 @@
 #include "import/directory.h"
 #include "table/decompress.h"
 #include "table/listing.h"
-#include "table/option_value.h"
+#include "table/option_list.h"
 #include "table/source.h"
 #include "table/text.h"
 

@@ -22,7 +22,7 @@
 #include "table/decompress.h"
 #include "table/file_lock.h"
 #include "table/listing.h"
-#include "table/option_value.h"
+#include "table/option_list.h"
 #include "table/text.h"
 
 /* from so many files on, the whole file system is synchronized at once */

@@ -36,7 +36,7 @@
 #include "output/staging.h"
 #include "table/decompress.h"
 #include "table/listing.h"
-#include "table/option_value.h"
+#include "table/option_list.h"
 #include "table/release.h"
 #include "table/text.h"
 

@@ -8,15 +8,24 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
 #include <limits.h>
+#include <math.h>
 
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "parser/scansup.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
@@ -24,7 +33,6 @@
 #include "reader/footer.h"
 #include "table/encoding.h"
 #include "table/option_list.h"
-#include "table/option_value.h"
 #include "table/text.h"
 
 /*
@@ -50,6 +58,9 @@
 
 /* for each file, all shares are compared */
 #define MOST_SHARES		10000
+
+/* the values are searched one after the other */
+#define MAX_NULL_VALUES		100
 
 static const CsvWord engine_words[] = {
 	{"auto", CSV_ENGINE_AUTO},
@@ -138,6 +149,257 @@ static const CsvWord virtual_words[] = {
 	{NULL, 0}
 };
 
+/* ---- values ---- */
+
+void
+csv_refuse_value(const char *option, const char *value, const char *detail,
+				 const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for option \"%s\": \"%s\"", option, value),
+			 detail != NULL ? errdetail_internal("%s", detail) : 0,
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
+/* One of the words, in any case.  The error message follows COPY's for ON_ERROR. */
+int
+csv_option_word(DefElem *def, const CsvWord *words)
+{
+	char	   *value = defGetString(def);
+	const CsvWord *word;
+	StringInfoData valid_words;
+
+	for (word = words; word->name != NULL; word++)
+	{
+		if (pg_strcasecmp(word->name, value) == 0)
+			return word->value;
+	}
+
+	initStringInfo(&valid_words);
+	for (word = words; word->name != NULL; word++)
+		appendStringInfo(&valid_words, "%s\"%s\"",
+						 valid_words.len > 0 ? ", " : "", word->name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s \"%s\" not recognized", def->defname, value),
+			 errhint("Valid values are: %s.", valid_words.data)));
+	return 0;
+}
+
+/*
+ * A number without sign, fraction or unit.  parse_int() is too lenient for counts: it
+ * rounds, and reads 010 as eight.
+ */
+static bool
+digits_value(const char *value, int64 *result)
+{
+	int64		number = 0;
+
+	if (*value == '\0')
+		return false;
+	for (; *value != '\0'; value++)
+	{
+		if (!isdigit((unsigned char) *value))
+			return false;
+		if (number > (PG_INT64_MAX - (*value - '0')) / 10)
+			return false;
+		number = number * 10 + (*value - '0');
+	}
+	*result = number;
+	return true;
+}
+
+static int64
+count_value(DefElem *def, int step, int64 min, int64 max)
+{
+	char	   *value = defGetString(def);
+	int64		result;
+
+	if (!digits_value(value, &result) || result < min || result > max ||
+		result % step != 0)
+		csv_refuse_value(def->defname, value,
+						 psprintf("The value must be %s between %lld and %lld.",
+								  step == 1 ? "an integer" :
+								  psprintf("a multiple of %d", step),
+								  (long long) min, (long long) max), NULL);
+	return result;
+}
+
+/* a number of bytes, with units as in postgresql.conf */
+int64
+csv_option_size(DefElem *def, int64 max)
+{
+	char	   *value = defGetString(def);
+	const char *hint = NULL;
+	double		result = 0;
+	/* parse_int() would report its own limit as the cause */
+	bool		is_size = parse_real(value, &result, GUC_UNIT_BYTE, &hint);
+
+	if (!is_size && hint == NULL)
+		hint = "Write a number of bytes, or a number with a unit, such as \"64MB\".";
+	if (!is_size || (result = rint(result)) < 1 || result > (double) max)
+		csv_refuse_value(def->defname, value,
+						 psprintf("The value must be between 1 and %lld bytes.",
+								  (long long) max), hint == NULL ? NULL : _(hint));
+	return (int64) result;
+}
+
+/* ERROR if a value has a line break */
+static void
+refuse_breaks(DefElem *def, const char *value)
+{
+	if (strpbrk(value, "\r\n") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot be newline or carriage return",
+						def->defname)));
+}
+
+/*
+ * One ASCII character, except a line break.  A file is split into fields without
+ * regard to its encoding, so the character must be ASCII.
+ */
+static uint8_t
+character_value(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (strlen(value) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s must be a single one-byte character",
+						def->defname)));
+	if (IS_HIGHBIT_SET(value[0]))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s must be an ASCII character", def->defname)));
+	refuse_breaks(def, value);
+	return (uint8_t) value[0];
+}
+
+/* a string of 1 to `most` bytes without line breaks */
+static char *
+short_string(DefElem *def, int most)
+{
+	char	   *value = defGetString(def);
+
+	if (*value == '\0' || strlen(value) > most || strpbrk(value, "\r\n") != NULL)
+		csv_refuse_value(def->defname, value,
+						 psprintf("The value must have 1 to %d bytes, and no line breaks.",
+								  most), NULL);
+	return value;
+}
+
+static char *
+delimiter_value(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	refuse_breaks(def, value);
+	if (strcmp(value, "\\t") == 0)
+		csv_refuse_value(def->defname, value, NULL, "Write a tab as E'\\t'.");
+	return short_string(def, CSV_DELIMITER_BYTES);
+}
+
+static char *
+comment_value(DefElem *def)
+{
+	return *defGetString(def) == '\0' ? NULL : short_string(def, CSV_COMMENT_BYTES);
+}
+
+/* a string that means NULL or the column's default */
+static char *
+marker_value(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (strpbrk(value, "\r\n") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s representation cannot use newline or carriage return",
+						def->defname)));
+	return value;
+}
+
+/* the strings of a text[] literal */
+static List *
+strings_value(DefElem *def)
+{
+	char	   *literal = defGetString(def);
+	Datum		array;
+	List	   *values = NIL;
+	Datum	   *elements;
+	bool	   *isnull;
+	int			nelements;
+
+	/* array_in() would not name the option */
+	if (literal[strspn(literal, " ")] != '{')
+		csv_refuse_value(def->defname, literal, "The value must be an array.",
+						 "Write braces around it, such as {NA,n/a}.");
+	array = OidInputFunctionCall(F_ARRAY_IN, literal, TEXTOID, -1);
+	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &isnull, &nelements);
+	if (nelements > MAX_NULL_VALUES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" has more than %d values",
+						def->defname, MAX_NULL_VALUES)));
+	for (int i = 0; i < nelements; i++)
+	{
+		char	   *value = isnull[i] ? "" : TextDatumGetCString(elements[i]);
+
+		if (isnull[i] || strpbrk(value, "\r\n") != NULL ||
+			strlen(value) > CSV_MAX_NULL_VALUE_BYTES)
+			csv_refuse_value(def->defname, literal,
+							 psprintf("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
+									  CSV_MAX_NULL_VALUE_BYTES),
+							 isnull[i] ? "Write the word itself in quotes: {\"NULL\"}." : NULL);
+		values = lappend(values, value);
+	}
+	return values;
+}
+
+/* one character, of any number of bytes, that cannot be part of a number itself */
+static char *
+thousands_value(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (*value == '\0' || pg_mblen(value) != (int) strlen(value) ||
+		(!IS_HIGHBIT_SET(*value) && isalnum((unsigned char) *value)) ||
+		strchr("+-\r\n", *value) != NULL)
+		csv_refuse_value(def->defname, value,
+						 "The value must be one character that is no letter, digit, sign or line break.",
+						 NULL);
+	return value;
+}
+
+static char *
+files_value(DefElem *def)
+{
+	char	   *value = defGetString(def);
+
+	if (*value == '\0' || *value == '/')
+		csv_refuse_value(def->defname, value,
+						 "The value must be a pattern of files in the directory, such as \"*.csv\".",
+						 NULL);
+	return value;
+}
+
+static char *
+identifier_value(DefElem *def)
+{
+	char	   *value = pstrdup(defGetString(def));
+
+	if (*value == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must not be empty", def->defname)));
+	truncate_identifier(value, (int) strlen(value), true);
+	return value;
+}
+
 /* ---- values that have a function of their own ---- */
 
 /*
@@ -166,7 +428,7 @@ parse_reject_limit(void *target, DefElem *def)
 			return;
 		}
 	}
-	else if (csv_option_digits(value, &table->reject_count) &&
+	else if (digits_value(value, &table->reject_count) &&
 			 table->reject_count > 0)
 		return;
 
@@ -211,7 +473,7 @@ static void
 parse_quote(void *target, DefElem *def)
 {
 	((CsvTableOptions *) target)->table.reader.dialect.quote =
-		*defGetString(def) == '\0' ? 0 : csv_option_character(def);
+		*defGetString(def) == '\0' ? 0 : character_value(def);
 }
 
 static void
@@ -323,26 +585,26 @@ static const CsvOption valid_options[] = {
 	{"growing_rest", CSV_OF_TABLE, CSV_OPTION_COUNT, TABLE(growing_rest), .most = INT_MAX},
 	{"by_name", CSV_OF_TABLE, CSV_OPTION_BOOL, TABLE(by_name)},
 	{"delimiter", CSV_OF_TABLE, CSV_OPTION_CHECKED, TABLE(delimiter),
-	.check = csv_option_delimiter},
+	.check = delimiter_value},
 	{"quote", CSV_OF_TABLE | CSV_OF_CSV, .parse = parse_quote, GIVEN(CsvTableOptions,
 	has_quote)},
 	{"escape", CSV_OF_TABLE | CSV_OF_CSV, CSV_OPTION_CHARACTER, DIALECT(escape)},
 	{"quoting", CSV_OF_TABLE | CSV_OF_CSV, .parse = parse_quoting},
 	{"multiline", CSV_OF_TABLE | CSV_OF_CSV, CSV_OPTION_BOOL, DIALECT(multiline)},
 	{"comment", CSV_OF_TABLE, CSV_OPTION_CHECKED, TABLE(comment),
-	.check = csv_option_comment},
+	.check = comment_value},
 	{"trim", CSV_OF_TABLE, CSV_OPTION_BOOL, DIALECT(trim)},
 	{"null", CSV_OF_TABLE, CSV_OPTION_CHECKED, TABLE(null_string),
-	.check = csv_option_marker},
+	.check = marker_value},
 	{"encoding", CSV_OF_TABLE, .parse = parse_encoding},
 #if CSV_HAVE_DEFAULT_OPTION
 	{"default", CSV_OF_TABLE | CSV_OF_ONE_TABLE, CSV_OPTION_CHECKED,
-	TABLE(default_string), .check = csv_option_marker},
+	TABLE(default_string), .check = marker_value},
 #endif
 	{"decimal_separator", CSV_OF_TABLE, CSV_OPTION_WORD, TABLE(decimal_separator),
 	.words = decimal_words},
 	{"thousands_separator", CSV_OF_TABLE, CSV_OPTION_CHECKED,
-	TABLE(thousands_separator), .check = csv_option_thousands},
+	TABLE(thousands_separator), .check = thousands_value},
 	{"null_values", CSV_OF_TABLE, CSV_OPTION_STRINGS,
 	POINTER(CsvTableOptions, table.null_values)},
 	{"date_format", CSV_OF_TABLE, CSV_OPTION_PATTERN,
@@ -384,9 +646,9 @@ static const CsvOption valid_options[] = {
 	{"all_text", CSV_OF_IMPORT, CSV_OPTION_BOOL, IMPORT(all_text)},
 	{"limits", CSV_OF_IMPORT, CSV_OPTION_BOOL, IMPORT(limits)},
 	{"pattern", CSV_OF_IMPORT, CSV_OPTION_CHECKED, IMPORT(pattern),
-	.check = csv_option_pattern},
+	.check = files_value},
 	{"table", CSV_OF_IMPORT, CSV_OPTION_CHECKED, IMPORT(table),
-	.check = csv_option_identifier},
+	.check = identifier_value},
 	{"suffixes", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(suffixes)},
 
 	{"column", CSV_OF_COLUMN, CSV_OPTION_COUNT, COLUMN(field),
@@ -453,18 +715,17 @@ csv_option_parse(const CsvOption *option, void *target, DefElem *def)
 			store(member, option->nbytes, csv_option_word(def, option->words));
 			break;
 		case CSV_OPTION_CHARACTER:
-			*(uint8 *) member = csv_option_character(def);
+			*(uint8 *) member = character_value(def);
 			break;
 		case CSV_OPTION_STRINGS:
-			*(List **) member = csv_option_strings(def);
+			*(List **) member = strings_value(def);
 			break;
 		case CSV_OPTION_PATTERN:
 			*(const CsvPattern **) member = csv_pattern_parse(def->defname, defGetString(def));
 			break;
 		case CSV_OPTION_COUNT:
 			store(member, option->nbytes,
-				  csv_option_count(def, Max(option->step, 1), option->least,
-								   option->most));
+				  count_value(def, Max(option->step, 1), option->least, option->most));
 			break;
 		case CSV_OPTION_SIZE:
 			store(member, option->nbytes, csv_option_size(def, option->most));

@@ -5,8 +5,19 @@
 #ifndef CSV_OPTION_LIST_H
 #define CSV_OPTION_LIST_H
 
-#include "table/option_value.h"
+#include "nodes/parsenodes.h"
+
 #include "table/table.h"
+
+/* a word that may be an option's value */
+typedef struct CsvWord
+{
+	const char *name;			/* NULL: the end of the list */
+	int			value;
+} CsvWord;
+
+/* of CsvCompression */
+extern const CsvWord csv_compression_words[];
 
 /* the options of a table while they are parsed: the table's defaults follow from them */
 typedef struct CsvTableOptions
@@ -72,6 +83,17 @@ extern const CsvOption *csv_option_get(const char *name, Oid catalog);
 
 /* read its value into the struct that belongs to the catalog; ERROR if it is wrong */
 extern void csv_option_parse(const CsvOption *option, void *target, DefElem *def);
+
+/* ERROR: the value of an option is wrong; detail and hint may be NULL */
+extern void csv_refuse_value(const char *option, const char *value, const char *detail,
+							 const char *hint)
+	__attribute__((noreturn));
+
+/* the value of one of the words, in any case; ERROR if there is no such word */
+extern int	csv_option_word(DefElem *def, const CsvWord *words);
+
+/* bytes, with units as in postgresql.conf; ERROR unless 1 to max */
+extern int64 csv_option_size(DefElem *def, int64 max);
 
 /*
  * May the value of an option shape the batches of a table?  True also for a name that is

@@ -14,7 +14,7 @@
 #include "mb/pg_wchar.h"
 
 #include "reader/patterns.h"
-#include "table/option_value.h"
+#include "table/option_list.h"
 #include "table/pattern.h"
 
 typedef struct Keyword
