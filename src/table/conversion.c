@@ -44,20 +44,22 @@ struct CsvConversion
 };
 
 CsvConversion *
-csv_conversion_create(int from, int to)
+csv_conversion_create(MemoryContext context)
 {
-	CsvConversion *conversion = palloc(sizeof(CsvConversion));
+	CsvConversion *conversion = MemoryContextAlloc(context, sizeof(CsvConversion));
 
-	conversion->from = from;
-	conversion->to = to;
-	conversion->function = from == CSV_FROM_UTF16 ? InvalidOid :
-		csv_find_conversion(from, to);
+	conversion->from = conversion->to = CSV_FROM_UTF16;
 	return conversion;
 }
 
 void
-csv_conversion_begin(CsvConversion *conversion, const char *name, bool big_endian, bool grows)
+csv_conversion_begin(CsvConversion *conversion, int from, int to, const char *name,
+					 bool big_endian, bool grows)
 {
+	if (from != CSV_FROM_UTF16 && (from != conversion->from || to != conversion->to))
+		conversion->function = csv_find_conversion(from, to);
+	conversion->from = from;
+	conversion->to = to;
 	conversion->name = name;
 	conversion->big_endian = big_endian;
 	conversion->grows = grows;

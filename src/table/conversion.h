@@ -13,15 +13,16 @@ typedef struct CsvConversion CsvConversion;
 /* in place of an encoding: from UTF-16 to UTF-8 */
 #define CSV_FROM_UTF16	(-1)
 
-/* in the current memory context; by the server's function, except from UTF-16 */
-extern CsvConversion *csv_conversion_create(int from, int to);
+/* in this memory context, for any number of files in turn */
+extern CsvConversion *csv_conversion_create(MemoryContext context);
 
 /*
- * Begins a file, by its name for messages; big_endian is for UTF-16.  If the file grows, an
- * incomplete character at its end is not there yet.
+ * Begins a file, by its name for messages: by the server's function, except from UTF-16;
+ * big_endian is for UTF-16.  If the file grows, an incomplete character at its end is not
+ * there yet.
  */
-extern void csv_conversion_begin(CsvConversion *conversion, const char *name, bool big_endian,
-								 bool grows);
+extern void csv_conversion_begin(CsvConversion *conversion, int from, int to,
+								 const char *name, bool big_endian, bool grows);
 
 /*
  * Reads bytes by `read`, and returns up to nbytes converted bytes; 0 at the end.

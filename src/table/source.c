@@ -99,10 +99,9 @@ struct CsvSource
 	size_t		nhead;
 	size_t		head_at;		/* index of the first byte not delivered yet */
 	CsvConversion *conversion;	/* for the open file, after its head; NULL: none */
-	CsvConversion *from_encoding;	/* from the table's encoding; NULL: none */
-	CsvConversion *from_utf16;	/* NULL: no file was in UTF-16 yet */
-	CsvConversion *from_utf8;	/* NULL: no file with UTF-8's mark ... */
-	int			utf8_to;		/* ... was converted to this; PG_SQL_ASCII: none is */
+	CsvConversion *converter;	/* for any file; NULL: no file has needed it yet */
+	bool		is_from_utf8;	/* the open file has UTF-8's mark; such files ... */
+	int			utf8_to;		/* ... are converted to this; PG_SQL_ASCII: none is */
 	CsvUtf16	found_utf16;	/* what the mark of the last such file says */
 	MemoryContextCallback callback;
 };
@@ -337,10 +336,6 @@ csv_source_create(const CsvTable *table)
 	source->name = source->nnames > 0 ? source->shown_names[0] :
 		csv_shown_filename(table->filename);
 
-	if (table->encoding != table->file_encoding)
-		source->from_encoding = csv_conversion_create(table->file_encoding,
-													  table->encoding);
-
 	source->utf8_to = table->encoding == PG_SQL_ASCII ? GetDatabaseEncoding() : table->encoding;
 	if (source->utf8_to == PG_UTF8)
 		source->utf8_to = PG_SQL_ASCII;
@@ -381,7 +376,7 @@ csv_source_identity(const CsvSource *source, CsvFileIdentity *identity)
 
 	/* bytes that were appended since the scan began are not read */
 	if (source->fd < 0 || source->pipe != NULL || fstat(source->fd, &st) != 0 ||
-		(source->conversion != NULL && source->conversion == source->from_utf8))
+		(source->conversion != NULL && source->is_from_utf8))
 		return false;
 	if (source->grows && (uint64_t) st.st_size > source->nbytes)
 		st.st_size = (off_t) source->nbytes;
@@ -423,47 +418,42 @@ is_converted(const CsvSource *source, const char *name)
 		kind >= CSV_UTF16_ANY && utf16 != CSV_UTF16_NO;
 }
 
-/* a conversion for the open file, by its mark */
-static CsvConversion *
-begin_marked(CsvSource *source, CsvConversion **conversion, CsvUtf16 kind)
-{
-	if (*conversion == NULL)
-	{
-		MemoryContext outer =
-			MemoryContextSwitchTo(GetMemoryChunkContext(source));
-
-		*conversion = kind == CSV_UTF16_NOT_BUT_UTF8 ?
-			csv_conversion_create(PG_UTF8, source->utf8_to) :
-			csv_conversion_create(CSV_FROM_UTF16, PG_UTF8);
-		MemoryContextSwitchTo(outer);
-	}
-	source->found_utf16 = kind;
-	csv_conversion_begin(*conversion, source->name, kind == CSV_UTF16_BIG, source->grows);
-	return *conversion;
-}
-
 /* the conversion for the open file, whose head was read; NULL: none */
 static CsvConversion *
 begin_conversion(CsvSource *source)
 {
-	CsvUtf16	kind = source->table->utf16;
+	const CsvTable *table = source->table;
+	CsvUtf16	kind = table->utf16;
 	CsvUtf16	marked = csv_marked_utf16(source->head, source->nhead);
+	int			from = table->file_encoding;
+	int			to = table->encoding;
 
-	csv_check_mark(source->table, source->name, source->head, source->nhead);
-	if (marked == CSV_UTF16_NOT_BUT_UTF8)
-	{
-		source->head_at = source->utf8_to == PG_SQL_ASCII ? 0 : 3;
-		return source->head_at == 0 ? NULL : begin_marked(source, &source->from_utf8, marked);
-	}
-	if (kind == CSV_UTF16_ANY && marked == CSV_UTF16_NO)
-		kind = CSV_UTF16_LITTLE;
-	else if (kind == CSV_UTF16_ANY || kind == CSV_UTF16_BY_MARK)
+	csv_check_mark(table, source->name, source->head, source->nhead);
+	if (marked == CSV_UTF16_NOT_BUT_UTF8 || kind == CSV_UTF16_BY_MARK ||
+		(kind == CSV_UTF16_ANY && marked != CSV_UTF16_NO))
 		kind = marked;
+	else if (kind == CSV_UTF16_ANY)
+		kind = CSV_UTF16_LITTLE;
+	source->is_from_utf8 = kind == CSV_UTF16_NOT_BUT_UTF8;
+	if (source->is_from_utf8 && source->utf8_to == PG_SQL_ASCII)
+		return NULL;
+	if (source->is_from_utf8)
+	{
+		from = PG_UTF8;
+		to = source->utf8_to;
+		source->head_at = 3;
+	}
+	else if (kind != CSV_UTF16_NO)
+		from = CSV_FROM_UTF16;
 	if (kind != CSV_UTF16_NO)
-		return begin_marked(source, &source->from_utf16, kind);
-	if (source->from_encoding != NULL)
-		csv_conversion_begin(source->from_encoding, source->name, false, source->grows);
-	return source->from_encoding;
+		source->found_utf16 = kind;
+	else if (from == to)
+		return NULL;
+	if (source->converter == NULL)
+		source->converter = csv_conversion_create(GetMemoryChunkContext(source));
+	csv_conversion_begin(source->converter, from, to, source->name,
+						 kind == CSV_UTF16_BIG, source->grows);
+	return source->converter;
 }
 
 CsvUtf16
@@ -489,7 +479,8 @@ csv_source_look_at(const CsvSource *source, int number,
 	if (source->appends && source->listed[number].inode == identity->inode)
 		*identity = source->listed[number];
 	*seekable = csv_file_compression(source->table, name) == CSV_COMPRESSION_NONE &&
-		source->from_encoding == NULL && !is_converted(source, name);
+		source->table->encoding == source->table->file_encoding &&
+		!is_converted(source, name);
 	return true;
 }
 
