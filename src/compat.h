@@ -66,17 +66,6 @@
 /* COPY and file_fdw have the option "default" from 16 on */
 #define CSV_HAVE_DEFAULT_OPTION (PG_VERSION_NUM >= 160000)
 
-/* run a query to its end */
-static inline void
-csv_executor_run(QueryDesc *query)
-{
-#if PG_VERSION_NUM >= 180000
-	ExecutorRun(query, ForwardScanDirection, 0);
-#else
-	ExecutorRun(query, ForwardScanDirection, 0, true);
-#endif
-}
-
 /* from 17 on, the leader of a parallel query may start subtransactions */
 #define CSV_HAVE_PARALLEL_SUBTRANSACTIONS (PG_VERSION_NUM >= 170000)
 
@@ -170,43 +159,23 @@ getClosestMatch(ClosestMatchState *state)
 
 #endif							/* PG_VERSION_NUM < 160000 */
 
-/* the path of a foreign scan: 17 adds fdw_restrictinfo, 18 disabled_nodes */
-static inline ForeignPath *
-csv_create_foreignscan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
-							Cost startup_cost, Cost total_cost,
-							Relids required_outer)
-{
+/* paths of foreign scans: 17 adds fdw_restrictinfo, 18 disabled_nodes */
 #if PG_VERSION_NUM >= 180000
-	return create_foreignscan_path(root, rel, NULL, rows, 0, startup_cost,
-								   total_cost, NIL, required_outer, NULL, NIL,
-								   NIL);
-#elif PG_VERSION_NUM >= 170000
-	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
-								   total_cost, NIL, required_outer, NULL, NIL,
-								   NIL);
+#define CSV_ROWS_ARGUMENT(rows) rows, 0
 #else
-	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
-								   total_cost, NIL, required_outer, NULL, NIL);
+#define CSV_ROWS_ARGUMENT(rows) rows
 #endif
-}
-
-/* the path of an upper relation: 18 adds disabled_nodes, 17 fdw_restrictinfo */
-static inline ForeignPath *
-csv_create_foreign_upper_path(PlannerInfo *root, RelOptInfo *rel,
-							  PathTarget *target, double rows,
-							  Cost startup_cost, Cost total_cost)
-{
-#if PG_VERSION_NUM >= 180000
-	return create_foreign_upper_path(root, rel, target, rows, 0, startup_cost,
-									 total_cost, NIL, NULL, NIL, NIL);
-#elif PG_VERSION_NUM >= 170000
-	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
-									 total_cost, NIL, NULL, NIL, NIL);
+#if PG_VERSION_NUM >= 170000
+#define CSV_RESTRICTINFO_ARGUMENT NIL,
 #else
-	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
-									 total_cost, NIL, NULL, NIL);
+#define CSV_RESTRICTINFO_ARGUMENT
 #endif
-}
+#define csv_create_foreignscan_path(root, rel, rows, startup_cost, total_cost, outer) \
+	create_foreignscan_path(root, rel, NULL, CSV_ROWS_ARGUMENT(rows), startup_cost, \
+							total_cost, NIL, outer, NULL, CSV_RESTRICTINFO_ARGUMENT NIL)
+#define csv_create_foreign_upper_path(root, rel, target, rows, startup_cost, total_cost) \
+	create_foreign_upper_path(root, rel, target, CSV_ROWS_ARGUMENT(rows), startup_cost, \
+							  total_cost, NIL, NULL, CSV_RESTRICTINFO_ARGUMENT NIL)
 
 /* an expression of a query, for a partition (or a part of a UNION ALL) */
 static inline Node *
@@ -288,30 +257,6 @@ csv_collation_is_c(Oid collation)
 }
 #endif
 
-/* does EXPLAIN prefix columns with their tables? 18 leaves out the RTE for groups */
-static inline bool
-csv_explain_prefix(const ExplainState *es)
-{
-#if PG_VERSION_NUM >= 180000
-	return es->rtable_size > 1 || es->verbose;
-#else
-	return list_length(es->rtable) > 1 || es->verbose;
-#endif
-}
-
-/* from 17 on, the arrays are const; 18 can leave room before the tuple */
-static inline MinimalTuple
-csv_form_minimal_tuple(TupleDesc desc, const Datum *values,
-					   const bool *isnull)
-{
-#if PG_VERSION_NUM >= 180000
-	return heap_form_minimal_tuple(desc, values, isnull, 0);
-#else
-	return heap_form_minimal_tuple(desc, unconstify(Datum *, values),
-								   unconstify(bool *, isnull));
-#endif
-}
-
 /* from 17 on, extensions have named wait events; *event has the number, 0 at first */
 static inline uint32
 csv_wait_event(uint32 *event, const char *name)
@@ -322,17 +267,6 @@ csv_wait_event(uint32 *event, const char *name)
 	return *event;
 #else
 	return PG_WAIT_EXTENSION;
-#endif
-}
-
-/* 18 must know whether this is (auto)analyze */
-static inline void
-csv_vacuum_delay_point(void)
-{
-#if PG_VERSION_NUM >= 180000
-	vacuum_delay_point(true);
-#else
-	vacuum_delay_point();
 #endif
 }
 
@@ -564,6 +498,25 @@ csv_allow_nestloops(RelOptInfo *joinrel, uint64 saved)
 
 /* from 19 on, states of sums of integers are serialized as integers of 16 bytes */
 #define CSV_SERIALIZES_INT128 (PG_VERSION_NUM >= 190000)
+
+/*
+ * From 18 on, a query runs once in any case, a delay knows whether (auto)analyze waits,
+ * there may be room before a tuple, and EXPLAIN, which puts tables before columns if there
+ * are several, does not count the range table entry of groups.
+ */
+#if PG_VERSION_NUM >= 180000
+#define csv_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0)
+#define csv_vacuum_delay_point() vacuum_delay_point(true)
+#define csv_form_minimal_tuple(desc, values, isnull) \
+	heap_form_minimal_tuple(desc, values, isnull, 0)
+#define csv_explain_prefix(es) ((es)->rtable_size > 1 || (es)->verbose)
+#else
+#define csv_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
+#define csv_vacuum_delay_point() vacuum_delay_point()
+#define csv_form_minimal_tuple(desc, values, isnull) \
+	heap_form_minimal_tuple(desc, values, isnull)
+#define csv_explain_prefix(es) (list_length((es)->rtable) > 1 || (es)->verbose)
+#endif
 
 /* other functions with further parameters in 19, or other names */
 #if PG_VERSION_NUM >= 190000
