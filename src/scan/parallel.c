@@ -85,17 +85,15 @@ csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 	CsvScanState *state = node->fdw_state;
 	CsvSharedScan *shared = coordinate;
 
-	/* its own part of the statistics is added at the end of all scans */
 	if (!state->has_begun)
 		csv_begin_shared(state);
 	if (state->is_shared)
-		csv_table_scan_unshare(state->scan, NULL);
+		(void) csv_table_scan_unshare(state->scan);
 	state->is_shared = false;
 	state->has_begun = false;
 	csv_decide_files(node);
 
 	/* all files are read again, after everything that was reported up to now */
-	memset(&shared->amounts, 0, sizeof(shared->amounts));
 	csv_skipping_begin_shared(state->scan->skipping, csv_shared_report(shared));
 	csv_sharing_restart(csv_shared_files(shared), state->scan->batches->source,
 						&state->table->settings);
@@ -139,7 +137,7 @@ csv_shutdown_scan(ForeignScanState *node)
 		csv_begin_shared(state);
 	if (state->is_shared)
 	{
-		csv_table_scan_unshare(state->scan, &state->statistics);
+		state->statistics = csv_table_scan_unshare(state->scan);
 		state->has_statistics = true;
 	}
 	csv_join_filters_share(state->join_filters, node, NULL, false);

@@ -72,31 +72,46 @@ release_progress(const CsvTableScan *scan)
 		shown_scan = NULL;
 }
 
-static CsvAmounts
-own_amounts(const CsvTableScan *scan)
+/* add statistics, or take them away (sign -1) */
+static void
+add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one, int sign)
 {
-	CsvScanStatistics statistics;
+	CsvBatchesStatistics *batches = &sum->batches;
+	const CsvBatchesStatistics *more = &one->batches;
 
-	csv_table_scan_statistics(scan, &statistics);
-	return (CsvAmounts) {statistics.batches.bytes, statistics.records,
-		statistics.skipped};
+	sum->records += sign * one->records;
+	sum->skipped += sign * one->skipped;
+	sum->set_null += sign * one->set_null;
+	sum->surplus += sign * one->surplus;
+	sum->unmatched += sign * one->unmatched;
+	batches->chunks += sign * more->chunks;
+	batches->bytes += sign * more->bytes;
+	batches->read_seconds += sign * more->read_seconds;
+	batches->copy_in_seconds += sign * more->copy_in_seconds;
+	batches->parse_seconds += sign * more->parse_seconds;
+	batches->copy_out_seconds += sign * more->copy_out_seconds;
+	batches->filtered += sign * more->filtered;
+	batches->beyond += sign * more->beyond;
+	batches->answered += sign * more->answered;
+	batches->held += sign * more->held;
 }
 
-/* tell the other processes our amounts, and return the amounts of all */
-static CsvAmounts
-tell_amounts(CsvTableScan *scan, CsvAmounts own)
+/* tell the other processes our statistics, and return those of all */
+static CsvScanStatistics
+tell_statistics(CsvTableScan *scan)
 {
 	CsvSharedScan *shared = scan->shared;
-	CsvAmounts	amounts;
+	CsvScanStatistics own;
+	CsvScanStatistics all;
 
+	csv_table_scan_statistics(scan, &own);
 	SpinLockAcquire(&shared->mutex);
-	shared->amounts.bytes += own.bytes - scan->told.bytes;
-	shared->amounts.records += own.records - scan->told.records;
-	shared->amounts.skipped += own.skipped - scan->told.skipped;
-	amounts = shared->amounts;
+	add_statistics(&shared->statistics, &scan->told, -1);
+	add_statistics(&shared->statistics, &own, 1);
+	all = shared->statistics;
 	SpinLockRelease(&shared->mutex);
 	scan->told = own;
-	return amounts;
+	return all;
 }
 
 static void
@@ -109,18 +124,20 @@ show_progress(CsvTableScan *scan)
 	};
 	int			ncolumns = lengthof(columns);
 	const CsvTable *table = scan->table;
-	CsvAmounts	amounts = own_amounts(scan);
+	CsvScanStatistics all;
 	int64		of_copy;		/* skipped by COPY's ON_ERROR */
 
 	if (scan->shared != NULL)
-		amounts = tell_amounts(scan, amounts);
+		all = tell_statistics(scan);
+	else
+		csv_table_scan_statistics(scan, &all);
 	if (!scan->shows_progress)
 		return;
-	of_copy = OidIsValid(table->relid) ? 0 : amounts.skipped;
+	of_copy = OidIsValid(table->relid) ? 0 : all.skipped;
 	if (!is_shown(scan) && is_copy_shown(scan->progress_relid))
 	{
 		/* COPY counts the rows that its WHERE excludes */
-		ncolumns = amounts.skipped == 0 ? 3 : of_copy > 0 ? 4 : 5;
+		ncolumns = all.skipped == 0 ? 3 : of_copy > 0 ? 4 : 5;
 	}
 	else if (!is_shown(scan))
 	{
@@ -137,10 +154,10 @@ show_progress(CsvTableScan *scan)
 		table->program != NULL ? PROGRESS_COPY_TYPE_PROGRAM :
 		PROGRESS_COPY_TYPE_FILE,
 		csv_batches_certain_size(scan->batches),
-		amounts.bytes,
+		all.batches.bytes,
 		of_copy,
-		amounts.skipped - of_copy + scan->nexcluded,
-		amounts.records - amounts.skipped - scan->nexcluded,
+		all.skipped - of_copy + scan->nexcluded,
+		all.records - all.skipped - scan->nexcluded,
 		PROGRESS_COPY_COMMAND_FROM
 	});
 }
@@ -896,29 +913,6 @@ csv_table_scan_place(const CsvTableScan *scan, int64 *record)
 
 /* ---- scans that several processes share ---- */
 
-static void
-add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one)
-{
-	CsvBatchesStatistics *batches = &sum->batches;
-	const CsvBatchesStatistics *more = &one->batches;
-
-	sum->records += one->records;
-	sum->skipped += one->skipped;
-	sum->set_null += one->set_null;
-	sum->surplus += one->surplus;
-	sum->unmatched += one->unmatched;
-	batches->chunks += more->chunks;
-	batches->bytes += more->bytes;
-	batches->read_seconds += more->read_seconds;
-	batches->copy_in_seconds += more->copy_in_seconds;
-	batches->parse_seconds += more->parse_seconds;
-	batches->copy_out_seconds += more->copy_out_seconds;
-	batches->filtered += more->filtered;
-	batches->beyond += more->beyond;
-	batches->answered += more->answered;
-	batches->held += more->held;
-}
-
 void
 csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 {
@@ -928,28 +922,21 @@ csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared, dsa_area *dsa)
 	scan->is_leader = !IsParallelWorker();
 	csv_skipping_share(scan->skipping, csv_shared_report(shared), dsa);
 	csv_sharing_begin(scan->batches, csv_shared_files(shared));
-	scan->told = own_amounts(scan);
 	MemoryContextSwitchTo(outer);
 }
 
-void
-csv_table_scan_unshare(CsvTableScan *scan, CsvScanStatistics *statistics)
+CsvScanStatistics
+csv_table_scan_unshare(CsvTableScan *scan)
 {
-	CsvSharedScan *shared = scan->shared;
+	CsvScanStatistics all;
 
 	leave_batch(scan);
-	if (statistics != NULL)
-	{
-		csv_table_scan_statistics(scan, statistics);
-		SpinLockAcquire(&shared->mutex);
-		add_statistics(&shared->statistics, statistics);
-		*statistics = shared->statistics;
-		SpinLockRelease(&shared->mutex);
-	}
+	all = tell_statistics(scan);
 	scan->shared = NULL;
 	if (scan->is_leader)
 		csv_skipping_unshare(scan->skipping);
 	csv_sharing_begin(scan->batches, NULL);
+	return all;
 }
 
 /* ---- end ---- */
@@ -961,7 +948,6 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	if (scan->shared != NULL && scan->is_leader)
 		csv_skipping_say(scan->skipping);
 	csv_batches_rewind(scan->batches);
-	scan->told = own_amounts(scan);
 	scan->finished = false;
 	scan->stopped = false;
 }

@@ -31,14 +31,6 @@ typedef struct CsvScanStatistics
 	CsvBatchesStatistics batches;
 } CsvScanStatistics;
 
-/* how far a scan has come */
-typedef struct CsvAmounts
-{
-	int64		bytes;
-	int64		records;
-	int64		skipped;		/* of them */
-} CsvAmounts;
-
 /* in shared memory: the pieces, and the reports about them */
 typedef struct CsvSharedScan
 {
@@ -47,8 +39,7 @@ typedef struct CsvSharedScan
 	Size		server_options; /* nodeToString() of the table's */
 	Size		join_filters;	/* those that the scan owns */
 	slock_t		mutex;
-	CsvScanStatistics statistics;	/* of processes that have ended */
-	CsvAmounts	amounts;		/* of all processes, up to their current batches */
+	CsvScanStatistics statistics;	/* of all processes, up to their current batches */
 } CsvSharedScan;
 
 /* the parts of the shared memory */
@@ -127,7 +118,7 @@ typedef struct CsvTableScan
 
 	CsvSharedScan *shared;		/* NULL: no other process shares it */
 	bool		is_leader;
-	CsvAmounts	told;			/* own amounts that the others know */
+	CsvScanStatistics told;		/* what shared->statistics has of them */
 	int64		nexcluded;		/* rows that were not used: they count as excluded */
 } CsvTableScan;
 
@@ -154,14 +145,13 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 /*
  * Take part, from the beginning on.  dsa: the parallel query's.  Then
  * csv_table_scan_next() returns some of the rows, each row in one process.  When there
- * are no more rows, or when the process stops earlier, csv_table_scan_unshare() adds
- * up the statistics, unless NULL; *statistics becomes the sum of all processes that
- * have done so.  In the leader it also reports everything that is due.
+ * are no more rows, or when the process stops earlier, csv_table_scan_unshare() returns
+ * the statistics of all processes, up to their current batches or their end.  In the
+ * leader it also reports everything that is due.
  */
 extern void csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared,
 								 dsa_area *dsa);
-extern void csv_table_scan_unshare(CsvTableScan *scan,
-								   CsvScanStatistics *statistics);
+extern CsvScanStatistics csv_table_scan_unshare(CsvTableScan *scan);
 
 /*
  * Returns the next row, in arrays with an entry per attribute of the table; false at
