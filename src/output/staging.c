@@ -20,7 +20,6 @@
 #include "output/sink.h"
 #include "output/staging.h"
 #include "table/decompress.h"
-#include "table/file_lock.h"
 #include "table/listing.h"
 #include "table/option_list.h"
 #include "table/text.h"

@@ -49,7 +49,6 @@
 #include "output/staging.h"
 #include "output/writes.h"
 #include "table/decompress.h"
-#include "table/file_lock.h"
 #include "table/listing.h"
 #include "table/option.h"
 #include "table/release.h"

@@ -1,6 +1,6 @@
 /*
  * listing.c
- *		Lists the files of a name, which may be a pattern.
+ *		The files of a name, which may be a pattern: their list, sizes, identities and locks.
  */
 #include "postgres.h"
 
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/hashfn.h"
 #include "common/username.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
@@ -17,6 +18,21 @@
 #include "table/decompress.h"
 #include "table/listing.h"
 #include "table/text.h"
+
+/*
+ * Growth of compressed files, for estimates: tables of numbers and short texts grow to
+ * three to six times their size.  UTF-16 hardly makes a compressed file larger.
+ * Without compression, such tables take twice as many bytes in UTF-16.
+ */
+#define COMPRESSION_RATIO	4
+#define UTF16_RATIO			2
+
+/* more files than this are small if their mean size is below LEAST_MEAN_BYTES */
+#define MOST_SMALL_FILES	16
+#define LEAST_MEAN_BYTES	(64 * 1024)
+
+/* the functions pg_advisory_lock() and so on use 1 and 2 */
+#define CSV_ADVISORY_CLASS	17217
 
 /* a directory of a pattern that could not be read */
 typedef struct GlobFailure
@@ -352,4 +368,136 @@ csv_find_renamed(const CsvTable *table, const CsvFileIdentity *as)
 			return names[i];
 	}
 	return NULL;
+}
+
+/* ---- sizes and identities ---- */
+
+const CsvSourceSize csv_unknown_size = {
+	.file_bytes = -1, .data_bytes = -1, .nfiles = -1
+};
+
+void
+csv_add_file_size(const CsvTable *table, const char *name, int64 file_bytes,
+				  CsvSourceSize *size)
+{
+	int64		data_bytes = file_bytes;
+
+	if (csv_file_compression(table, name) != CSV_COMPRESSION_NONE)
+		data_bytes *= COMPRESSION_RATIO;
+	else if (table->utf16 >= CSV_UTF16_ANY)
+		data_bytes /= UTF16_RATIO;
+	size->nfiles++;
+	size->file_bytes += file_bytes;
+	size->data_bytes += data_bytes;
+	size->is_exact &= data_bytes == file_bytes;
+}
+
+CsvSourceSize
+csv_source_size(const CsvTable *table)
+{
+	CsvSourceSize size = {.is_exact = true};
+	char	  **names;
+	int			nnames;
+
+	if (table->program != NULL ||
+		!csv_find_files(table, true, &names, &nnames))
+		return csv_unknown_size;
+	for (int i = 0; i < nnames; i++)
+	{
+		struct stat st;
+
+		if (csv_is_left_out(table, i))
+			continue;
+		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
+			return csv_unknown_size;
+		csv_add_file_size(table, names[i], st.st_size, &size);
+	}
+	return size;
+}
+
+void
+csv_source_decide_resident(CsvTable *table)
+{
+	CsvSourceSize size;
+
+	if (!table->settings.resident)
+		return;
+	size = csv_source_size(table);
+	if (size.nfiles > MOST_SMALL_FILES)
+		table->settings.resident = size.data_bytes / size.nfiles >= LEAST_MEAN_BYTES;
+}
+
+bool
+csv_identify(const CsvTable *table, const struct stat *st, CsvFileIdentity *identity)
+{
+	if (!S_ISREG(st->st_mode) || table->encoding != table->file_encoding)
+		return false;
+	*identity = csv_file_identity(st);
+	return true;
+}
+
+bool
+csv_source_identities(const CsvTable *table, char ***names,
+					  CsvFileIdentity **identities, int *nfiles)
+{
+	char	  **found;
+	int			nfound;
+
+	if (table->program != NULL ||
+		!csv_find_files(table, true, &found, &nfound))
+		return false;
+	*names = palloc_extended(sizeof(char *) * nfound, MCXT_ALLOC_HUGE);
+	*identities = palloc_extended(sizeof(CsvFileIdentity) * nfound,
+								  MCXT_ALLOC_HUGE);
+	*nfiles = 0;
+	for (int i = 0; i < nfound; i++)
+	{
+		struct stat st;
+
+		if (csv_is_left_out(table, i))
+			continue;
+		if (stat(found[i], &st) != 0 ||
+			!csv_identify(table, &st, &(*identities)[*nfiles]))
+			return false;
+		(*names)[(*nfiles)++] = csv_shown_filename(found[i]);
+	}
+	return true;
+}
+
+/* ---- locks ---- */
+
+uint64
+csv_file_lock_number(const char *filename)
+{
+	char	   *path = csv_real_path(filename);
+	uint64		number = hash_bytes_extended((const unsigned char *) path, (int) strlen(path), 0);
+
+	pfree(path);
+	return number;
+}
+
+static LOCKTAG
+lock_tag(uint64 number)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, (uint32) (number >> 32), (uint32) number,
+						 CSV_ADVISORY_CLASS);
+	return tag;
+}
+
+void
+csv_file_lock(uint64 number, LOCKMODE mode)
+{
+	LOCKTAG		tag = lock_tag(number);
+
+	(void) LockAcquire(&tag, mode, false, false);
+}
+
+void
+csv_file_unlock(uint64 number, LOCKMODE mode)
+{
+	LOCKTAG		tag = lock_tag(number);
+
+	(void) LockRelease(&tag, mode, false);
 }

@@ -1,9 +1,11 @@
 /*
  * listing.h
- *		Lists the files of a name, which may be a pattern.
+ *		The files of a name, which may be a pattern: their list, sizes, identities and locks.
  */
 #ifndef CSV_LISTING_H
 #define CSV_LISTING_H
+
+#include "storage/lock.h"
 
 #include "wire/identity.h"
 #include "table/option.h"
@@ -73,5 +75,65 @@ csv_is_left_out(const CsvTable *table, int number)
  */
 extern const char *csv_find_renamed(const CsvTable *table,
 									const CsvFileIdentity *file);
+
+/* ---- sizes and identities, without opening files ---- */
+
+/* the table's files as they are now, without files that are left out */
+typedef struct CsvSourceSize
+{
+	int64		file_bytes;		/* on disk */
+	int64		data_bytes;		/* that the source will deliver; an estimate for
+								 * compressed files and declared UTF-16 */
+	int			nfiles;
+	bool		is_exact;		/* data_bytes is no estimate */
+} CsvSourceSize;
+
+/*
+ * The numbers are -1 if unknown: a program, a FIFO, a device, or no file.  The scan
+ * will report missing files, so that is not an ERROR here.
+ */
+extern CsvSourceSize csv_source_size(const CsvTable *table);
+
+/*
+ * Sets table->settings.resident to false if there are many small files: looking up the
+ * resident columns of a small file takes longer than reading it.
+ */
+extern void csv_source_decide_resident(CsvTable *table);
+
+extern const CsvSourceSize csv_unknown_size;
+
+/* adds a file of this many bytes on disk */
+extern void csv_add_file_size(const CsvTable *table, const char *name, int64 file_bytes,
+							  CsvSourceSize *size);
+
+/* as csv_source_identity() */
+extern bool csv_identify(const CsvTable *table, const struct stat *st,
+						 CsvFileIdentity *identity);
+
+/*
+ * Like csv_source_identity(), for all files of a table that are not left out, without
+ * opening them.  Names are as shown.
+ */
+extern bool csv_source_identities(const CsvTable *table, char ***names,
+								  CsvFileIdentity **identities, int *nfiles);
+
+/*
+ * ---- locks on files that sessions append to ----
+ *
+ * A transaction appends its rows when it commits, and an abort in that moment takes them
+ * off again.  So a scan finds out the file's size under a lock.
+ */
+
+/*
+ * The number of a file's lock in all databases.  The file need not exist.  Two names of
+ * a file have one lock if one of them is a symbolic link.
+ */
+extern uint64 csv_file_lock_number(const char *filename);
+
+/* wait for a lock: ShareLock or ExclusiveLock, to the end of the transaction */
+extern void csv_file_lock(uint64 number, LOCKMODE mode);
+
+/* release it earlier */
+extern void csv_file_unlock(uint64 number, LOCKMODE mode);
 
 #endif							/* CSV_LISTING_H */

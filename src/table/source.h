@@ -21,7 +21,7 @@
 #include "wire/identity.h"
 #include "table/interrupts.h"
 #include "table/option.h"
-#include "table/sizes.h"
+#include "table/listing.h"
 
 typedef struct CsvSource CsvSource;
 
