@@ -212,7 +212,7 @@ build/sonames.h: build/link-flags
 		-x c -o build/sonames - -x none $(COMPRESSION_LIBS)
 	LC_ALL=C readelf -d build/sonames | sed -n \
 		's/.*(NEEDED).*\[lib\(z\|isal\|zstd\|lz4\)\(\.so.*\)\]$$/$(hash)define CSV_SONAME_\1 "lib\1\2"/p' >$@
-build/obj/src/table/library.o: build/sonames.h
+build/obj/src/table/codec.o: build/sonames.h
 
 # ---- the program that sessions share ----
 

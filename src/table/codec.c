@@ -7,18 +7,35 @@
  */
 #include "postgres.h"
 
+#include <dlfcn.h>
+
+#include "sonames.h"			/* the Makefile makes it */
 #include "table/codec.h"
+
+CsvLibraryFunctions csv_library;
+
+typedef struct LibraryFunction
+{
+	const char *name;			/* NULL: the end of the list */
+	void	   *place;			/* in csv_library */
+} LibraryFunction;
+
+#define FUNCTION(name) {#name, &csv_library.name},
+#define FUNCTIONS(list) (const LibraryFunction[]) {list(FUNCTION) {NULL, NULL}}
 
 typedef void (*Step) (CsvCodec *codec, const uint8_t *input, size_t ninput,
 					  uint8_t *output, size_t noutput, CsvDecoded *decoded);
 
-/* what a library does; a step begins a member or frame if the codec is complete */
+/* a library, and what it does; a step begins a member or frame if the codec is complete */
 typedef struct Decoder
 {
-	CsvLibrary	library;
+	const char *name;			/* of its file; NULL: not in this build */
+	const char *package;
+	const LibraryFunction *functions;
 	void	   *(*open) (void); /* makes a stream; NULL: no memory */
 	void		(*close) (void *stream);
 	Step		step;			/* as csv_codec_step() */
+	void	   *handle;			/* NULL: not open yet */
 } Decoder;
 
 struct CsvCodec
@@ -34,8 +51,6 @@ struct CsvCodec
 };
 
 const char	csv_codec_no_memory[] = "out of memory";
-
-/* ---- the libraries ---- */
 
 #ifdef CSV_WITH_GZIP
 static void *
@@ -210,38 +225,64 @@ step_lz4(CsvCodec *codec, const uint8_t *input, size_t ninput,
 }
 #endif
 
-static const Decoder decoders[CSV_NUM_COMPRESSIONS] = {
+static Decoder decoders[CSV_NUM_COMPRESSIONS] = {
 #ifdef CSV_WITH_GZIP
-	[CSV_COMPRESSION_GZIP] = {CSV_LIBRARY_ZLIB, open_zlib, close_zlib, step_zlib},
+	[CSV_COMPRESSION_GZIP] = {CSV_SONAME_z, "zlib1g", FUNCTIONS(CSV_ZLIB_FUNCTIONS),
+	open_zlib, close_zlib, step_zlib, NULL},
 #endif
 #ifdef CSV_WITH_ZSTD
-	[CSV_COMPRESSION_ZSTD] = {CSV_LIBRARY_ZSTD, open_zstd, close_zstd, step_zstd},
+	[CSV_COMPRESSION_ZSTD] = {CSV_SONAME_zstd, "libzstd1", FUNCTIONS(CSV_ZSTD_FUNCTIONS),
+	open_zstd, close_zstd, step_zstd, NULL},
 #endif
 #ifdef CSV_WITH_LZ4
-	[CSV_COMPRESSION_LZ4] = {CSV_LIBRARY_LZ4, open_lz4, close_lz4, step_lz4},
+	[CSV_COMPRESSION_LZ4] = {CSV_SONAME_lz4, "liblz4-1", FUNCTIONS(CSV_LZ4_FUNCTIONS),
+	open_lz4, close_lz4, step_lz4, NULL},
 #endif
 };
 
 #ifdef CSV_WITH_ISAL
-static const Decoder fast_gzip = {CSV_LIBRARY_ISAL, open_isal, free, step_isal};
-
-/* csv_codec_prepare() has opened ISA-L; otherwise zlib is used */
-static bool has_isal;
+/* zlib is used where it cannot be opened */
+static Decoder fast_gzip = {CSV_SONAME_isal, "libisal2", FUNCTIONS(CSV_ISAL_FUNCTIONS),
+open_isal, free, step_isal, NULL};
 #endif
 
 /* ---- codecs ---- */
 
+/* opens a library, unless it is open; false on failure */
+static bool
+open_library(Decoder *decoder, CsvLibraryFailure *failure)
+{
+	void	   *handle;
+
+	failure->name = decoder->name;
+	failure->package = decoder->package;
+	if (decoder->handle != NULL || decoder->name == NULL)
+		return decoder->handle != NULL;
+	handle = dlopen(decoder->name, RTLD_NOW | RTLD_LOCAL);
+	for (const LibraryFunction *function = decoder->functions;
+		 handle != NULL && function->name != NULL; function++)
+	{
+		void	   *address = dlsym(handle, function->name);
+
+		if (address == NULL)
+			handle = NULL;
+		else
+			memcpy(function->place, &address, sizeof(address));
+	}
+	if (handle == NULL)
+		failure->reason = dlerror();
+	decoder->handle = handle;
+	return handle != NULL;
+}
+
 bool
 csv_codec_prepare(CsvCompression compression, CsvLibraryFailure *failure)
 {
-	failure->name = NULL;
-	if (decoders[compression].open == NULL)
-		return false;
 #ifdef CSV_WITH_ISAL
 	if (compression == CSV_COMPRESSION_GZIP)
-		has_isal = csv_library_open(CSV_LIBRARY_ISAL, failure);
+		(void) open_library(&fast_gzip, failure);
 #endif
-	return csv_library_open(decoders[compression].library, failure);
+	return open_library(&decoders[compression], failure);
 }
 
 CsvCodec *
@@ -253,7 +294,7 @@ csv_codec_open(CsvCompression compression, bool fast)
 		return NULL;
 	codec->decoder = &decoders[compression];
 #ifdef CSV_WITH_ISAL
-	if (fast && has_isal && compression == CSV_COMPRESSION_GZIP)
+	if (fast && fast_gzip.handle != NULL && compression == CSV_COMPRESSION_GZIP)
 		codec->decoder = &fast_gzip;
 #endif
 	codec->complete = true;

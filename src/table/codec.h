@@ -24,12 +24,20 @@ typedef struct CsvDecoded
 /* a failure for which the file is not to blame */
 extern const char csv_codec_no_memory[];
 
+/* why a library could not be opened */
+typedef struct CsvLibraryFailure
+{
+	const char *name;			/* file name; NULL: this build lacks the library */
+	const char *package;		/* Debian's package */
+	const char *reason;			/* valid until the next call of dlopen() */
+} CsvLibraryFailure;
+
 /*
  * Opens the libraries of a compression.  Returns false if that fails, or if this build
- * lacks the library.  The main thread must call this before any thread opens a codec.
+ * lacks the library; the caller may try again.  The main thread must call this before any
+ * thread opens a codec.
  */
-extern bool csv_codec_prepare(CsvCompression compression,
-							  CsvLibraryFailure *failure);
+extern bool csv_codec_prepare(CsvCompression compression, CsvLibraryFailure *failure);
 
 /*
  * NULL if there is no memory.  Requires a successful csv_codec_prepare().  A fast codec

@@ -2,8 +2,9 @@
  * library.h
  *		The functions of the libraries that compress and decompress.
  *
- * The extension is not linked with these libraries, so it can be loaded where they are
- * not installed.  csv_library_open() opens them when they are needed.
+ * The extension is not linked with these libraries: if one has been removed, a server that
+ * preloads the extension must still start, and sessions must still be able to log in.
+ * csv_compression_prepare() opens them when they are needed, and they stay open.
  */
 #ifndef CSV_LIBRARY_H
 #define CSV_LIBRARY_H
@@ -48,15 +49,6 @@
 /* flags that must be zero in the header of a member of gzip */
 #define CSV_GZIP_RESERVED_FLAGS	0xe0
 
-typedef enum CsvLibrary
-{
-	CSV_LIBRARY_ZLIB,
-	CSV_LIBRARY_ISAL,
-	CSV_LIBRARY_ZSTD,
-	CSV_LIBRARY_LZ4,
-	CSV_NUM_LIBRARIES
-} CsvLibrary;
-
 /* a function is NULL until its library is open */
 typedef struct CsvLibraryFunctions
 {
@@ -69,20 +61,5 @@ typedef struct CsvLibraryFunctions
 } CsvLibraryFunctions;
 
 extern CsvLibraryFunctions csv_library;
-
-/* why a library could not be opened */
-typedef struct CsvLibraryFailure
-{
-	const char *name;			/* file name; NULL: this build lacks the library */
-	const char *package;		/* Debian's package */
-	const char *reason;			/* valid until the next call of dlopen() */
-} CsvLibraryFailure;
-
-/*
- * Opens a library of this build, unless it is open.  A library stays open until the process
- * ends.  Returns false on failure; the caller may try again.
- * The main thread must call this before it starts threads that use the library.
- */
-extern bool csv_library_open(CsvLibrary library, CsvLibraryFailure *failure);
 
 #endif							/* CSV_LIBRARY_H */
