@@ -208,6 +208,7 @@ init_table_options(CsvTableOptions *options)
 	options->header_rows = -1;
 	options->nfields = -1;
 	table->reader.dialect.quoting = CSV_QUOTING_RFC4180;
+	table->reader.dialect.quote = '"';
 	table->reader.dialect.boundary = CSV_BOUNDARY_AUTO;
 	table->reader.dialect.multiline = true;
 	table->reader.max_record_bytes = DEFAULT_MAX_RECORD_BYTES;
@@ -243,9 +244,10 @@ set_format_defaults(CsvTableOptions *options)
 	if (table->null_string == NULL)
 		table->null_string = options->is_text ? "\\N" : "";
 	if (options->is_text)
+	{
 		dialect->quoting = CSV_QUOTING_TEXT;
-	else if (!options->has_quote)
-		dialect->quote = '"';
+		dialect->quote = 0;
+	}
 }
 
 /* in the current memory context; a table's options override its server's */
@@ -418,7 +420,7 @@ check_table_options(const CsvTableOptions *options)
 				 "Each file has as many fields as its header.");
 
 	/* for tables only: a server may set both as defaults, for different tables */
-	if (options->reject_limit && table->stop)
+	if ((table->reject_count >= 0 || table->reject_percent >= 0) && table->stop)
 		conflict("on_error", "reject_limit",
 				 "Under on_error \"stop\" the first bad record is an error.");
 	if (options->is_text)

@@ -24,11 +24,9 @@ typedef struct CsvTableOptions
 {
 	CsvTable	table;
 	bool		is_text;		/* the format */
-	bool		has_quote;		/* given */
 	bool		header;
 	int64		header_rows;	/* -1: not given */
 	int64		nfields;		/* -1: not given */
-	bool		reject_limit;	/* given */
 } CsvTableOptions;
 
 /* where an option may stand, and what it is about: bits */
