@@ -2,9 +2,10 @@
  * lookup.c
  *		Rows of a scan that is repeated for other values of its parameters.
  *
- *	1. Rows are stored as tuples, one after another in blocks, in file order.
+ *	1. Rows are stored as tuples, one after another in blocks, in file order.  A key
+ *	   before the row's attributes has the row's hash and number.
  *	2. When all rows are there, the rows of each bucket are chained, in file order.
- *	3. If rows take too much memory, they are sorted by their hash, and written to
+ *	3. If rows take too much memory, they are sorted by their keys, and written to
  *	   a temporary file, bucket after bucket.  A scan reads one bucket.
  *
  * Storing all rows takes longer than a scan that returns few of them.  It should
@@ -15,7 +16,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "common/hashfn.h"
@@ -46,22 +46,24 @@ typedef struct CsvLookupKey
 	FmgrInfo	hash_value;
 } Key;
 
-/* a row; its tuple follows */
+/* a row in memory; its tuple follows */
 typedef struct CsvLookupRow
 {
 	struct CsvLookupRow *next;			/* of its bucket; before chaining: the row before it */
-	uint32		hash;
 } Row;
-
-/* before a row in the file */
-typedef struct CsvLookupHead
-{
-	uint32		hash;
-	uint32		nbytes;
-} CsvLookupHead;
 
 #define ROW_BYTES		MAXALIGN(sizeof(Row))
 #define ROW_TUPLE(row)	((MinimalTuple) ((char *) (row) + ROW_BYTES))
+
+/* the hash in a tuple's key, which is its first attribute and never NULL */
+static uint32
+hash_of(MinimalTuple tuple)
+{
+	int64		key;
+
+	memcpy(&key, (char *) tuple - MINIMAL_TUPLE_OFFSET + tuple->t_hoff, sizeof(key));
+	return (uint32) (key >> 31);
+}
 
 static void
 init_key(Key *key, PlanState *parent, OpExpr *op, int side)
@@ -85,22 +87,22 @@ init_key(Key *key, PlanState *parent, OpExpr *op, int side)
 static void
 set_attributes(CsvLookup *lookup, TupleDesc row_desc, const Bitmapset *wanted)
 {
-	int			n = bms_num_members(wanted);
 	int			attnum = -1;
+	TupleDesc	desc;
 
 	lookup->row_natts = row_desc->natts;
-	lookup->desc = CreateTemplateTupleDesc(n);
-	lookup->attnums = palloc(sizeof(AttrNumber) * (size_t) n);
-	lookup->values = palloc(sizeof(Datum) * (size_t) n);
-	lookup->isnull = palloc(sizeof(bool) * (size_t) n);
-	for (int i = 0; i < n; i++)
+	lookup->nwanted = bms_num_members(wanted);
+	lookup->attnums = palloc(sizeof(AttrNumber) * (size_t) lookup->nwanted);
+	desc = CreateTemplateTupleDesc(1 + lookup->nwanted);
+	TupleDescInitEntry(desc, 1, NULL, INT8OID, -1, 0);
+	for (int i = 0; i < lookup->nwanted; i++)
 	{
 		attnum = bms_next_member(wanted, attnum);
 		lookup->attnums[i] = (AttrNumber) attnum;
-		TupleDescCopyEntry(lookup->desc, (AttrNumber) (i + 1), row_desc,
-						   (AttrNumber) attnum);
+		TupleDescCopyEntry(desc, (AttrNumber) (i + 2), row_desc, (AttrNumber) attnum);
 	}
-	TupleDescFinalize(lookup->desc);
+	TupleDescFinalize(desc);
+	lookup->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 }
 
 CsvLookup *
@@ -187,7 +189,7 @@ note_memory(CsvLookup *lookup)
 
 /* store a row; false if it is beyond the limit */
 static bool
-store_in_memory(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
+store_in_memory(CsvLookup *lookup, MinimalTuple tuple)
 {
 	size_t		nbytes = ROW_BYTES + MAXALIGN(tuple->t_len);
 	Row		   *row;
@@ -206,10 +208,8 @@ store_in_memory(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
 	lookup->room += nbytes;
 	lookup->room_bytes -= nbytes;
 	row->next = lookup->last;
-	row->hash = hash;
 	memcpy(ROW_TUPLE(row), tuple, tuple->t_len);
 	lookup->last = row;
-	lookup->nrows++;
 	return true;
 }
 
@@ -228,7 +228,7 @@ chain_rows(CsvLookup *lookup, int64 nbuckets)
 	while (row != NULL)
 	{
 		Row		   *before = row->next;
-		Row		  **bucket = &lookup->buckets[row->hash &
+		Row		  **bucket = &lookup->buckets[hash_of(ROW_TUPLE(row)) &
 											  (lookup->nbuckets - 1)];
 
 		row->next = *bucket;
@@ -244,19 +244,14 @@ static void
 begin_sort(CsvLookup *lookup)
 {
 	MemoryContext outer = MemoryContextSwitchTo(lookup->context);
-	TupleDesc	desc = CreateTemplateTupleDesc(2);
 	AttrNumber	key = 1;
 	Oid			less = Int8LessOperator;
 	Oid			collation = InvalidOid;
 	bool		nulls_first = false;
 	int			kilobytes = (int) Min(get_hash_memory_limit() / 1024, MAX_KILOBYTES);
 
-	TupleDescInitEntry(desc, 1, NULL, INT8OID, -1, 0);
-	TupleDescInitEntry(desc, 2, NULL, BYTEAOID, -1, 0);
-	TupleDescFinalize(desc);
-	lookup->sort_slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	lookup->sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation,
-										&nulls_first, kilobytes, NULL,
+	lookup->sort = tuplesort_begin_heap(lookup->slot->tts_tupleDescriptor, 1, &key, &less,
+										&collation, &nulls_first, kilobytes, NULL,
 										TUPLESORT_NONE);
 	MemoryContextSwitchTo(outer);
 }
@@ -264,31 +259,17 @@ begin_sort(CsvLookup *lookup)
 static void
 end_sort(CsvLookup *lookup)
 {
-	if (lookup->sort == NULL)
-		return;
-	tuplesort_end(lookup->sort);
-	ExecDropSingleTupleTableSlot(lookup->sort_slot);
+	if (lookup->sort != NULL)
+		tuplesort_end(lookup->sort);
 	lookup->sort = NULL;
 }
 
-/* have a row sorted, by its hash, and then by its number */
 static void
-sort_row(CsvLookup *lookup, MinimalTuple tuple, uint32 hash)
+sort_row(CsvLookup *lookup, MinimalTuple tuple)
 {
-	TupleTableSlot *slot = lookup->sort_slot;
-	bytea	   *packed = palloc(VARHDRSZ + tuple->t_len);
-
-	SET_VARSIZE(packed, VARHDRSZ + tuple->t_len);
-	memcpy(VARDATA(packed), tuple, tuple->t_len);
-	ExecClearTuple(slot);
-	slot->tts_values[0] = Int64GetDatum((int64) hash << 31 |
-										(lookup->nrows++ & PG_INT32_MAX));
-	slot->tts_values[1] = PointerGetDatum(packed);
-	memset(slot->tts_isnull, false, sizeof(bool) * 2);
-	ExecStoreVirtualTuple(slot);
-	tuplesort_puttupleslot(lookup->sort, slot);
-	pfree(packed);
-	lookup->disk_bytes += sizeof(CsvLookupHead) + tuple->t_len;
+	ExecStoreMinimalTuple(tuple, lookup->slot, false);
+	tuplesort_puttupleslot(lookup->sort, lookup->slot);
+	lookup->disk_bytes += tuple->t_len;
 }
 
 static void
@@ -298,12 +279,10 @@ move_to_sort(CsvLookup *lookup)
 
 	note_memory(lookup);
 	begin_sort(lookup);
-	chain_rows(lookup, 1);
-	lookup->nrows = 0;
-	for (Row *row = lookup->buckets[0]; row != NULL; row = row->next)
+	for (Row *row = lookup->last; row != NULL; row = row->next)
 	{
 		CHECK_FOR_INTERRUPTS();
-		sort_row(lookup, ROW_TUPLE(row), row->hash);
+		sort_row(lookup, ROW_TUPLE(row));
 	}
 	drop_rows(lookup);
 	lookup->nrows = nrows;
@@ -319,7 +298,7 @@ bucket_of(const CsvLookup *lookup, uint32 hash)
 static void
 write_rows(CsvLookup *lookup)
 {
-	TupleTableSlot *slot = lookup->sort_slot;
+	TupleTableSlot *slot = lookup->slot;
 	/* the starts of buckets take at most a quarter of the memory */
 	int64		memory = (int64) get_hash_memory_limit();
 	int64		bucket_bytes = Max(BUCKET_BYTES, lookup->disk_bytes * 32 / memory);
@@ -336,18 +315,14 @@ write_rows(CsvLookup *lookup)
 	MemoryContextSwitchTo(outer);
 	while (tuplesort_gettupleslot(lookup->sort, true, false, slot, NULL))
 	{
-		bool		isnull;
-		int64		key = DatumGetInt64(slot_getattr(slot, 1, &isnull));
-		bytea	   *packed = DatumGetByteaPP(slot_getattr(slot, 2, &isnull));
-		uint32		hash = (uint32) (key >> 31);
-		CsvLookupHead head = {hash, (uint32) VARSIZE_ANY_EXHDR(packed)};
+		bool		should_free;
+		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &should_free);
 
 		CHECK_FOR_INTERRUPTS();
-		while (nstarted <= bucket_of(lookup, hash))
+		while (nstarted <= bucket_of(lookup, hash_of(tuple)))
 			lookup->starts[nstarted++] = offset;
-		BufFileWrite(lookup->file, &head, sizeof(head));
-		BufFileWrite(lookup->file, VARDATA_ANY(packed), head.nbytes);
-		offset += sizeof(head) + head.nbytes;
+		BufFileWrite(lookup->file, tuple, tuple->t_len);
+		offset += tuple->t_len;
 	}
 	while (nstarted <= lookup->nbuckets)
 		lookup->starts[nstarted++] = offset;
@@ -378,26 +353,27 @@ read_bytes(BufFile *file, void *to, size_t nbytes)
 
 /* the next row of the bucket; NULL if none is left */
 static MinimalTuple
-read_row(CsvLookup *lookup, uint32 *hash)
+read_row(CsvLookup *lookup)
 {
-	CsvLookupHead head;
+	uint32		nbytes;
 
 	if (lookup->left == 0)
 		return NULL;
 	CHECK_FOR_INTERRUPTS();
-	read_bytes(lookup->file, &head, sizeof(head));
-	if (head.nbytes > lookup->read_bytes)
+	/* a tuple begins with its length */
+	read_bytes(lookup->file, &nbytes, sizeof(nbytes));
+	if (nbytes > lookup->read_bytes)
 	{
 		if (lookup->read != NULL)
 			pfree(lookup->read);
 		lookup->read_bytes = 0;
-		lookup->read = MemoryContextAllocHuge(lookup->rows_context,
-											  head.nbytes);
-		lookup->read_bytes = head.nbytes;
+		lookup->read = MemoryContextAllocHuge(lookup->rows_context, nbytes);
+		lookup->read_bytes = nbytes;
 	}
-	read_bytes(lookup->file, lookup->read, head.nbytes);
-	lookup->left -= sizeof(head) + head.nbytes;
-	*hash = head.hash;
+	lookup->read->t_len = nbytes;
+	read_bytes(lookup->file, (char *) lookup->read + sizeof(nbytes),
+			   nbytes - sizeof(nbytes));
+	lookup->left -= nbytes;
 	return lookup->read;
 }
 
@@ -407,18 +383,24 @@ read_row(CsvLookup *lookup, uint32 *hash)
 static bool
 store_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 {
+	TupleTableSlot *slot = lookup->slot;
 	MinimalTuple tuple;
 	uint32		hash;
 
 	if (!hash_keys(lookup, values, isnull, &hash))
 		return true;
-	for (int i = 0; i < lookup->desc->natts; i++)
+	ExecClearTuple(slot);
+	slot->tts_values[0] = Int64GetDatum((int64) hash << 31 |
+										(lookup->nrows & PG_INT32_MAX));
+	slot->tts_isnull[0] = false;
+	for (int i = 0; i < lookup->nwanted; i++)
 	{
-		lookup->values[i] = values[lookup->attnums[i] - 1];
-		lookup->isnull[i] = isnull[lookup->attnums[i] - 1];
+		slot->tts_values[i + 1] = values[lookup->attnums[i] - 1];
+		slot->tts_isnull[i + 1] = isnull[lookup->attnums[i] - 1];
 	}
-	tuple = csv_form_minimal_tuple(lookup->desc, lookup->values, lookup->isnull);
-	if (lookup->sort == NULL && !store_in_memory(lookup, tuple, hash))
+	tuple = csv_form_minimal_tuple(slot->tts_tupleDescriptor, slot->tts_values,
+								   slot->tts_isnull);
+	if (lookup->sort == NULL && !store_in_memory(lookup, tuple))
 	{
 		/* a limit is for what a query cannot do without */
 		if (temp_file_limit >= 0)
@@ -426,7 +408,8 @@ store_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 		move_to_sort(lookup);
 	}
 	if (lookup->sort != NULL)
-		sort_row(lookup, tuple, hash);
+		sort_row(lookup, tuple);
+	lookup->nrows++;
 	pfree(tuple);
 	return true;
 }
@@ -560,40 +543,36 @@ look_up(CsvLookup *lookup)
 
 /* the next row, in memory or in the file, that may have the hash; NULL if there is none */
 static MinimalTuple
-next_row(CsvLookup *lookup, uint32 *hash)
+next_row(CsvLookup *lookup)
 {
 	Row		   *row = lookup->next;
 
 	if (row == NULL)
-		return read_row(lookup, hash);
+		return read_row(lookup);
 	lookup->next = row->next;
-	*hash = row->hash;
 	return ROW_TUPLE(row);
 }
 
 bool
 csv_lookup_next(CsvLookup *lookup, Datum *values, bool *isnull)
 {
+	TupleTableSlot *slot = lookup->slot;
 	MinimalTuple tuple;
-	HeapTupleData whole;
-	uint32		hash;
 
 	if (!lookup->has_hash)
 		look_up(lookup);
 	do
 	{
-		tuple = next_row(lookup, &hash);
+		tuple = next_row(lookup);
 		if (tuple == NULL)
 			return false;
-	} while (hash != lookup->hash);
-	memset(&whole, 0, sizeof(whole));
-	whole.t_len = tuple->t_len + MINIMAL_TUPLE_OFFSET;
-	whole.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
-	heap_deform_tuple(&whole, lookup->desc, lookup->values, lookup->isnull);
-	for (int i = 0; i < lookup->desc->natts; i++)
+	} while (hash_of(tuple) != lookup->hash);
+	ExecStoreMinimalTuple(tuple, slot, false);
+	slot_getallattrs(slot);
+	for (int i = 0; i < lookup->nwanted; i++)
 	{
-		values[lookup->attnums[i] - 1] = lookup->values[i];
-		isnull[lookup->attnums[i] - 1] = lookup->isnull[i];
+		values[lookup->attnums[i] - 1] = slot->tts_values[i + 1];
+		isnull[lookup->attnums[i] - 1] = slot->tts_isnull[i + 1];
 	}
 	return true;
 }

@@ -51,10 +51,9 @@ typedef struct CsvLookup
 	MemoryContext context;
 	ExprContext *econtext;		/* in which parameters are known */
 	int			row_natts;		/* attributes of a row */
-	TupleDesc	desc;			/* of the tuples: the row's attributes that are wanted */
-	AttrNumber *attnums;		/* their numbers in the row */
-	Datum	   *values;			/* of one tuple */
-	bool	   *isnull;
+	int			nwanted;		/* the row's attributes that are wanted, */
+	AttrNumber *attnums;		/* and their numbers in the row */
+	TupleTableSlot *slot;		/* for one tuple: a key, and these attributes */
 	struct CsvLookupKey *keys;
 	int			nkeys;
 	CsvLookupState state;
@@ -73,7 +72,6 @@ typedef struct CsvLookup
 	uint32		nbuckets;		/* in memory a power of 2 */
 	struct CsvLookupRow **buckets;	/* in memory */
 	struct Tuplesortstate *sort;	/* of the file's rows; NULL: none */
-	TupleTableSlot *sort_slot;
 	BufFile    *file;			/* NULL: all rows are in memory */
 	int64	   *starts;			/* of the buckets in the file, and the end */
 
