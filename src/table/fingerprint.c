@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/cryptohash.h"
 #include "port/pg_crc32c.h"
@@ -17,27 +16,6 @@
 
 #define READ_BYTES	(256 * 1024)
 
-/* reads exactly nbytes bytes; false: the file ends before */
-static bool
-read_exactly(int file, const char *name, uint8 *bytes, size_t nbytes, uint64 offset)
-{
-	while (nbytes > 0)
-	{
-		ssize_t		nread = pread(file, bytes, nbytes, (off_t) offset);
-
-		if (nread == 0)
-			return false;
-		if (nread < 0 && errno == EINTR)
-			continue;
-		if (nread < 0)
-			csv_fail_on_file("could not read from file \"%s\": %m", name, "read");
-		bytes += nread;
-		nbytes -= (size_t) nread;
-		offset += (uint64) nread;
-	}
-	return true;
-}
-
 /* SHA-256 of at most CSV_END_BYTES bytes; false: the file ends before */
 static bool
 hash_end(int file, const char *name, size_t nbytes, uint64 offset, uint8 *hash)
@@ -46,7 +24,7 @@ hash_end(int file, const char *name, size_t nbytes, uint64 offset, uint8 *hash)
 	pg_cryptohash_ctx *context;
 
 	csv_check_interrupts();
-	if (!read_exactly(file, name, bytes, nbytes, offset))
+	if (csv_read_at(file, name, bytes, nbytes, offset) < nbytes)
 		return false;
 	context = pg_cryptohash_create(PG_SHA256);
 	if (context == NULL || pg_cryptohash_init(context) < 0 ||
@@ -83,7 +61,7 @@ add_to_crc(int file, const char *name, uint64 from, uint64 to, uint32 *crc)
 		size_t		nbytes = Min(to - from, READ_BYTES);
 
 		csv_check_interrupts();
-		is_there = read_exactly(file, name, bytes, nbytes, from);
+		is_there = csv_read_at(file, name, bytes, nbytes, from) == nbytes;
 		if (is_there)
 			COMP_CRC32C(*crc, bytes, nbytes);
 		from += nbytes;
@@ -144,8 +122,8 @@ csv_fingerprint_is_prefix(int file, const char *name, uint64 nbytes,
 		size_t		n = Min(nbytes - from, CSV_END_BYTES);
 
 		csv_check_interrupts();
-		is_same = read_exactly(file, name, bytes, n, from) &&
-			read_exactly(other, other_name, bytes + CSV_END_BYTES, n, from) &&
+		is_same = csv_read_at(file, name, bytes, n, from) == n &&
+			csv_read_at(other, other_name, bytes + CSV_END_BYTES, n, from) == n &&
 			memcmp(bytes, bytes + CSV_END_BYTES, n) == 0;
 	}
 	pfree(bytes);

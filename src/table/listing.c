@@ -131,6 +131,22 @@ csv_fail_on_file(const char *message, const char *path, const char *right)
 			 csv_hint_access(error, path, right, false)));
 }
 
+size_t
+csv_read_at(int file, const char *name, uint8 *bytes, size_t nbytes, uint64 offset)
+{
+	size_t		ndone = 0;
+	ssize_t		nread = 1;
+
+	while (ndone < nbytes && nread != 0)
+	{
+		nread = pread(file, bytes + ndone, nbytes - ndone, (off_t) (offset + ndone));
+		if (nread < 0 && errno != EINTR)
+			csv_fail_on_file("could not read from file \"%s\": %m", name, "read");
+		ndone += (size_t) Max(nread, 0);
+	}
+	return ndone;
+}
+
 static int
 compare_names(const void *a, const void *b)
 {

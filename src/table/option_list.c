@@ -375,6 +375,18 @@ thousands_value(DefElem *def)
 	return value;
 }
 
+static const CsvPattern *
+pattern_value(DefElem *def)
+{
+	const char *wrong;
+	const char *hint;
+	const CsvPattern *pattern = csv_pattern_parse(defGetString(def), &wrong, &hint);
+
+	if (wrong != NULL)
+		csv_refuse_value(def->defname, pattern->text, wrong, hint);
+	return pattern;
+}
+
 static char *
 files_value(DefElem *def)
 {
@@ -552,7 +564,7 @@ parse_column_pattern(void *target, DefElem *def)
 {
 	CsvTableColumn *column = target;
 
-	column->pattern = csv_pattern_parse(def->defname, defGetString(def));
+	column->pattern = pattern_value(def);
 	column->pattern_option = def->defname;
 }
 
@@ -719,7 +731,7 @@ csv_option_parse(const CsvOption *option, void *target, DefElem *def)
 			*(List **) member = strings_value(def);
 			break;
 		case CSV_OPTION_PATTERN:
-			*(const CsvPattern **) member = csv_pattern_parse(def->defname, defGetString(def));
+			*(const CsvPattern **) member = pattern_value(def);
 			break;
 		case CSV_OPTION_COUNT:
 			store(member, option->nbytes,

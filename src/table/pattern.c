@@ -14,7 +14,6 @@
 #include "mb/pg_wchar.h"
 
 #include "reader/patterns.h"
-#include "table/option_list.h"
 #include "table/pattern.h"
 
 typedef struct Keyword
@@ -175,31 +174,20 @@ is_for_engines(const Elements *elements)
 		seen[CSV_STEP_YEAR] && seen[CSV_STEP_MONTH] && seen[CSV_STEP_DAY];
 }
 
-CsvPattern *
-csv_pattern_parse(const char *option, const char *text)
+/* the elements of a pattern; returns what is wrong with it, or NULL.  *hint may be set */
+static const char *
+parse(CsvPattern *pattern, Elements *elements, const char **hint)
 {
-	CsvPattern *pattern = palloc0(sizeof(CsvPattern));
-	Elements	elements = {.all_known = true};
 	bool		quoted = false;
 	bool		any_month = false;	/* as a number */
-	const char *p = text;
+	const char *p = pattern->text;
 
-	pattern->text = text;
-	for (size_t i = 0; i < lengthof(words); i++)
-		if (pg_strcasecmp(text, words[i]) == 0)
-		{
-			pattern->epoch = (uint8_t) (CSV_STEP_EPOCH + i);
-			pattern->steps[0] = pattern->epoch;
-			return pattern;
-		}
-
-	pattern->nodes = palloc(sizeof(CsvPatternNode) * (strlen(text) + 1));
 	while (*p != '\0')
 	{
 		const Keyword *keyword = quoted ? NULL : find_keyword(p);
 
 		if (*p == '\\')
-			csv_refuse_value(option, text, "A backslash cannot stand in a pattern.", NULL);
+			return "A backslash cannot stand in a pattern.";
 		if (*p == '"')
 		{
 			quoted = !quoted;
@@ -210,23 +198,44 @@ csv_pattern_parse(const char *option, const char *text)
 			if (pattern->nnodes > 0 && keyword->element == CSV_ELEMENT_NUMBER)
 				pattern->nodes[pattern->nnodes - 1].digits_follow = true;
 			if (keyword->step == CSV_STEP_MONTH && any_month)
-				csv_refuse_value(option, text, "\"MM\" stands twice in it.",
-								 "Minutes are \"MI\".");
+			{
+				*hint = "Minutes are \"MI\".";
+				return "\"MM\" stands twice in it.";
+			}
 			any_month |= keyword->step == CSV_STEP_MONTH;
-			add_keyword(pattern, &elements, keyword);
+			add_keyword(pattern, elements, keyword);
 			p += strlen(keyword->name);
 		}
 		else if (!quoted && isalpha((unsigned char) *p))
-			csv_refuse_value(option, text,
-							 psprintf("\"%s\" is no element of it.", p),
-							 "Elements are those of to_timestamp(): YYYY, YY, MM, Mon, Month, DD, DDD, HH24, HH12, MI, SS, SSSS, MS, US, FF1 to FF6, AM, PM, TZH and TZM; or it is epoch, epoch_ms or epoch_us. Other letters have to stand in double quotes.");
+		{
+			*hint = "Elements are those of to_timestamp(): YYYY, YY, MM, Mon, Month, DD, DDD, HH24, HH12, MI, SS, SSSS, MS, US, FF1 to FF6, AM, PM, TZH and TZM; or it is epoch, epoch_ms or epoch_us. Other letters have to stand in double quotes.";
+			return psprintf("\"%s\" is no element of it.", p);
+		}
 		else
-			p += add_character(pattern, &elements, p, quoted);
+			p += add_character(pattern, elements, p, quoted);
 	}
-	if (quoted)
-		csv_refuse_value(option, text, "A double quote is not closed.", NULL);
-	if (!elements.seen[CSV_STEP_YEAR])
-		csv_refuse_value(option, text, "It has no year.", NULL);
+	return quoted ? "A double quote is not closed." :
+		!elements->seen[CSV_STEP_YEAR] ? "It has no year." : NULL;
+}
+
+CsvPattern *
+csv_pattern_parse(const char *text, const char **wrong, const char **hint)
+{
+	CsvPattern *pattern = palloc0(sizeof(CsvPattern));
+	Elements	elements = {.all_known = true};
+
+	*wrong = *hint = NULL;
+	pattern->text = text;
+	for (size_t i = 0; i < lengthof(words); i++)
+		if (pg_strcasecmp(text, words[i]) == 0)
+		{
+			pattern->epoch = (uint8_t) (CSV_STEP_EPOCH + i);
+			pattern->steps[0] = pattern->epoch;
+			return pattern;
+		}
+
+	pattern->nodes = palloc(sizeof(CsvPatternNode) * (strlen(text) + 1));
+	*wrong = parse(pattern, &elements, hint);
 	pattern->has_zone = elements.seen[CSV_STEP_ZONE_HOUR] ||
 		elements.seen[CSV_STEP_ZONE_MINUTE];
 	if (!is_for_engines(&elements))

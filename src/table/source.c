@@ -512,20 +512,6 @@ csv_source_grows(const CsvSource *source, int number)
 		 !csv_has_rested(listed->modified, source->table->growing_rest));
 }
 
-/* reads the first bytes; returns their number */
-static size_t
-read_first(const CsvSource *source, uint8_t *bytes, size_t nbytes)
-{
-	ssize_t		nread;
-
-	do
-		nread = pread(source->fd, bytes, nbytes, 0);
-	while (nread < 0 && errno == EINTR);
-	if (nread < 0)
-		csv_fail_on_file("could not read from file \"%s\": %m", source->name, "read");
-	return (size_t) nread;
-}
-
 /* notes the first bytes of the open file, if files grow */
 static void
 note_first(CsvSource *source)
@@ -535,7 +521,8 @@ note_first(CsvSource *source)
 		return;
 	if (source->first == NULL)
 		source->first = MemoryContextAlloc(GetMemoryChunkContext(source), FIRST_BYTES);
-	source->nfirst = read_first(source, source->first, Min(source->nbytes, FIRST_BYTES));
+	source->nfirst = csv_read_at(source->fd, source->name, source->first,
+								 Min(source->nbytes, FIRST_BYTES), 0);
 }
 
 void
@@ -545,7 +532,8 @@ csv_source_check_same(const CsvSource *source)
 
 	/* of a file that only became shorter, a prefix was read */
 	if (source->fd >= 0 && source->nfirst > 0 &&
-		memcmp(now, source->first, read_first(source, now, source->nfirst)) != 0)
+		memcmp(now, source->first,
+			   csv_read_at(source->fd, source->name, now, source->nfirst, 0)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" was replaced while it was read", source->name)));
