@@ -12,7 +12,7 @@
 #include "import/import.h"
 #include "plan/plan_state.h"
 #include "scan/execute.h"
-#include "scan/joins.h"
+#include "scan/join_filter.h"
 #include "load/copy.h"
 #include "output/record_scan.h"
 #include "output/writes.h"

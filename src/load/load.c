@@ -42,7 +42,6 @@
 #include "load/owner.h"
 #include "load/positions.h"
 #include "output/copy_to.h"
-#include "scan/errors.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
 #include "table/listing.h"

@@ -11,7 +11,6 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "scan/errors.h"
 #include "scan/scan.h"
 #include "table/release.h"
 #include "table/text.h"

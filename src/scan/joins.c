@@ -23,7 +23,6 @@
 #include "compat.h"
 #include "scan/execute.h"
 #include "scan/join_filter.h"
-#include "scan/joins.h"
 
 static bool join_filter = true;
 static ExecutorStart_hook_type next_start;

@@ -414,6 +414,13 @@ store_row(CsvLookup *lookup, const Datum *values, const bool *isnull)
 	return true;
 }
 
+/* have all rows of the scan come out? */
+static bool
+is_complete(const CsvTableScan *scan)
+{
+	return scan->finished && !scan->stopped;
+}
+
 /*
  * store all rows; false if they do not fit, or if a skipped record is not
  * reported yet
@@ -443,9 +450,9 @@ store_rows(CsvLookup *lookup, CsvTableScan *scan)
 	pfree(isnull);
 	if (!fits)
 		lookup->state = CSV_LOOKUP_FAILED;
-	else if (!csv_table_scan_is_complete(scan))
+	else if (!is_complete(scan))
 		lookup->awaits_end = true;
-	return fits && csv_table_scan_is_complete(scan);
+	return fits && is_complete(scan);
 }
 
 static void
@@ -485,18 +492,18 @@ static bool
 is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 {
 	const CsvBatches *batches = scan->batches;
-	bool		is_complete = csv_table_scan_is_complete(scan);
+	bool		at_end = is_complete(scan);
 	int64		size = csv_batches_certain_size(batches);
 	CsvBatchesStatistics statistics = csv_batches_statistics(batches);
 
 	/* a subquery's scan is restarted before it has begun */
 	lookup->nbytes += statistics.bytes;
-	lookup->nscans += is_complete || statistics.bytes > 0;
+	lookup->nscans += at_end || statistics.bytes > 0;
 	if (lookup->nbytes < all_bytes)
 		return false;
 	if (batches->all_kept && lookup->nscans < CSV_SCANS_OF_RESIDENT)
 		return false;
-	return is_complete ||
+	return at_end ||
 		(!lookup->awaits_end && size > 0 && lookup->nbytes >= size);
 }
 

@@ -15,7 +15,6 @@
 #include "reader/footer.h"
 #include "scan/execute.h"
 #include "scan/join_filter.h"
-#include "scan/joins.h"
 
 /* where the parts of the shared memory are, for the leader and the workers that may come */
 static void
@@ -63,7 +62,6 @@ csv_initialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 				csv_join_filters_size(state->join_filters, node), pcxt);
 	memcpy((char *) shared + shared->server_options, options, strlen(options) + 1);
 	SpinLockInit(&shared->mutex);
-	csv_shared_report_init(csv_shared_report(shared), pcxt->nworkers + 1);
 	csv_sharing_init(csv_shared_files(shared), state->scan->batches->source,
 					 pcxt->nworkers + 1,
 					 csv_piece_bytes(table->reader.chunk_bytes),

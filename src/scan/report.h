@@ -95,4 +95,13 @@ extern void csv_report_log(const CsvReport *report);
  */
 extern void csv_report_end(CsvReport *report, int64 nrecords, bool complete);
 
+/* ---- errors.c: skipped records as rows of csv_gpu_errors() ---- */
+
+/* filename, record, line, byte_offset, ... as the function's columns */
+#define CSV_ERROR_COLUMNS	9
+
+/* the row of a skipped record, in the current memory context */
+extern void csv_error_row(const CsvTable *table, const CsvSkipped *skipped,
+						  Datum *values, bool *nulls);
+
 #endif							/* CSV_REPORT_H */

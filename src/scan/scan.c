@@ -952,12 +952,6 @@ csv_table_scan_rewind(CsvTableScan *scan)
 	scan->stopped = false;
 }
 
-bool
-csv_table_scan_is_complete(const CsvTableScan *scan)
-{
-	return scan->finished && !scan->stopped;
-}
-
 void
 csv_table_scan_end(CsvTableScan *scan)
 {

@@ -177,9 +177,6 @@ extern const char *csv_table_scan_place(const CsvTableScan *scan,
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);
 
-/* have all its rows come out? */
-extern bool csv_table_scan_is_complete(const CsvTableScan *scan);
-
 /* the regular end: closes the source, sums up skipped records */
 extern void csv_table_scan_end(CsvTableScan *scan);
 

@@ -597,24 +597,15 @@ csv_shared_report_size(int nprocesses)
 }
 
 void
-csv_shared_report_init(CsvSharedReport *shared, int nprocesses)
+csv_skipping_begin_shared(const CsvSkipping *skipping, CsvSharedReport *shared)
 {
-	memset(shared, 0, csv_shared_report_size(nprocesses));
+	memset(shared, 0, offsetof(CsvSharedReport, pending));
 
 	/* held for moments; a tranche of our own would be one more in each session */
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_APPEND);
-}
-
-void
-csv_skipping_begin_shared(const CsvSkipping *skipping, CsvSharedReport *shared)
-{
-	shared->due = (PieceInterval) {.point = skipping->point};
-	shared->begin = skipping->point;
+	shared->due.point = shared->begin = skipping->point;
 	shared->said = skipping->report.counts;
 	shared->npassed = skipping->npassed;
-	shared->ended = false;
-	shared->raised = false;
-	shared->npending = 0;
 }
 
 void

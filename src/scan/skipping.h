@@ -82,9 +82,8 @@ extern void csv_skipping_end(CsvSkipping *skipping, bool complete);
 typedef struct CsvSharedReport CsvSharedReport;
 
 extern Size csv_shared_report_size(int nprocesses);
-extern void csv_shared_report_init(CsvSharedReport *shared, int nprocesses);
 
-/* let processes go on after everything that was reported up to now */
+/* before processes come: let them go on after everything that was reported up to now */
 extern void csv_skipping_begin_shared(const CsvSkipping *skipping,
 									  CsvSharedReport *shared);
 
