@@ -289,29 +289,25 @@ fetch_for(const CsvValueInput *input)
 	}
 }
 
-/* put the columns in the order of the opened file */
+/* put the columns in the order of the opened file, which seldom is another */
 static void
 order_columns(CsvTableScan *scan)
 {
-	const CsvLayout *layout = scan->at->layout;
-	CsvScanColumn *before = palloc(sizeof(CsvScanColumn) *
-								   Max(scan->ncolumns, 1));
-	CsvScanColumn **by_att = palloc(sizeof(CsvScanColumn *) *
-									Max(scan->table->natts, 1));
+	const CsvColumn *wanted = scan->at->layout->columns;
 
-	memcpy(before, scan->columns, sizeof(CsvScanColumn) * scan->ncolumns);
-	for (int i = 0; i < scan->ncolumns; i++)
-		by_att[before[i].att] = &before[i];
 	for (int i = 0; i < scan->ncolumns; i++)
 	{
 		CsvScanColumn *column = &scan->columns[i];
+		CsvScanColumn *found = column;
+		CsvScanColumn other = *column;
 
-		*column = *by_att[layout->columns[i].attnum - 1];
-		column->input.spec = layout->columns[i];
+		while (found->att != (int) wanted[i].attnum - 1)
+			found++;
+		*column = *found;
+		*found = other;
+		column->input.spec = wanted[i];
 		column->fetch = fetch_for(&column->input);
 	}
-	pfree(by_att);
-	pfree(before);
 }
 
 /* virtual columns have the opened file's values */

@@ -99,9 +99,6 @@ struct CsvSkipping
 	dsa_area   *dsa;
 	int64		nown;			/* records that this process has passed */
 	PieceInterval piece;		/* the current piece */
-	int64		most_notes;		/* most notes that NOTICEs may need, */
-	int64		most_skip_notes;	/* and most notes of skipped records that an
-									 * ERROR may need */
 };
 
 CsvSkipping *
@@ -278,40 +275,23 @@ drop_notes(dsa_area *dsa, dsa_pointer pointer, PieceInterval *interval)
 
 /* ---- a process's piece ---- */
 
-/* begin a piece: how many notes may it need? */
-static void
-begin_piece(CsvSkipping *skipping)
-{
-	CsvSharedReport *shared = skipping->shared;
-	const CsvTable *table = skipping->table;
-	int64		nskipped;
-	int64		ncases;
-
-	memset(&skipping->piece, 0, sizeof(skipping->piece));
-	LWLockAcquire(&shared->lock, LW_SHARED);
-	nskipped = shared->said.nskipped + shared->due.counts.nskipped;
-	ncases = csv_report_ncases(&shared->said) +
-		csv_report_ncases(&shared->due.counts);
-	LWLockRelease(&shared->lock);
-	skipping->most_skip_notes = table->stop ? 1 :
-		table->reject_count >= 0 ? table->reject_count + 1 - nskipped : 0;
-	skipping->most_notes = table->verbosity == CSV_VERBOSITY_DEFAULT ?
-		table->notice_limit - ncases : 0;
-}
-
-/* may a note of the next skipped record, or value, be needed? */
+/*
+ * May a note of the interval's next skipped record, or value, be needed: for a NOTICE, or
+ * for the ERROR of a limit?
+ */
 static bool
-needs_note(const CsvSkipping *skipping, bool set_null)
+needs_note(const CsvTable *table, const PieceInterval *interval, bool set_null)
 {
-	return skipping->piece.nnotes < skipping->most_notes ||
-		(!set_null && skipping->piece.nskip_notes < skipping->most_skip_notes);
+	return (table->verbosity == CSV_VERBOSITY_DEFAULT &&
+			interval->nnotes < table->notice_limit) ||
+		(!set_null && interval->nskip_notes <= (table->stop ? 0 : table->reject_count));
 }
 
 bool
 csv_skipping_needs_message(const CsvSkipping *skipping)
 {
 	if (skipping->shared != NULL)
-		return needs_note(skipping, false);
+		return needs_note(skipping->table, &skipping->piece, false);
 	return skipping->skipped != NULL ||
 		csv_report_needs_message(&skipping->report);
 }
@@ -333,7 +313,7 @@ csv_skipping_add(CsvSkipping *skipping, const CsvSkipped *skipped)
 		csv_report_skipped(&skipping->report, skipped);
 		return true;
 	}
-	if (needs_note(skipping, set_null))
+	if (needs_note(skipping->table, piece, set_null))
 	{
 		add_note(skipping, 0, skipped, (const char *const[]) {
 			skipped->file, skipped->message, skipped->detail
@@ -449,7 +429,7 @@ append_interval(CsvSkipping *skipping, PieceInterval *interval,
 	interval->nrecords += next->nrecords;
 	interval->failed = next->failed;
 	csv_report_add_counts(&interval->counts, &next->counts);
-	if (!has_all)
+	if (!has_all || !needs_note(skipping->table, interval, false))
 		drop_notes(skipping->dsa, next->head, interval);
 	else if (DsaPointerIsValid(next->head))
 	{
@@ -614,7 +594,7 @@ csv_skipping_share(CsvSkipping *skipping, CsvSharedReport *shared,
 {
 	skipping->shared = shared;
 	skipping->dsa = dsa;
-	begin_piece(skipping);
+	skipping->piece = (PieceInterval) {0};
 }
 
 void
@@ -627,7 +607,7 @@ csv_skipping_hand_in(void *arg, uint64 piece)
 	LWLockAcquire(&skipping->shared->lock, LW_EXCLUSIVE);
 	add_pending(skipping, &skipping->piece);
 	raise_if_due(skipping);
-	begin_piece(skipping);
+	skipping->piece = (PieceInterval) {0};
 }
 
 void

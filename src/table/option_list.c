@@ -596,25 +596,25 @@ static const CsvOption valid_options[] = {
 	{"growing", CSV_OF_TABLE, CSV_OPTION_BOOL, DIALECT(growing)},
 	{"growing_rest", CSV_OF_TABLE, CSV_OPTION_COUNT, TABLE(growing_rest), .most = INT_MAX},
 	{"by_name", CSV_OF_TABLE, CSV_OPTION_BOOL, TABLE(by_name)},
-	{"delimiter", CSV_OF_TABLE, CSV_OPTION_CHECKED, TABLE(delimiter),
+	{"delimiter", CSV_OF_TABLE, CSV_OPTION_STRING, TABLE(delimiter),
 	.check = delimiter_value},
 	{"quote", CSV_OF_TABLE | CSV_OF_CSV, .parse = parse_quote},
 	{"escape", CSV_OF_TABLE | CSV_OF_CSV, CSV_OPTION_CHARACTER, DIALECT(escape)},
 	{"quoting", CSV_OF_TABLE | CSV_OF_CSV, .parse = parse_quoting},
 	{"multiline", CSV_OF_TABLE | CSV_OF_CSV, CSV_OPTION_BOOL, DIALECT(multiline)},
-	{"comment", CSV_OF_TABLE, CSV_OPTION_CHECKED, TABLE(comment),
+	{"comment", CSV_OF_TABLE, CSV_OPTION_STRING, TABLE(comment),
 	.check = comment_value},
 	{"trim", CSV_OF_TABLE, CSV_OPTION_BOOL, DIALECT(trim)},
-	{"null", CSV_OF_TABLE, CSV_OPTION_CHECKED, TABLE(null_string),
+	{"null", CSV_OF_TABLE, CSV_OPTION_STRING, TABLE(null_string),
 	.check = marker_value},
 	{"encoding", CSV_OF_TABLE, .parse = parse_encoding},
 #if CSV_HAVE_DEFAULT_OPTION
-	{"default", CSV_OF_TABLE | CSV_OF_ONE_TABLE, CSV_OPTION_CHECKED,
+	{"default", CSV_OF_TABLE | CSV_OF_ONE_TABLE, CSV_OPTION_STRING,
 	TABLE(default_string), .check = marker_value},
 #endif
 	{"decimal_separator", CSV_OF_TABLE, CSV_OPTION_WORD, TABLE(decimal_separator),
 	.words = decimal_words},
-	{"thousands_separator", CSV_OF_TABLE, CSV_OPTION_CHECKED,
+	{"thousands_separator", CSV_OF_TABLE, CSV_OPTION_STRING,
 	TABLE(thousands_separator), .check = thousands_value},
 	{"null_values", CSV_OF_TABLE, CSV_OPTION_STRINGS,
 	POINTER(CsvTableOptions, table.null_values)},
@@ -655,9 +655,9 @@ static const CsvOption valid_options[] = {
 	.least = 1, .most = PG_INT64_MAX},
 	{"all_text", CSV_OF_IMPORT, CSV_OPTION_BOOL, IMPORT(all_text)},
 	{"limits", CSV_OF_IMPORT, CSV_OPTION_BOOL, IMPORT(limits)},
-	{"pattern", CSV_OF_IMPORT, CSV_OPTION_CHECKED, IMPORT(pattern),
+	{"pattern", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(pattern),
 	.check = files_value},
-	{"table", CSV_OF_IMPORT, CSV_OPTION_CHECKED, IMPORT(table),
+	{"table", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(table),
 	.check = identifier_value},
 	{"suffixes", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(suffixes)},
 
@@ -713,10 +713,7 @@ csv_option_parse(const CsvOption *option, void *target, DefElem *def)
 			option->parse(target, def);
 			break;
 		case CSV_OPTION_STRING:
-			*(char **) member = defGetString(def);
-			break;
-		case CSV_OPTION_CHECKED:
-			*(char **) member = option->check(def);
+			*(char **) member = option->check != NULL ? option->check(def) : defGetString(def);
 			break;
 		case CSV_OPTION_BOOL:
 			*(bool *) member = defGetBoolean(def);

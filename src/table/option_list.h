@@ -41,16 +41,15 @@ typedef struct CsvTableOptions
 /* how a value is read */
 typedef enum CsvOptionForm
 {
-	CSV_OPTION_OWN,					/* by a function */
-	CSV_OPTION_STRING,				/* char *, as it is ... */
-	CSV_OPTION_CHECKED,				/* ... or by a function that checks it */
+	CSV_OPTION_OWN,				/* by a function */
+	CSV_OPTION_STRING,			/* char *, as it is, or by a function that checks it */
 	CSV_OPTION_BOOL,
 	CSV_OPTION_CHARACTER,		/* uint8: ASCII */
 	CSV_OPTION_STRINGS,			/* List of C strings */
 	CSV_OPTION_PATTERN,			/* CsvPattern */
-	CSV_OPTION_WORD,					/* of a list: the word's value */
-	CSV_OPTION_COUNT,					/* an integer within bounds */
-	CSV_OPTION_SIZE					/* bytes */
+	CSV_OPTION_WORD,			/* of a list: the word's value */
+	CSV_OPTION_COUNT,			/* an integer within bounds */
+	CSV_OPTION_SIZE				/* bytes */
 } CsvOptionForm;
 
 /*
@@ -61,7 +60,7 @@ typedef struct CsvOption
 {
 	const char *name;
 	int			traits;
-	CsvOptionForm	form;
+	CsvOptionForm form;
 	size_t		offset;			/* of the member ... */
 	size_t		nbytes;			/* ... and its size */
 	size_t		given;			/* offset of a bool, not the first member; 0: none */
