@@ -161,21 +161,21 @@ getClosestMatch(ClosestMatchState *state)
 
 /* paths of foreign scans: 17 adds fdw_restrictinfo, 18 disabled_nodes */
 #if PG_VERSION_NUM >= 180000
-#define CSV_ROWS_ARGUMENT(rows) rows, 0
+#define CSV_ROWS(rows) rows, 0
 #else
-#define CSV_ROWS_ARGUMENT(rows) rows
+#define CSV_ROWS(rows) rows
 #endif
 #if PG_VERSION_NUM >= 170000
-#define CSV_RESTRICTINFO_ARGUMENT NIL,
+#define CSV_RESTRICTINFO NIL,
 #else
-#define CSV_RESTRICTINFO_ARGUMENT
+#define CSV_RESTRICTINFO
 #endif
-#define csv_create_foreignscan_path(root, rel, rows, startup_cost, total_cost, outer) \
-	create_foreignscan_path(root, rel, NULL, CSV_ROWS_ARGUMENT(rows), startup_cost, \
-							total_cost, NIL, outer, NULL, CSV_RESTRICTINFO_ARGUMENT NIL)
-#define csv_create_foreign_upper_path(root, rel, target, rows, startup_cost, total_cost) \
-	create_foreign_upper_path(root, rel, target, CSV_ROWS_ARGUMENT(rows), startup_cost, \
-							  total_cost, NIL, NULL, CSV_RESTRICTINFO_ARGUMENT NIL)
+#define csv_create_foreignscan_path(root, rel, rows, startup, total, outer) \
+	create_foreignscan_path(root, rel, NULL, CSV_ROWS(rows), startup, total, \
+							NIL, outer, NULL, CSV_RESTRICTINFO NIL)
+#define csv_create_foreign_upper_path(root, rel, target, rows, startup, total) \
+	create_foreign_upper_path(root, rel, target, CSV_ROWS(rows), startup, \
+							  total, NIL, NULL, CSV_RESTRICTINFO NIL)
 
 /* an expression of a query, for a partition (or a part of a UNION ALL) */
 static inline Node *
@@ -500,9 +500,9 @@ csv_allow_nestloops(RelOptInfo *joinrel, uint64 saved)
 #define CSV_SERIALIZES_INT128 (PG_VERSION_NUM >= 190000)
 
 /*
- * From 18 on, a query runs once in any case, a delay knows whether (auto)analyze waits,
- * there may be room before a tuple, and EXPLAIN, which puts tables before columns if there
- * are several, does not count the range table entry of groups.
+ * From 18 on, a query runs once in any case, a delay knows whether (auto)analyze
+ * waits, and there may be room before a tuple.  EXPLAIN puts tables before columns
+ * if there are several, and does not count the range table entry of groups.
  */
 #if PG_VERSION_NUM >= 180000
 #define csv_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0)
@@ -511,7 +511,8 @@ csv_allow_nestloops(RelOptInfo *joinrel, uint64 saved)
 	heap_form_minimal_tuple(desc, values, isnull, 0)
 #define csv_explain_prefix(es) ((es)->rtable_size > 1 || (es)->verbose)
 #else
-#define csv_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
+#define csv_executor_run(query) \
+	ExecutorRun(query, ForwardScanDirection, 0, true)
 #define csv_vacuum_delay_point() vacuum_delay_point()
 #define csv_form_minimal_tuple(desc, values, isnull) \
 	heap_form_minimal_tuple(desc, values, isnull)

@@ -92,7 +92,7 @@ extern void csv_join_filters_share(const List *scan_filters,
 								   const ForeignScanState *owner, void *memory,
 								   bool initialize);
 
-/* ---- joins.c: finds hash joins whose keys can filter the rows of scans ---- */
+/* ---- joins.c: finds hash joins whose keys can filter rows of scans ---- */
 
 /* installs a hook that does so whenever the executor has set up a plan */
 extern void csv_joins_init(void);

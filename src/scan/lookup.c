@@ -2,11 +2,11 @@
  * lookup.c
  *		Rows of a scan that is repeated for other values of its parameters.
  *
- *	1. Rows are stored as tuples, one after another in blocks, in file order.  A key
- *	   before the row's attributes has the row's hash and number.
+ *	1. Rows are stored as tuples, one after another in blocks, in file order.
+ *	   A tuple begins with a key, which has the row's hash and number.
  *	2. When all rows are there, the rows of each bucket are chained, in file order.
- *	3. If rows take too much memory, they are sorted by their keys, and written to
- *	   a temporary file, bucket after bucket.  A scan reads one bucket.
+ *	3. If rows take too much memory, they are sorted by the keys, and written
+ *	   to a temporary file, bucket after bucket.  A scan reads one bucket.
  *
  * Storing all rows takes longer than a scan that returns few of them.  It should
  * take little time beside the earlier scans, so it waits until these have read as much as
@@ -61,7 +61,8 @@ hash_of(MinimalTuple tuple)
 {
 	int64		key;
 
-	memcpy(&key, (char *) tuple - MINIMAL_TUPLE_OFFSET + tuple->t_hoff, sizeof(key));
+	memcpy(&key, (char *) tuple + tuple->t_hoff - MINIMAL_TUPLE_OFFSET,
+		   sizeof(key));
 	return (uint32) (key >> 31);
 }
 
@@ -99,7 +100,8 @@ set_attributes(CsvLookup *lookup, TupleDesc row_desc, const Bitmapset *wanted)
 	{
 		attnum = bms_next_member(wanted, attnum);
 		lookup->attnums[i] = (AttrNumber) attnum;
-		TupleDescCopyEntry(desc, (AttrNumber) (i + 2), row_desc, (AttrNumber) attnum);
+		TupleDescCopyEntry(desc, (AttrNumber) (i + 2), row_desc,
+						   (AttrNumber) attnum);
 	}
 	TupleDescFinalize(desc);
 	lookup->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
@@ -250,9 +252,9 @@ begin_sort(CsvLookup *lookup)
 	bool		nulls_first = false;
 	int			kilobytes = (int) Min(get_hash_memory_limit() / 1024, MAX_KILOBYTES);
 
-	lookup->sort = tuplesort_begin_heap(lookup->slot->tts_tupleDescriptor, 1, &key, &less,
-										&collation, &nulls_first, kilobytes, NULL,
-										TUPLESORT_NONE);
+	lookup->sort = tuplesort_begin_heap(lookup->slot->tts_tupleDescriptor, 1, &key,
+										&less, &collation, &nulls_first,
+										kilobytes, NULL, TUPLESORT_NONE);
 	MemoryContextSwitchTo(outer);
 }
 

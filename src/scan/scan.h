@@ -39,7 +39,7 @@ typedef struct CsvSharedScan
 	Size		server_options; /* nodeToString() of the table's */
 	Size		join_filters;	/* those that the scan owns */
 	slock_t		mutex;
-	CsvScanStatistics statistics;	/* of all processes, up to their current batches */
+	CsvScanStatistics statistics;	/* of all, up to their current batches */
 } CsvSharedScan;
 
 /* the parts of the shared memory */
@@ -144,10 +144,11 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 
 /*
  * Take part, from the beginning on.  dsa: the parallel query's.  Then
- * csv_table_scan_next() returns some of the rows, each row in one process.  When there
- * are no more rows, or when the process stops earlier, csv_table_scan_unshare() returns
- * the statistics of all processes, up to their current batches or their end.  In the
- * leader it also reports everything that is due.
+ * csv_table_scan_next() returns some of the rows, each row in one process.  When
+ * there are no more rows, or when the process stops earlier,
+ * csv_table_scan_unshare() returns the statistics of all processes, up to their
+ * current batches or their end.  In the leader it also reports everything that is
+ * due.
  */
 extern void csv_table_scan_share(CsvTableScan *scan, CsvSharedScan *shared,
 								 dsa_area *dsa);

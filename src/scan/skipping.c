@@ -276,15 +276,17 @@ drop_notes(dsa_area *dsa, dsa_pointer pointer, PieceInterval *interval)
 /* ---- a process's piece ---- */
 
 /*
- * May a note of the interval's next skipped record, or value, be needed: for a NOTICE, or
- * for the ERROR of a limit?
+ * May a note of the interval's next skipped record, or value, be needed: for a
+ * NOTICE, or for the ERROR of a limit?
  */
 static bool
 needs_note(const CsvTable *table, const PieceInterval *interval, bool set_null)
 {
+	int64		most = table->stop ? 0 : table->reject_count;
+
 	return (table->verbosity == CSV_VERBOSITY_DEFAULT &&
 			interval->nnotes < table->notice_limit) ||
-		(!set_null && interval->nskip_notes <= (table->stop ? 0 : table->reject_count));
+		(!set_null && interval->nskip_notes <= most);
 }
 
 bool

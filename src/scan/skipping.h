@@ -83,7 +83,7 @@ typedef struct CsvSharedReport CsvSharedReport;
 
 extern Size csv_shared_report_size(int nprocesses);
 
-/* before processes come: let them go on after everything that was reported up to now */
+/* before processes come: they go on after everything that was reported */
 extern void csv_skipping_begin_shared(const CsvSkipping *skipping,
 									  CsvSharedReport *shared);
 

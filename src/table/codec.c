@@ -26,7 +26,7 @@ typedef struct LibraryFunction
 typedef void (*Step) (CsvCodec *codec, const uint8_t *input, size_t ninput,
 					  uint8_t *output, size_t noutput, CsvDecoded *decoded);
 
-/* a library, and what it does; a step begins a member or frame if the codec is complete */
+/* a library; a step begins a member or frame if the codec is complete */
 typedef struct Decoder
 {
 	const char *name;			/* of its file; NULL: not in this build */
@@ -227,23 +227,23 @@ step_lz4(CsvCodec *codec, const uint8_t *input, size_t ninput,
 
 static Decoder decoders[CSV_NUM_COMPRESSIONS] = {
 #ifdef CSV_WITH_GZIP
-	[CSV_COMPRESSION_GZIP] = {CSV_SONAME_z, "zlib1g", FUNCTIONS(CSV_ZLIB_FUNCTIONS),
-	open_zlib, close_zlib, step_zlib, NULL},
+	[CSV_COMPRESSION_GZIP] = {CSV_SONAME_z, "zlib1g",
+	FUNCTIONS(CSV_ZLIB_FUNCTIONS), open_zlib, close_zlib, step_zlib, NULL},
 #endif
 #ifdef CSV_WITH_ZSTD
-	[CSV_COMPRESSION_ZSTD] = {CSV_SONAME_zstd, "libzstd1", FUNCTIONS(CSV_ZSTD_FUNCTIONS),
-	open_zstd, close_zstd, step_zstd, NULL},
+	[CSV_COMPRESSION_ZSTD] = {CSV_SONAME_zstd, "libzstd1",
+	FUNCTIONS(CSV_ZSTD_FUNCTIONS), open_zstd, close_zstd, step_zstd, NULL},
 #endif
 #ifdef CSV_WITH_LZ4
-	[CSV_COMPRESSION_LZ4] = {CSV_SONAME_lz4, "liblz4-1", FUNCTIONS(CSV_LZ4_FUNCTIONS),
-	open_lz4, close_lz4, step_lz4, NULL},
+	[CSV_COMPRESSION_LZ4] = {CSV_SONAME_lz4, "liblz4-1",
+	FUNCTIONS(CSV_LZ4_FUNCTIONS), open_lz4, close_lz4, step_lz4, NULL},
 #endif
 };
 
 #ifdef CSV_WITH_ISAL
 /* zlib is used where it cannot be opened */
-static Decoder fast_gzip = {CSV_SONAME_isal, "libisal2", FUNCTIONS(CSV_ISAL_FUNCTIONS),
-open_isal, free, step_isal, NULL};
+static Decoder fast_gzip = {CSV_SONAME_isal, "libisal2",
+FUNCTIONS(CSV_ISAL_FUNCTIONS), open_isal, free, step_isal, NULL};
 #endif
 
 /* ---- codecs ---- */

@@ -34,10 +34,11 @@ typedef struct CsvLibraryFailure
 
 /*
  * Opens the libraries of a compression.  Returns false if that fails, or if this build
- * lacks the library; the caller may try again.  The main thread must call this before any
- * thread opens a codec.
+ * lacks the library; the caller may try again.  The main thread must call this
+ * before any thread opens a codec.
  */
-extern bool csv_codec_prepare(CsvCompression compression, CsvLibraryFailure *failure);
+extern bool csv_codec_prepare(CsvCompression compression,
+							  CsvLibraryFailure *failure);
 
 /*
  * NULL if there is no memory.  Requires a successful csv_codec_prepare().  A fast codec

@@ -46,17 +46,19 @@ struct CsvConversion
 CsvConversion *
 csv_conversion_create(MemoryContext context)
 {
-	CsvConversion *conversion = MemoryContextAlloc(context, sizeof(CsvConversion));
+	CsvConversion *conversion =
+		MemoryContextAlloc(context, sizeof(CsvConversion));
 
 	conversion->from = conversion->to = CSV_FROM_UTF16;
 	return conversion;
 }
 
 void
-csv_conversion_begin(CsvConversion *conversion, int from, int to, const char *name,
-					 bool big_endian, bool grows)
+csv_conversion_begin(CsvConversion *conversion, int from, int to,
+					 const char *name, bool big_endian, bool grows)
 {
-	if (from != CSV_FROM_UTF16 && (from != conversion->from || to != conversion->to))
+	if (from != CSV_FROM_UTF16 &&
+		(from != conversion->from || to != conversion->to))
 		conversion->function = csv_find_conversion(from, to);
 	conversion->from = from;
 	conversion->to = to;

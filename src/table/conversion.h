@@ -17,9 +17,9 @@ typedef struct CsvConversion CsvConversion;
 extern CsvConversion *csv_conversion_create(MemoryContext context);
 
 /*
- * Begins a file, by its name for messages: by the server's function, except from UTF-16;
- * big_endian is for UTF-16.  If the file grows, an incomplete character at its end is not
- * there yet.
+ * Begins a file, by its name for messages: by the server's function, except from
+ * UTF-16, which may be big_endian.  If the file grows, an incomplete character at
+ * its end is not there yet.
  */
 extern void csv_conversion_begin(CsvConversion *conversion, int from, int to,
 								 const char *name, bool big_endian, bool grows);

@@ -115,6 +115,7 @@ csv_fingerprint_is_prefix(int file, const char *name, uint64 nbytes,
 						  int other, const char *other_name)
 {
 	uint8	   *bytes = palloc(2 * CSV_END_BYTES);
+	uint8	   *others = bytes + CSV_END_BYTES;
 	bool		is_same = true;
 
 	for (uint64 from = 0; is_same && from < nbytes; from += CSV_END_BYTES)
@@ -123,8 +124,8 @@ csv_fingerprint_is_prefix(int file, const char *name, uint64 nbytes,
 
 		csv_check_interrupts();
 		is_same = csv_read_at(file, name, bytes, n, from) == n &&
-			csv_read_at(other, other_name, bytes + CSV_END_BYTES, n, from) == n &&
-			memcmp(bytes, bytes + CSV_END_BYTES, n) == 0;
+			csv_read_at(other, other_name, others, n, from) == n &&
+			memcmp(bytes, others, n) == 0;
 	}
 	pfree(bytes);
 	return is_same;

@@ -4,9 +4,10 @@
  *
  * In frames of zstd and LZ4, each block states its size, so the end of a frame is found
  * by going from block to block.  The blocks of an LZ4 frame may be independent of each
- * other, too, as the lz4 tool writes them by default, in one frame.  So such a frame is
- * cut into blocks: one thread decompresses lineitem at 0.9 GB/s, but checks what others
- * have decompressed at 1.9 GB/s.  See RFC 8878 for zstd, and doc/lz4_Frame_format.md of LZ4.
+ * other, too, as the lz4 tool writes them by default, in one frame.  Such a frame
+ * is cut into blocks: one thread decompresses lineitem at 0.9 GB/s, but checks what
+ * others have decompressed at 1.9 GB/s.  See RFC 8878 for zstd, and
+ * doc/lz4_Frame_format.md of LZ4.
  *
  * Members of gzip do not state their sizes.  The first bytes of a member can only be
  * searched for, and other bytes may look like them.

@@ -2,9 +2,10 @@
  * library.h
  *		The functions of the libraries that compress and decompress.
  *
- * The extension is not linked with these libraries: if one has been removed, a server that
- * preloads the extension must still start, and sessions must still be able to log in.
- * csv_compression_prepare() opens them when they are needed, and they stay open.
+ * The extension is not linked with these libraries: if one has been removed, a
+ * server that preloads the extension must still start, and sessions must still be
+ * able to log in.  csv_compression_prepare() opens them when they are needed, and
+ * they stay open.
  */
 #ifndef CSV_LIBRARY_H
 #define CSV_LIBRARY_H

@@ -1,6 +1,7 @@
 /*
  * listing.c
- *		The files of a name, which may be a pattern: their list, sizes, identities and locks.
+ *		The files of a name, which may be a pattern: their list, sizes, identities
+ *		and locks.
  */
 #include "postgres.h"
 
@@ -132,14 +133,16 @@ csv_fail_on_file(const char *message, const char *path, const char *right)
 }
 
 size_t
-csv_read_at(int file, const char *name, uint8 *bytes, size_t nbytes, uint64 offset)
+csv_read_at(int file, const char *name, uint8 *bytes, size_t nbytes,
+			uint64 offset)
 {
 	size_t		ndone = 0;
 	ssize_t		nread = 1;
 
 	while (ndone < nbytes && nread != 0)
 	{
-		nread = pread(file, bytes + ndone, nbytes - ndone, (off_t) (offset + ndone));
+		nread = pread(file, bytes + ndone, nbytes - ndone,
+					  (off_t) (offset + ndone));
 		if (nread < 0 && errno != EINTR)
 			csv_fail_on_file("could not read from file \"%s\": %m", name, "read");
 		ndone += (size_t) Max(nread, 0);
@@ -444,7 +447,8 @@ csv_source_decide_resident(CsvTable *table)
 }
 
 bool
-csv_identify(const CsvTable *table, const struct stat *st, CsvFileIdentity *identity)
+csv_identify(const CsvTable *table, const struct stat *st,
+			 CsvFileIdentity *identity)
 {
 	if (!S_ISREG(st->st_mode) || table->encoding != table->file_encoding)
 		return false;

@@ -1,6 +1,7 @@
 /*
  * listing.h
- *		The files of a name, which may be a pattern: their list, sizes, identities and locks.
+ *		The files of a name, which may be a pattern: their list, sizes, identities
+ *		and locks.
  */
 #ifndef CSV_LISTING_H
 #define CSV_LISTING_H
@@ -36,9 +37,9 @@ extern int	csv_hint_access(int error, const char *path, const char *right,
 extern void csv_fail_on_file(const char *message, const char *path, const char *right)
 	__attribute__((noreturn));
 
-/* reads an open file at an offset; returns the bytes, fewer than nbytes at its end */
-extern size_t csv_read_at(int file, const char *name, uint8 *bytes, size_t nbytes,
-						  uint64 offset);
+/* reads an open file; returns the bytes, fewer than nbytes at its end */
+extern size_t csv_read_at(int file, const char *name, uint8 *bytes,
+						  size_t nbytes, uint64 offset);
 
 /*
  * For a job: reads the name as a pattern even if a file has exactly that name, and

@@ -380,7 +380,8 @@ pattern_value(DefElem *def)
 {
 	const char *wrong;
 	const char *hint;
-	const CsvPattern *pattern = csv_pattern_parse(defGetString(def), &wrong, &hint);
+	const CsvPattern *pattern =
+		csv_pattern_parse(defGetString(def), &wrong, &hint);
 
 	if (wrong != NULL)
 		csv_refuse_value(def->defname, pattern->text, wrong, hint);
@@ -713,7 +714,8 @@ csv_option_parse(const CsvOption *option, void *target, DefElem *def)
 			option->parse(target, def);
 			break;
 		case CSV_OPTION_STRING:
-			*(char **) member = option->check != NULL ? option->check(def) : defGetString(def);
+			*(char **) member = option->check != NULL ? option->check(def) :
+				defGetString(def);
 			break;
 		case CSV_OPTION_BOOL:
 			*(bool *) member = defGetBoolean(def);
@@ -732,7 +734,8 @@ csv_option_parse(const CsvOption *option, void *target, DefElem *def)
 			break;
 		case CSV_OPTION_COUNT:
 			store(member, option->nbytes,
-				  count_value(def, Max(option->step, 1), option->least, option->most));
+				  count_value(def, Max(option->step, 1), option->least,
+							  option->most));
 			break;
 		case CSV_OPTION_SIZE:
 			store(member, option->nbytes, csv_option_size(def, option->most));

@@ -42,7 +42,7 @@ typedef struct CsvTableOptions
 typedef enum CsvOptionForm
 {
 	CSV_OPTION_OWN,				/* by a function */
-	CSV_OPTION_STRING,			/* char *, as it is, or by a function that checks it */
+	CSV_OPTION_STRING,			/* char *, perhaps checked by a function */
 	CSV_OPTION_BOOL,
 	CSV_OPTION_CHARACTER,		/* uint8: ASCII */
 	CSV_OPTION_STRINGS,			/* List of C strings */

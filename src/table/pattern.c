@@ -174,7 +174,7 @@ is_for_engines(const Elements *elements)
 		seen[CSV_STEP_YEAR] && seen[CSV_STEP_MONTH] && seen[CSV_STEP_DAY];
 }
 
-/* the elements of a pattern; returns what is wrong with it, or NULL.  *hint may be set */
+/* returns what is wrong with the pattern, and perhaps *hint; or NULL */
 static const char *
 parse(CsvPattern *pattern, Elements *elements, const char **hint)
 {

@@ -38,11 +38,12 @@ typedef struct CsvPattern
 } CsvPattern;
 
 /*
- * Parses an option's value as a pattern, in the current memory context.  If it is not a
- * pattern, or has an unsupported element, *wrong says so, and *hint may help; otherwise
- * both become NULL.
+ * Parses an option's value as a pattern, in the current memory context.  If it is
+ * not a pattern, or has an unsupported element, *wrong says so, and *hint may help;
+ * otherwise both become NULL.
  */
-extern CsvPattern *csv_pattern_parse(const char *text, const char **wrong, const char **hint);
+extern CsvPattern *csv_pattern_parse(const char *text, const char **wrong,
+									 const char **hint);
 
 /*
  * to_timestamp() reads the text by the pattern: does it use all of the text, except

@@ -96,9 +96,9 @@ struct CsvSource
 	size_t		nhead;
 	size_t		head_at;		/* index of the first byte not delivered yet */
 	CsvConversion *conversion;	/* for the open file, after its head; NULL: none */
-	CsvConversion *converter;	/* for any file; NULL: no file has needed it yet */
-	bool		is_from_utf8;	/* the open file has UTF-8's mark; such files ... */
-	int			utf8_to;		/* ... are converted to this; PG_SQL_ASCII: none is */
+	CsvConversion *converter;	/* for all files; NULL: not needed yet */
+	bool		is_from_utf8;	/* has UTF-8's mark; such files ... */
+	int			utf8_to;		/* ... become this; PG_SQL_ASCII: none does */
 	CsvUtf16	found_utf16;	/* what the mark of the last such file says */
 	MemoryContextCallback callback;
 };
@@ -447,7 +447,8 @@ begin_conversion(CsvSource *source)
 	else if (from == to)
 		return NULL;
 	if (source->converter == NULL)
-		source->converter = csv_conversion_create(GetMemoryChunkContext(source));
+		source->converter =
+			csv_conversion_create(GetMemoryChunkContext(source));
 	csv_conversion_begin(source->converter, from, to, source->name,
 						 kind == CSV_UTF16_BIG, source->grows);
 	return source->converter;
@@ -532,8 +533,8 @@ csv_source_check_same(const CsvSource *source)
 
 	/* of a file that only became shorter, a prefix was read */
 	if (source->fd >= 0 && source->nfirst > 0 &&
-		memcmp(now, source->first,
-			   csv_read_at(source->fd, source->name, now, source->nfirst, 0)) != 0)
+		memcmp(now, source->first, csv_read_at(source->fd, source->name, now,
+											   source->nfirst, 0)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" was replaced while it was read", source->name)));
