@@ -96,7 +96,7 @@ add_statistics(CsvScanStatistics *sum, const CsvScanStatistics *one, int sign)
 	batches->held += sign * more->held;
 }
 
-/* tell the other processes our statistics, and return those of all */
+/* tell the other processes our statistics, and return the sum of all */
 static CsvScanStatistics
 tell_statistics(CsvTableScan *scan)
 {

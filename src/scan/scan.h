@@ -39,7 +39,7 @@ typedef struct CsvSharedScan
 	Size		server_options; /* nodeToString() of the table's */
 	Size		join_filters;	/* those that the scan owns */
 	slock_t		mutex;
-	CsvScanStatistics statistics;	/* of all, up to their current batches */
+	CsvScanStatistics statistics;	/* the sum of all processes */
 } CsvSharedScan;
 
 /* the parts of the shared memory */

@@ -174,7 +174,7 @@ is_for_engines(const Elements *elements)
 		seen[CSV_STEP_YEAR] && seen[CSV_STEP_MONTH] && seen[CSV_STEP_DAY];
 }
 
-/* returns what is wrong with the pattern, and perhaps *hint; or NULL */
+/* returns the mistake in the pattern, and perhaps *hint; NULL: there is none */
 static const char *
 parse(CsvPattern *pattern, Elements *elements, const char **hint)
 {
