@@ -91,7 +91,11 @@ csv_reinitialize_dsm(ForeignScanState *node, ParallelContext *pcxt,
 	state->has_begun = false;
 	csv_decide_files(node);
 
-	/* all files are read again, after everything that was reported up to now */
+	/*
+	 * All files are read again, after everything that was reported up to now.  The
+	 * leader takes its own bytes away when it is rewound.
+	 */
+	shared->statistics.batches.bytes = state->scan->told.batches.bytes;
 	csv_skipping_begin_shared(state->scan->skipping, csv_shared_report(shared));
 	csv_sharing_restart(csv_shared_files(shared), state->scan->batches->source,
 						&state->table->settings);
