@@ -41,7 +41,6 @@ declare -A may_include=(
 declare -A most_lines=(
 	[reader]=9002 [cpu]=5300 [query]=11355 [wire]=2315 [cuda]=10780 [service]=4918
 	[table]=8722 [client]=1635 [program]=1070 [batches]=5592 [groups]=1930 [scan]=7789
-	[table]=8722 [client]=1635 [program]=1070 [batches]=5592 [groups]=1930 [scan]=7789
 	[plan]=4730 [output]=7329 [load]=7100 [import]=10214 [src]=782
 )
 
