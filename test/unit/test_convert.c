@@ -2,8 +2,6 @@
  * test_convert.c
  *		convert.h against tables of edge cases, and at random against strtod,
  *		strtof, a calendar counted day by day and a slow numeric.
- *
- * What PostgreSQL itself makes of a value is compared through print_values.c.
  */
 #include "unit.h"
 #include "../../src/query/operate.h"
