@@ -150,7 +150,7 @@ ALL_PROGRAM_SOURCES = $(filter-out %/main.c,$(ALL_SERVICE_SOURCES))
 PROGRAM_SOURCES = $(filter-out %/main.c,$(SERVICE_SOURCES))
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) $(PROGRAM_SOURCES) \
-	$(addprefix test/unit/,reading.c rounds.c naive_query.c random_query.c \
+	$(addprefix test/unit/,unit.c reading.c rounds.c naive_query.c random_query.c \
 		host_answer.c compare_query.c walk.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
@@ -169,7 +169,8 @@ unit-sanitize: $(patsubst %,$(SANITIZED)/%,$(CPU_UNIT_NAMES))
 
 # in one command: the objects serve no other program; setarch, since TSan
 # wants addresses where some kernels put none
-build/test/threads/test_%: test/unit/test_%.c $(LIBRARY_SOURCES) FORCE
+build/test/threads/test_%: test/unit/test_%.c test/unit/unit.c test/unit/rounds.c \
+		$(LIBRARY_SOURCES) FORCE
 	@mkdir -p $(@D)
 	$(CC) $(THREADS_CFLAGS) $(TEST_CPPFLAGS) -o $@ $(filter %.c,$^) -lcmocka -lm
 

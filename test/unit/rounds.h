@@ -20,7 +20,7 @@ extern bool one_in(uint32_t n);
 
 /*
  * EFFORT says how many times the usual number of rounds, SEED which is the first's seed.
- * Where a round fails, the test's teardown say_failing_seed() says its seed.
+ * Where a round fails, say_failing_seed() says its seed when the test ends.
  */
 extern uint64_t first_seed(void);
 extern uint32_t rounds(uint32_t usual);

@@ -505,8 +505,8 @@ expect_same(const Trial *trial, const Trial *other)
 	assert_int_equal(trial->digest, other->digest);
 }
 
-static int
-set_up(void **state)
+int
+before_all(void **state)
 {
 	(void) state;
 	content = malloc(FILE_BYTES);
@@ -516,8 +516,8 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+int
+after_all(void **state)
 {
 	(void) state;
 	free(content);
@@ -526,15 +526,13 @@ tear_down(void **state)
 
 /* ---- tests ---- */
 
-static void
-the_same_whatever_the_threads_and_pieces(void **state)
+TEST(the_same_whatever_the_threads_and_pieces)
 {
 	static const uint64_t chunks[] = {0, 16 * 1024, 50001,
 		PIECE_BYTES, 1000003, FILE_BYTES, 2 * FILE_BYTES};
 	Trial		trial;
 	Trial		whole = expected(NULL);
 
-	(void) state;
 	for (int nthreads = 1; nthreads <= 4; nthreads++)
 		for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++)
 			for (int partial = 0; partial < 2; partial++)
@@ -548,14 +546,12 @@ the_same_whatever_the_threads_and_pieces(void **state)
 			}
 }
 
-static void
-a_header_and_a_byte_order_mark_are_passed(void **state)
+TEST(a_header_and_a_byte_order_mark_are_passed)
 {
 	Trial		trial;
 	Trial		whole;
 	uint8_t		saved[16];
 
-	(void) state;
 	memcpy(saved, content, sizeof(saved));
 	memcpy(content, "\xEF\xBB\xBFx,y,z\n1,2,3\n", sizeof(saved));
 	trial_init(&trial, 3);
@@ -566,13 +562,11 @@ a_header_and_a_byte_order_mark_are_passed(void **state)
 	memcpy(content, saved, sizeof(saved));
 }
 
-static void
-a_footer_is_left_out(void **state)
+TEST(a_footer_is_left_out)
 {
 	static const size_t more[] = {0, 1, 1000, 200000, FILE_BYTES};
 	uint8_t    *long_content = malloc(3 * FILE_BYTES);
 
-	(void) state;
 	assert_non_null(long_content);
 	for (int i = 0; i < 3; i++)
 		memcpy(long_content + i * FILE_BYTES, content, FILE_BYTES);
@@ -596,12 +590,10 @@ a_footer_is_left_out(void **state)
 	free(long_content);
 }
 
-static void
-records_that_are_too_long_are_repaired_alike(void **state)
+TEST(records_that_are_too_long_are_repaired_alike)
 {
 	static const uint64_t limits[] = {100, 3000, 20000, 100000};
 
-	(void) state;
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 	{
 		Trial		trial;
@@ -615,14 +607,12 @@ records_that_are_too_long_are_repaired_alike(void **state)
 	}
 }
 
-static void
-a_quote_that_nobody_closes_costs_the_same(void **state)
+TEST(a_quote_that_nobody_closes_costs_the_same)
 {
 	Trial		trial;
 	Trial		whole;
 	uint8_t		saved = content[FILE_BYTES / 2];
 
-	(void) state;
 	content[FILE_BYTES / 2] = '"';
 	trial_init(&trial, 3);
 	trial.options.max_record_bytes = 300000;
@@ -632,12 +622,10 @@ a_quote_that_nobody_closes_costs_the_same(void **state)
 	content[FILE_BYTES / 2] = saved;
 }
 
-static void
-slow_or_fast_makes_no_difference(void **state)
+TEST(slow_or_fast_makes_no_difference)
 {
 	Trial		whole = expected(NULL);
 
-	(void) state;
 	for (int who = 0; who < 3; who++)
 	{
 		Trial		trial;
@@ -654,12 +642,10 @@ slow_or_fast_makes_no_difference(void **state)
 	}
 }
 
-static void
-a_transient_read_error_is_read_over(void **state)
+TEST(a_transient_read_error_is_read_over)
 {
 	Trial		whole = expected(NULL);
 
-	(void) state;
 	for (size_t at = 1; at < FILE_BYTES; at += FILE_BYTES / 13)
 	{
 		Trial		trial;
@@ -672,10 +658,8 @@ a_transient_read_error_is_read_over(void **state)
 	}
 }
 
-static void
-a_read_error_is_met_by_the_caller_in_its_place(void **state)
+TEST(a_read_error_is_met_by_the_caller_in_its_place)
 {
-	(void) state;
 	for (size_t at = PIECE_BYTES; at < FILE_BYTES; at += FILE_BYTES / 13)
 	{
 		Trial		trial;
@@ -694,12 +678,10 @@ a_read_error_is_met_by_the_caller_in_its_place(void **state)
 	}
 }
 
-static void
-a_file_that_is_cut_meanwhile_ends_there(void **state)
+TEST(a_file_that_is_cut_meanwhile_ends_there)
 {
 	Trial		whole = expected(NULL);
 
-	(void) state;
 	for (int calls = 1; calls < 40; calls += 3)
 	{
 		Trial		trial;
@@ -722,13 +704,11 @@ now_and_then(void *arg)
 	return trial->nbatches > 0 && ++trial->nasked % 3 == 0;
 }
 
-static void
-interruptions_lose_nothing(void **state)
+TEST(interruptions_lose_nothing)
 {
 	Trial		trial;
 	Trial		whole;
 
-	(void) state;
 	make_content(true);
 	whole = expected(NULL);
 	/* on a busy machine, threads may be so far ahead that nobody waits, and asks */
@@ -745,10 +725,8 @@ interruptions_lose_nothing(void **state)
 	make_content(false);
 }
 
-static void
-reading_can_end_anywhere(void **state)
+TEST(reading_can_end_anywhere)
 {
-	(void) state;
 	for (int after = 1; after < 30; after++)
 	{
 		Trial		trial;
@@ -762,12 +740,10 @@ reading_can_end_anywhere(void **state)
 	}
 }
 
-static void
-another_engine_goes_on_anywhere(void **state)
+TEST(another_engine_goes_on_anywhere)
 {
 	Trial		whole = expected(NULL);
 
-	(void) state;
 	for (int after = 1; after < 30; after += 2)
 	{
 		Trial		trial;
@@ -779,12 +755,10 @@ another_engine_goes_on_anywhere(void **state)
 	}
 }
 
-static void
-another_reader_goes_on_anywhere(void **state)
+TEST(another_reader_goes_on_anywhere)
 {
 	Trial		whole = expected(NULL);
 
-	(void) state;
 	for (int after = 1; after < 30; after += 2)
 	{
 		Trial		trial;
@@ -796,12 +770,10 @@ another_reader_goes_on_anywhere(void **state)
 	}
 }
 
-static void
-threads_can_be_settled_anywhere(void **state)
+TEST(threads_can_be_settled_anywhere)
 {
 	Trial		whole = expected(NULL);
 
-	(void) state;
 	for (int after = 1; after < 30; after += 2)
 	{
 		Trial		trial;
@@ -814,12 +786,10 @@ threads_can_be_settled_anywhere(void **state)
 	}
 }
 
-static void
-a_failure_comes_after_the_batches_before_it(void **state)
+TEST(a_failure_comes_after_the_batches_before_it)
 {
 	Trial		whole = expected(NULL);
 
-	(void) state;
 	for (int at = 1; at < 30; at++)
 	{
 		Trial		trial;
@@ -834,14 +804,12 @@ a_failure_comes_after_the_batches_before_it(void **state)
 	}
 }
 
-static void
-even_records_take_no_other_way(void **state)
+TEST(even_records_take_no_other_way)
 {
 	Trial		trial;
 	Trial		whole;
 
 	/* the read function is asked for the first chunk only */
-	(void) state;
 	make_content(true);
 	trial_init(&trial, 2);
 	trial.faults.nap = 1000;
@@ -851,29 +819,4 @@ even_records_take_no_other_way(void **state)
 	assert_true(trial.file.position <= 2 * PIECE_BYTES);
 	assert_true(whole.file.position == FILE_BYTES);
 	make_content(false);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_whatever_the_threads_and_pieces),
-		cmocka_unit_test(a_header_and_a_byte_order_mark_are_passed),
-		cmocka_unit_test(a_footer_is_left_out),
-		cmocka_unit_test(records_that_are_too_long_are_repaired_alike),
-		cmocka_unit_test(a_quote_that_nobody_closes_costs_the_same),
-		cmocka_unit_test(slow_or_fast_makes_no_difference),
-		cmocka_unit_test(a_transient_read_error_is_read_over),
-		cmocka_unit_test(a_read_error_is_met_by_the_caller_in_its_place),
-		cmocka_unit_test(a_file_that_is_cut_meanwhile_ends_there),
-		cmocka_unit_test(interruptions_lose_nothing),
-		cmocka_unit_test(reading_can_end_anywhere),
-		cmocka_unit_test(another_engine_goes_on_anywhere),
-		cmocka_unit_test(another_reader_goes_on_anywhere),
-		cmocka_unit_test(threads_can_be_settled_anywhere),
-		cmocka_unit_test(a_failure_comes_after_the_batches_before_it),
-		cmocka_unit_test(even_records_take_no_other_way),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -34,11 +34,8 @@ random_bits(uint64_t *words, int density)
 	}
 }
 
-static void
-popcount_and_select_agree_with_counting(void **state)
+TEST(popcount_and_select_agree_with_counting)
 {
-
-	(void) state;
 	for (int round = 0; round < 2000; round++)
 	{
 		uint64_t	words[NWORDS + 1];
@@ -60,11 +57,8 @@ popcount_and_select_agree_with_counting(void **state)
 	}
 }
 
-static void
-any_and_clear_agree_with_loops_between_any_two_positions(void **state)
+TEST(any_and_clear_agree_with_loops_between_any_two_positions)
 {
-
-	(void) state;
 	for (int round = 0; round < 8; round++)
 	{
 		uint64_t	words[NWORDS + 1];
@@ -93,12 +87,10 @@ any_and_clear_agree_with_loops_between_any_two_positions(void **state)
 	}
 }
 
-static void
-an_empty_or_reversed_range_has_no_bits(void **state)
+TEST(an_empty_or_reversed_range_has_no_bits)
 {
 	uint64_t	words[NWORDS + 1];
 
-	(void) state;
 	memset(words, 0xFF, sizeof(words));
 	assert_false(csv_any_between(words, 70, 60));
 	csv_clear_between(words, 70, 60);
@@ -106,11 +98,8 @@ an_empty_or_reversed_range_has_no_bits(void **state)
 		assert_int_equal(words[i], UINT64_MAX);
 }
 
-static void
-select_finds_the_nth_bit_from_any_position(void **state)
+TEST(select_finds_the_nth_bit_from_any_position)
 {
-
-	(void) state;
 	for (int round = 0; round < 12; round++)
 	{
 		uint64_t	words[NWORDS];
@@ -164,14 +153,12 @@ build_index(CsvIndex *index, CsvInput *input, const CsvDialect *dialect,
  * In the simple format every delimiter and break separates: the masks are
  * those bytes, wherever they stand in a block, and whatever stands beside.
  */
-static void
-each_isa_marks_delimiters_and_breaks_at_any_place_in_a_block(void **state)
+TEST(each_isa_marks_delimiters_and_breaks_at_any_place_in_a_block)
 {
 	static uint8_t memory[64 + 1024 + 64];
 	uint8_t    *bytes = memory + 64;
 	CsvDialectOptions options = {.delimiter = ',', .blank_is_record = true};
 
-	(void) state;
 	for (size_t r = 0; r < sizeof(runs) / sizeof(runs[0]); r++)
 	{
 		if (!reading_has_isa(runs[r].isa))
@@ -215,15 +202,13 @@ each_isa_marks_delimiters_and_breaks_at_any_place_in_a_block(void **state)
 	}
 }
 
-static void
-each_isa_knows_a_block_of_plain_ascii(void **state)
+TEST(each_isa_knows_a_block_of_plain_ascii)
 {
 	static uint8_t memory[64 + 256 + 64];
 	uint8_t    *bytes = memory + 64;
 	CsvDialectOptions options = {.delimiter = ',', .quote = '"'};
 	CsvDialect	dialect;
 
-	(void) state;
 	csv_dialect_compile(&dialect, &options);
 	for (size_t r = 0; r < sizeof(runs) / sizeof(runs[0]); r++)
 		for (int place = 0; place < 64; place++)
@@ -250,8 +235,7 @@ each_isa_knows_a_block_of_plain_ascii(void **state)
  * Quoted fields that begin and end at any place in a block, with quotes and
  * separators in them: as the table finds it.
  */
-static void
-each_isa_finds_the_separators_outside_quotes(void **state)
+TEST(each_isa_finds_the_separators_outside_quotes)
 {
 	static uint8_t memory[64 + 1024 + 64];
 	uint8_t    *bytes = memory + 64;
@@ -260,7 +244,6 @@ each_isa_finds_the_separators_outside_quotes(void **state)
 	};
 	CsvDialect	dialect;
 
-	(void) state;
 	csv_dialect_compile(&dialect, &options);
 	for (int round = 0; round < 300; round++)
 	{
@@ -312,20 +295,4 @@ each_isa_finds_the_separators_outside_quotes(void **state)
 			csv_index_free(&index);
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(popcount_and_select_agree_with_counting),
-		cmocka_unit_test(any_and_clear_agree_with_loops_between_any_two_positions),
-		cmocka_unit_test(an_empty_or_reversed_range_has_no_bits),
-		cmocka_unit_test(select_finds_the_nth_bit_from_any_position),
-		cmocka_unit_test(each_isa_marks_delimiters_and_breaks_at_any_place_in_a_block),
-		cmocka_unit_test(each_isa_knows_a_block_of_plain_ascii),
-		cmocka_unit_test(each_isa_finds_the_separators_outside_quotes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

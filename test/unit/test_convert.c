@@ -106,8 +106,7 @@ random_sign(char *text)
 
 /* ---- integers ---- */
 
-static void
-integers_at_their_limits(void **state)
+TEST(integers_at_their_limits)
 {
 	static const struct
 	{
@@ -144,7 +143,6 @@ integers_at_their_limits(void **state)
 		{CSV_KIND_INT8, "12345678901234567", true, 12345678901234567},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(cases); i++)
 	{
 		Entry		entry;
@@ -164,8 +162,7 @@ integers_at_their_limits(void **state)
 	}
 }
 
-static void
-what_is_no_integer_is_doubtful(void **state)
+TEST(what_is_no_integer_is_doubtful)
 {
 	static const char *const texts[] = {
 		"", "+", "-", "- 1", "1 1", "1.0", "1e3", "--1", "+-1", "0x10", "1_000",
@@ -173,7 +170,6 @@ what_is_no_integer_is_doubtful(void **state)
 		"1234567\xb0", "12345678\xb1", "1\xa0",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(texts); i++)
 	{
 		Entry		entry;
@@ -184,10 +180,8 @@ what_is_no_integer_is_doubtful(void **state)
 	}
 }
 
-static void
-random_integers_equal_strtoll(void **state)
+TEST(random_integers_equal_strtoll)
 {
-	(void) state;
 	for (uint32_t n = rounds(100000); n > 0; n--)
 	{
 		char		text[64];
@@ -211,8 +205,7 @@ random_integers_equal_strtoll(void **state)
 
 /* ---- boolean ---- */
 
-static void
-booleans_in_their_spellings(void **state)
+TEST(booleans_in_their_spellings)
 {
 	static const char *const truths[] = {
 		"t", "T", "true", "TRUE", "tRuE", "y", "Y", "yes", "Yes", "on", "ON",
@@ -227,7 +220,6 @@ booleans_in_their_spellings(void **state)
 	};
 	Entry		entry;
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(truths); i++)
 	{
 		assert_true(convert(CSV_KIND_BOOL, 0, 0, '.', truths[i], &entry));
@@ -276,8 +268,7 @@ check_float(const char *text)
 	return taken;
 }
 
-static void
-floats_of_real_files_are_taken(void **state)
+TEST(floats_of_real_files_are_taken)
 {
 	static const char *const texts[] = {
 		"0", "-0", "+0", "0.0", "-0.0", "0e0", "0e999", "-0.000e-999", "1",
@@ -294,7 +285,6 @@ floats_of_real_files_are_taken(void **state)
 		"NaN", "nan", "inf", "Infinity", "-Infinity", "+inf", "-INF",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(texts); i++)
 		if (check_float(texts[i]) != 2)
 			fail_msg("%s was not taken", texts[i]);
@@ -302,8 +292,7 @@ floats_of_real_files_are_taken(void **state)
 	assert_int_equal(check_float("-0"), 2);
 }
 
-static void
-doubtful_floats_are_handed_back(void **state)
+TEST(doubtful_floats_are_handed_back)
 {
 	static const char *const texts[] = {
 		"", "+", "-", ".", "+.", "e5", "1e", "1e+", "1e5.", "1.2.3", "1,5",
@@ -318,7 +307,6 @@ doubtful_floats_are_handed_back(void **state)
 	};
 	Entry		entry;
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(texts); i++)
 		if (convert(CSV_KIND_FLOAT8, 0, 0, '.', texts[i], &entry) ||
 			convert(CSV_KIND_FLOAT4, 0, 0, '.', texts[i], &entry))
@@ -328,8 +316,7 @@ doubtful_floats_are_handed_back(void **state)
 			fail_msg("\"%s\" was taken as float4", texts4[i]);
 }
 
-static void
-float_borders_are_right(void **state)
+TEST(float_borders_are_right)
 {
 	static const char *const texts[] = {
 		"2.2250738585072014e-308", "2.2250738585072013e-308",
@@ -349,7 +336,6 @@ float_borders_are_right(void **state)
 		"9007199254740992.9999999999999999999999999",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(texts); i++)
 		check_float(texts[i]);
 	/* these need more than the first step */
@@ -360,13 +346,11 @@ float_borders_are_right(void **state)
 	assert_int_equal(check_float("123456789012345678901234567890"), 2);
 }
 
-static void
-random_spellings_equal_strtod(void **state)
+TEST(random_spellings_equal_strtod)
 {
 	long		ntexts = 0;
 	long		ntaken = 0;
 
-	(void) state;
 	for (uint32_t n = rounds(400000); n > 0; n--)
 	{
 		char		text[128];
@@ -388,13 +372,11 @@ random_spellings_equal_strtod(void **state)
 	assert_true(ntaken > ntexts / 2);
 }
 
-static void
-printed_numbers_are_read_back(void **state)
+TEST(printed_numbers_are_read_back)
 {
 	long		ntexts = 0;
 	long		ntaken = 0;
 
-	(void) state;
 	for (uint32_t n = rounds(200000); n > 0; n--)
 	{
 		char		text[512];
@@ -442,10 +424,8 @@ printed_numbers_are_read_back(void **state)
 	assert_true(ntaken > ntexts / 100 * 99);
 }
 
-static void
-ties_of_integers_round_to_even(void **state)
+TEST(ties_of_integers_round_to_even)
 {
-	(void) state;
 	for (uint32_t n = rounds(100000); n > 0; n--)
 	{
 		char		text[64];
@@ -465,12 +445,10 @@ ties_of_integers_round_to_even(void **state)
 	}
 }
 
-static void
-a_comma_may_be_the_decimal_separator(void **state)
+TEST(a_comma_may_be_the_decimal_separator)
 {
 	Entry		entry;
 
-	(void) state;
 	assert_true(convert(CSV_KIND_FLOAT8, 0, 0, ',', "-1,25", &entry));
 	assert_true(entry.float8 == -1.25);
 	assert_true(convert(CSV_KIND_FLOAT4, 0, 0, ',', ",5e1", &entry));
@@ -658,8 +636,7 @@ check_numeric(const char *text, int precision, int scale)
 	return true;
 }
 
-static void
-numeric_entries_are_postgresqls(void **state)
+TEST(numeric_entries_are_postgresqls)
 {
 	static const struct
 	{
@@ -691,7 +668,6 @@ numeric_entries_are_postgresqls(void **state)
 		{"100000000", -1, 0, {0x8002, 1}, 2},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(cases); i++)
 	{
 		Entry		entry;
@@ -711,8 +687,7 @@ numeric_entries_are_postgresqls(void **state)
 	}
 }
 
-static void
-doubtful_numerics_are_handed_back(void **state)
+TEST(doubtful_numerics_are_handed_back)
 {
 	static const struct
 	{
@@ -732,16 +707,13 @@ doubtful_numerics_are_handed_back(void **state)
 		{"123", 2, 0}, {"1", 100, 64},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(cases); i++)
 		if (check_numeric(cases[i].text, cases[i].precision, cases[i].scale))
 			fail_msg("\"%s\" was taken", cases[i].text);
 }
 
-static void
-numerics_up_to_38_digits_fit(void **state)
+TEST(numerics_up_to_38_digits_fit)
 {
-	(void) state;
 	for (int whole = 0; whole <= 38; whole++)
 	{
 		char		text[64];
@@ -760,12 +732,10 @@ numerics_up_to_38_digits_fit(void **state)
 	assert_int_equal(csv_numeric_stride(1000, 0), 28);
 }
 
-static void
-random_numerics_equal_the_reference(void **state)
+TEST(random_numerics_equal_the_reference)
 {
 	long		ntaken = 0;
 
-	(void) state;
 	for (int i = 0; i < 1000000; i++)
 	{
 		char		text[256];
@@ -802,14 +772,12 @@ random_numerics_equal_the_reference(void **state)
 
 /* ---- dates and times ---- */
 
-static void
-every_day_of_the_years_1_to_9999(void **state)
+TEST(every_day_of_the_years_1_to_9999)
 {
 	static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31,
 	30, 31};
 	int32_t		expected = -730119; /* 0001-01-01 */
 
-	(void) state;
 	for (int year = 0; year <= 9999; year++)
 	{
 		bool		leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -835,8 +803,7 @@ every_day_of_the_years_1_to_9999(void **state)
 	assert_int_equal(expected, 2921940);
 }
 
-static void
-other_dates_are_doubtful(void **state)
+TEST(other_dates_are_doubtful)
 {
 	static const char *const texts[] = {
 		"", "2024-1-01", "2024-01-1", "2024/01/01", "20240101", "01-02-2024",
@@ -846,7 +813,6 @@ other_dates_are_doubtful(void **state)
 		"\xb2\xb0\xb2\xb4-01-01", "2024-01-01x", "2024-0/-01", "2024-0:-01",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(texts); i++)
 	{
 		Entry		entry;
@@ -859,8 +825,7 @@ other_dates_are_doubtful(void **state)
 #define SECONDS(n)	((n) * INT64_C(1000000))
 #define DAYS(n)		SECONDS((n) * INT64_C(86400))
 
-static void
-timestamps_in_their_spellings(void **state)
+TEST(timestamps_in_their_spellings)
 {
 	static const struct
 	{
@@ -898,7 +863,6 @@ timestamps_in_their_spellings(void **state)
 	};
 	Entry		entry;
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(cases); i++)
 	{
 		if (!convert(CSV_KIND_TIMESTAMP, cases[i].precision, 0, '.',
@@ -915,8 +879,7 @@ timestamps_in_their_spellings(void **state)
 						 "2000-01-01 00:00:00.1234", &entry));
 }
 
-static void
-timestamps_with_a_zone(void **state)
+TEST(timestamps_with_a_zone)
 {
 	static const struct
 	{
@@ -954,7 +917,6 @@ timestamps_with_a_zone(void **state)
 	};
 	Entry		entry;
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(cases); i++)
 	{
 		if (!convert(CSV_KIND_TIMESTAMPTZ, -1, 0, '.', cases[i].text, &entry))
@@ -968,8 +930,7 @@ timestamps_with_a_zone(void **state)
 
 /* ---- uuid ---- */
 
-static void
-uuids_with_and_without_hyphens(void **state)
+TEST(uuids_with_and_without_hyphens)
 {
 	static const uint8_t expected[] = {0xa0, 0xee, 0xbc, 0x99, 0x9c, 0x0b, 0x4e,
 		0xf8, 0xbb, 0x6d, 0x6b, 0xb9, 0xbd, 0x38, 0x0a, 0x11};
@@ -986,7 +947,6 @@ uuids_with_and_without_hyphens(void **state)
 	};
 	Entry		entry;
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(texts); i++)
 	{
 		assert_true(convert(CSV_KIND_UUID, 0, 0, '.', texts[i], &entry));
@@ -1028,8 +988,7 @@ uuids_with_and_without_hyphens(void **state)
  * With blanks around it, a text is taken where it is without them, for the same
  * value; by uuid's input function, never.
  */
-static void
-blanks_around_a_value_change_nothing(void **state)
+TEST(blanks_around_a_value_change_nothing)
 {
 	static const char *const texts[] = {
 		"", "1", "-1", "+7", "0", "12345678", "123456789012", "32768",
@@ -1045,7 +1004,6 @@ blanks_around_a_value_change_nothing(void **state)
 	static const char blanks[] = " \t\n\v\f\r";
 	int			ntaken = 0;
 
-	(void) state;
 	for (int i = 0; i < 400000; i++)
 	{
 		const char *text = texts[random_below(LENGTH(texts))];
@@ -1082,14 +1040,12 @@ blanks_around_a_value_change_nothing(void **state)
 }
 
 /* nor is a text so long that reading it would take a thread's time */
-static void
-endless_texts_are_doubtful(void **state)
+TEST(endless_texts_are_doubtful)
 {
 	static const char fillings[] = "0 \n1";
 	char		text[CSV_MOST_SCALAR_BYTES + 2];
 	Entry		entry;
 
-	(void) state;
 	for (const char *filling = fillings; *filling != '\0'; filling++)
 		for (int kind = CSV_KIND_BOOL; kind < CSV_NUM_KINDS; kind++)
 		{
@@ -1107,10 +1063,8 @@ endless_texts_are_doubtful(void **state)
 
 /* ---- words ---- */
 
-static void
-runs_of_digits_are_counted(void **state)
+TEST(runs_of_digits_are_counted)
 {
-	(void) state;
 	for (uint32_t n = 0; n < 40; n++)
 	{
 		for (uint32_t stop = 0; stop <= n; stop++)
@@ -1131,36 +1085,4 @@ runs_of_digits_are_counted(void **state)
 			free(text);
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_of_digits_are_counted),
-		cmocka_unit_test(integers_at_their_limits),
-		cmocka_unit_test(what_is_no_integer_is_doubtful),
-		cmocka_unit_test(random_integers_equal_strtoll),
-		cmocka_unit_test(booleans_in_their_spellings),
-		cmocka_unit_test(floats_of_real_files_are_taken),
-		cmocka_unit_test(doubtful_floats_are_handed_back),
-		cmocka_unit_test(float_borders_are_right),
-		cmocka_unit_test(random_spellings_equal_strtod),
-		cmocka_unit_test(printed_numbers_are_read_back),
-		cmocka_unit_test(ties_of_integers_round_to_even),
-		cmocka_unit_test(a_comma_may_be_the_decimal_separator),
-		cmocka_unit_test(numeric_entries_are_postgresqls),
-		cmocka_unit_test(doubtful_numerics_are_handed_back),
-		cmocka_unit_test(numerics_up_to_38_digits_fit),
-		cmocka_unit_test(random_numerics_equal_the_reference),
-		cmocka_unit_test(every_day_of_the_years_1_to_9999),
-		cmocka_unit_test(other_dates_are_doubtful),
-		cmocka_unit_test(timestamps_in_their_spellings),
-		cmocka_unit_test(timestamps_with_a_zone),
-		cmocka_unit_test(uuids_with_and_without_hyphens),
-		cmocka_unit_test(blanks_around_a_value_change_nothing),
-		cmocka_unit_test(endless_texts_are_doubtful),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,12 +104,10 @@ take_all(Test *test, uint32_t most, uint32_t end)
 	assert_int_equal(n, end);
 }
 
-static void
-test_order(void **state)
+TEST(test_order)
 {
 	static Test test;
 
-	(void) state;
 	for (uint32_t nthreads = 1; nthreads <= 6; nthreads++)
 	{
 		csv_crew_init(&test.crew, nthreads);
@@ -123,12 +121,10 @@ test_order(void **state)
 }
 
 /* without an order, and closed in the middle of the work */
-static void
-test_run(void **state)
+TEST(test_run)
 {
 	static Test test;
 
-	(void) state;
 	for (uint32_t nthreads = 1; nthreads <= 6; nthreads++)
 	{
 		csv_crew_init(&test.crew, nthreads);
@@ -151,15 +147,4 @@ test_run(void **state)
 		csv_crew_run(&test.crew, 100, work, &test);
 		csv_crew_close(&test.crew);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_run)
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,8 +82,7 @@ say_yes(void *arg)
 	return true;
 }
 
-static void
-can_be_interrupted_and_called_again(void **state)
+TEST(can_be_interrupted_and_called_again)
 {
 	static Case test_case;
 	Content		file;
@@ -94,7 +93,6 @@ can_be_interrupted_and_called_again(void **state)
 	uint8_t    *bytes;
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	make_case(&test_case, &file, "1,abc\n", 1000000);
 	layout = case_layout(&test_case);
@@ -157,8 +155,7 @@ expect_to_be_shared(const void *bytes, size_t nbytes)
 	assert_true(fcntl(block.descriptor, F_GETFD) & FD_CLOEXEC);
 }
 
-static void
-shares_its_memory(void **state)
+TEST(shares_its_memory)
 {
 	static Case test_case;
 	Content		file;
@@ -174,7 +171,6 @@ shares_its_memory(void **state)
 	void	   *cuda;
 
 	/* long enough for large pages; a bad record */
-	(void) state;
 	NEED_DEVICE();
 	make_case(&test_case, &file, "1,abc\n", 2000000);
 	content_string(&file, "bad\n");
@@ -226,15 +222,13 @@ shares_its_memory(void **state)
 	content_free(&file);
 }
 
-static void
-keeps_to_a_memory_limit(void **state)
+TEST(keeps_to_a_memory_limit)
 {
 	static Case test_case;
 	CsvCudaOptions options = {.memory_limit = 24 * 1024 * 1024};
 	Content		file;
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	test_forget_session();
 	make_case(&test_case, &file, "12345678,some text in a field\n",
@@ -263,8 +257,7 @@ held_megabytes(void)
 }
 
 /* files were held, and one is in use, when the limit is lowered */
-static void
-keeps_to_a_lower_limit(void **state)
+TEST(keeps_to_a_lower_limit)
 {
 	static Case test_case;
 	const uint64_t high = UINT64_C(400) << 20;
@@ -274,7 +267,6 @@ keeps_to_a_lower_limit(void **state)
 	Content		file;
 	Content		many;
 
-	(void) state;
 	NEED_DEVICE();
 	test_forget_session();
 	make_case(&test_case, &file, "12345678,some text in a field\n", 300000);
@@ -317,14 +309,12 @@ keeps_to_a_lower_limit(void **state)
 	content_free(&file);
 }
 
-static void
-lists_the_devices(void **state)
+TEST(lists_the_devices)
 {
 	CsvCudaDevice devices[16];
 	char		reason[256];
 	int			n;
 
-	(void) state;
 	NEED_DEVICE();
 	n = csv_cuda_list_devices(devices, 16);
 	assert_true(n >= 1);
@@ -341,14 +331,12 @@ lists_the_devices(void **state)
 	print_message("device 77: %s\n", reason);
 }
 
-static void
-survives_running_out_of_memory(void **state)
+TEST(survives_running_out_of_memory)
 {
 	static Case test_case;
 	Content		file;
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	make_case(&test_case, &file, "1,abc\n", 1000);
 	test_case.chunk_bytes = 1000;
@@ -362,15 +350,13 @@ survives_running_out_of_memory(void **state)
 }
 
 /* the last test: the context is gone after it */
-static void
-says_why_after_a_trap(void **state)
+TEST(says_why_after_a_trap)
 {
 	static Case test_case;
 	Content		file;
 	char		reason[256];
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	if (getenv("CSV_TEST_NO_TRAP") != NULL)
 		skip();
@@ -387,20 +373,4 @@ says_why_after_a_trap(void **state)
 							  sizeof(reason)));
 	print_message("opened again: %s\n", reason);
 	content_free(&file);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(can_be_interrupted_and_called_again),
-		cmocka_unit_test(shares_its_memory),
-		cmocka_unit_test(keeps_to_a_memory_limit),
-		cmocka_unit_test(keeps_to_a_lower_limit),
-		cmocka_unit_test(lists_the_devices),
-		cmocka_unit_test(survives_running_out_of_memory),
-		cmocka_unit_test(says_why_after_a_trap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

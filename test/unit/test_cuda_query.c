@@ -579,8 +579,7 @@ start_round(Fixture *fixture, Program *program, uint64_t seed)
 			program->aggregates[i].kind = CSV_AGGREGATE_MAX;
 }
 
-static void
-random_queries_are_answered_as_on_the_cpu(void **state)
+TEST(random_queries_are_answered_as_on_the_cpu)
 {
 	static const uint32_t sizes[] = {1, 31, 33, 100, 500, 1000, 2500, 6000};
 	static Program program;
@@ -589,7 +588,6 @@ random_queries_are_answered_as_on_the_cpu(void **state)
 	uint32_t	nanswered = 0;
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	cuda = open_cuda((CsvCudaOptions) {0});
 	for (uint32_t round = 0; round < nrounds; round++, seed++)
@@ -690,14 +688,12 @@ group_by(void *cuda, uint32_t nrows, uint32_t nvalues, bool answered)
 	assert_int_equal(compare(cuda, &fixture, &program.query, &text), answered);
 }
 
-static void
-groups_few_and_many(void **state)
+TEST(groups_few_and_many)
 {
 	/* compute-sanitizer wants little */
 	uint32_t	nrows = rounds(1000) < 1000 ? 20000 : 600000;
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	cuda = open_cuda((CsvCudaOptions) {0});
 	group_by(cuda, nrows, 1, true);
@@ -709,12 +705,10 @@ groups_few_and_many(void **state)
 	csv_cuda_engine.close(cuda);
 }
 
-static void
-with_little_memory_there_is_no_answer(void **state)
+TEST(with_little_memory_there_is_no_answer)
 {
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	test_forget_session();
 	cuda = open_cuda((CsvCudaOptions) {.memory_limit = UINT64_C(48) << 20});
@@ -733,15 +727,13 @@ open_holding(uint64_t memory_limit)
 									   .hold_from = 1});
 }
 
-static void
-random_queries_whose_groups_stay(void **state)
+TEST(random_queries_whose_groups_stay)
 {
 	static Program program;
 	uint64_t	seed = first_seed();
 	const uint32_t nrounds = rounds(1000);
 	Tally		sum = {0, 0, 0};
 
-	(void) state;
 	NEED_DEVICE();
 	for (uint32_t round = 0; round < nrounds; round++, seed++)
 	{
@@ -799,14 +791,12 @@ hold(uint64_t memory_limit, uint32_t nrows, uint32_t nvalues, bool text_key,
 	return tally;
 }
 
-static void
-many_groups_stay(void **state)
+TEST(many_groups_stay)
 {
 	/* compute-sanitizer wants little */
 	uint32_t	nrows = rounds(1000) < 1000 ? 20000 : 400000;
 	Tally		tally;
 
-	(void) state;
 	NEED_DEVICE();
 	test_forget_session();
 	for (int text_key = 0; text_key < 2; text_key++)
@@ -822,13 +812,11 @@ many_groups_stay(void **state)
 }
 
 /* groups and rows come out where there is no room for them */
-static void
-groups_without_room_come_out(void **state)
+TEST(groups_without_room_come_out)
 {
 	uint32_t	npartly = 0;
 	uint32_t	nelsewhere = 0;
 
-	(void) state;
 	NEED_DEVICE();
 	if (rounds(1000) < 1000)
 		skip();
@@ -856,8 +844,7 @@ groups_without_room_come_out(void **state)
  * Keys whose hashes lead to one slot of a batch's table, for its hash begins with
  * nothing secret.  It is given up, and does not take long.
  */
-static void
-groups_of_one_slot_come_out(void **state)
+TEST(groups_of_one_slot_come_out)
 {
 	static Program program;
 	Fixture		fixture;
@@ -865,7 +852,6 @@ groups_of_one_slot_come_out(void **state)
 	void	   *cuda;
 	uint64_t	word = 0;
 
-	(void) state;
 	NEED_DEVICE();
 	memset(&fixture, 0, sizeof(fixture));
 	add_column(&fixture, CSV_KIND_INT8, -1, 0);
@@ -892,8 +878,7 @@ groups_of_one_slot_come_out(void **state)
 }
 
 /* where a call fails, the groups of those before it are still there */
-static void
-a_failure_leaves_what_was_held(void **state)
+TEST(a_failure_leaves_what_was_held)
 {
 	static Program program;
 	static bool hidden[MAX_COLUMNS];
@@ -908,7 +893,6 @@ a_failure_leaves_what_was_held(void **state)
 	uint32_t	ngroups;
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	csv_injected.gpu_fault = -2;
 	cuda = open_cuda((CsvCudaOptions) {.hold_from = 1});
@@ -946,8 +930,7 @@ a_failure_leaves_what_was_held(void **state)
 }
 
 /* queries that are not for a device, and the end of one */
-static void
-some_queries_are_declined(void **state)
+TEST(some_queries_are_declined)
 {
 	static Program program;
 	Fixture		fixture;
@@ -959,7 +942,6 @@ some_queries_are_declined(void **state)
 	CsvBatch	batch;
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	cuda = open_cuda((CsvCudaOptions) {0});
 	memset(&fixture, 0, sizeof(fixture));
@@ -1004,8 +986,7 @@ some_queries_are_declined(void **state)
 }
 
 /* they take no memory away from a call of parse, and can be filled again */
-static void
-columns_give_way(void **state)
+TEST(columns_give_way)
 {
 	const uint32_t nrows = UINT32_C(40) << 20;
 	CsvCudaColumns *columns;
@@ -1014,7 +995,6 @@ columns_give_way(void **state)
 	char		reason[256];
 	void	   *cuda;
 
-	(void) state;
 	NEED_DEVICE();
 	test_forget_session();
 	cuda = open_cuda((CsvCudaOptions) {.memory_limit = UINT64_C(48) << 20});
@@ -1043,25 +1023,4 @@ columns_give_way(void **state)
 						 0);
 	}
 	csv_cuda_columns_free(columns);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(some_queries_are_declined),
-		cmocka_unit_test(groups_few_and_many),
-		cmocka_unit_test(with_little_memory_there_is_no_answer),
-		cmocka_unit_test(columns_give_way),
-		cmocka_unit_test(a_failure_leaves_what_was_held),
-		cmocka_unit_test(groups_of_one_slot_come_out),
-		cmocka_unit_test(many_groups_stay),
-		cmocka_unit_test(groups_without_room_come_out),
-		cmocka_unit_test_teardown(random_queries_whose_groups_stay,
-								  say_failing_seed),
-		cmocka_unit_test_teardown(random_queries_are_answered_as_on_the_cpu,
-								  say_failing_seed)
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

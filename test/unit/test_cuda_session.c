@@ -12,7 +12,7 @@
 
 #define FILE_BYTES	(24 * 1024 * 1024)
 
-static uint8_t *content;
+static uint8_t content[FILE_BYTES];
 static size_t content_bytes;
 
 /*
@@ -81,12 +81,10 @@ expect_text(uint64_t chunk_bytes, int nthreads, const char *text)
 	free(reading.text);
 }
 
-static void
-reads_what_the_cpu_engine_reads(void **state)
+TEST(reads_what_the_cpu_engine_reads)
 {
 	static const uint64_t chunks[] = {0, 100000, 1 << 20, 5000000, 1 << 26};
 
-	(void) state;
 	NEED_DEVICE();
 	for (int wild = 0; wild < 2; wild++)
 	{
@@ -109,14 +107,12 @@ run_reading(void *arg)
 	return NULL;
 }
 
-static void
-scans_at_once_take_turns(void **state)
+TEST(scans_at_once_take_turns)
 {
 	Reading		readings[3];
 	pthread_t	threads[3];
 	char	   *text;
 
-	(void) state;
 	NEED_DEVICE();
 	make_content(true);
 	text = expected_text();
@@ -142,12 +138,35 @@ scans_at_once_take_turns(void **state)
 	free(text);
 }
 
-static void
-starts_in_a_thread(void **state)
+/* nothing needs a device before somebody asks for one */
+TEST(a_session_asleep_has_nothing)
+{
+	CsvSession *asleep = csv_cuda_session_create(-1);
+	CsvCudaColumns *columns;
+	uint64_t	output = 1;
+	uint64_t	others = 1;
+	char		reason[256];
+
+	assert_non_null(asleep);
+	assert_int_equal(csv_cuda_state(asleep), CSV_CUDA_ASLEEP);
+	csv_cuda_memory_held(asleep, &output, &others);
+	assert_int_equal(output + others, 0);
+	assert_null(csv_cuda_open(asleep, &(CsvCudaOptions) {0},
+							  &csv_thread_memory, reason, sizeof(reason)));
+	assert_string_not_equal(reason, "");
+	columns = csv_cuda_columns_create(asleep, 1, 10);
+	assert_non_null(columns);
+	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_VALUES(0), 0, 1, NULL,
+									  1, 10, 0, reason, sizeof(reason)));
+	assert_string_equal(reason, "");
+	assert_int_equal(csv_cuda_columns_filled(columns, CSV_CUDA_VALUES(0)), 0);
+	csv_cuda_columns_free(columns);
+}
+
+TEST(starts_in_a_thread)
 {
 	char	   *text;
 
-	(void) state;
 	NEED_DEVICE();
 	make_content(false);
 	text = expected_text();
@@ -168,61 +187,14 @@ starts_in_a_thread(void **state)
 	free(text);
 }
 
-static void
-a_start_without_such_a_device_comes_to_nothing(void **state)
+TEST(a_start_without_such_a_device_comes_to_nothing)
 {
 	CsvSession *session = csv_cuda_session_create(777);
 	char		reason[256];
 
-	(void) state;
 	NEED_DEVICE();
 	assert_true(csv_cuda_start(session));
 	assert_false(csv_cuda_wake(session, reason, sizeof(reason)));
 	assert_non_null(strstr(reason, "777"));
 	assert_int_equal(csv_cuda_state(session), CSV_CUDA_ASLEEP);
-}
-
-/* nothing needs a device before somebody asks for one */
-static void
-a_session_asleep_has_nothing(void **state)
-{
-	CsvSession *asleep = csv_cuda_session_create(-1);
-	CsvCudaColumns *columns;
-	uint64_t	output = 1;
-	uint64_t	others = 1;
-	char		reason[256];
-
-	(void) state;
-	assert_non_null(asleep);
-	assert_int_equal(csv_cuda_state(asleep), CSV_CUDA_ASLEEP);
-	csv_cuda_memory_held(asleep, &output, &others);
-	assert_int_equal(output + others, 0);
-	assert_null(csv_cuda_open(asleep, &(CsvCudaOptions) {0},
-							  &csv_thread_memory, reason, sizeof(reason)));
-	assert_string_not_equal(reason, "");
-	columns = csv_cuda_columns_create(asleep, 1, 10);
-	assert_non_null(columns);
-	assert_false(csv_cuda_columns_add(columns, CSV_CUDA_VALUES(0), 0, 1, NULL,
-									  1, 10, 0, reason, sizeof(reason)));
-	assert_string_equal(reason, "");
-	assert_int_equal(csv_cuda_columns_filled(columns, CSV_CUDA_VALUES(0)), 0);
-	csv_cuda_columns_free(columns);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_what_the_cpu_engine_reads),
-		cmocka_unit_test(scans_at_once_take_turns),
-		cmocka_unit_test(a_session_asleep_has_nothing),
-		cmocka_unit_test(starts_in_a_thread),
-		cmocka_unit_test(a_start_without_such_a_device_comes_to_nothing),
-	};
-	int			result;
-
-	content = malloc(FILE_BYTES);
-	result = cmocka_run_group_tests(tests, NULL, NULL);
-	free(content);
-	return result;
 }

@@ -46,95 +46,73 @@ expect_trace_(const CsvDialectOptions *options, CsvMode mode,
 #define expect_trace(options, mode, text, expected) \
 	expect_trace_(options, mode, text, expected, __LINE__)
 
-static void
-delimiters_end_fields_and_breaks_end_records(void **state)
+TEST(delimiters_end_fields_and_breaks_end_records)
 {
-	(void) state;
 	expect_trace(&rfc4180, CSV_NORMAL, "a,b\n", "sU fF U frR R");
 	expect_trace(&rfc4180, CSV_NORMAL, ",\n", "sfF frR R");
 }
 
-static void
-the_end_of_input_ends_a_record_without_boundary(void **state)
+TEST(the_end_of_input_ends_a_record_without_boundary)
 {
-	(void) state;
 	expect_trace(&rfc4180, CSV_NORMAL, "a", "sU frR");
 	expect_trace(&rfc4180, CSV_NORMAL, "a,", "sU fF frR");
 	expect_trace(&rfc4180, CSV_NORMAL, "", "R");
 }
 
-static void
-quotes_hide_delimiters_and_breaks(void **state)
+TEST(quotes_hide_delimiters_and_breaks)
 {
-	(void) state;
 	expect_trace(&rfc4180, CSV_NORMAL, "\",\n\"\n", "sQ Q Q C frR R");
 }
 
-static void
-a_doubled_quote_stays_in_quotes(void **state)
+TEST(a_doubled_quote_stays_in_quotes)
 {
-	(void) state;
 	expect_trace(&rfc4180, CSV_NORMAL, "\"\"\"\"\n", "sQ C Q C frR R");
 	expect_trace(&rfc4180, CSV_NORMAL, "\"\"\n", "sQ C frR R");
 }
 
-static void
-a_quote_inside_an_unquoted_field_is_data(void **state)
+TEST(a_quote_inside_an_unquoted_field_is_data)
 {
-	(void) state;
 	expect_trace(&rfc4180, CSV_NORMAL, "5\" x,y\n",
 				 "sU U U U fF U frR R");
 }
 
-static void
-text_after_a_closing_quote_skips_the_line(void **state)
+TEST(text_after_a_closing_quote_skips_the_line)
 {
-	(void) state;
 	expect_trace(&rfc4180, CSV_NORMAL, "\"a\"b,\"\n",
 				 "sQ Q C K K K frbR R");
 }
 
-static void
-an_open_quote_at_the_end_is_bad(void **state)
+TEST(an_open_quote_at_the_end_is_bad)
 {
-	(void) state;
 	expect_trace(&rfc4180, CSV_NORMAL, "\"a\n", "sQ Q Q frbR");
 }
 
-static void
-without_multiline_a_break_ends_the_record_in_quotes(void **state)
+TEST(without_multiline_a_break_ends_the_record_in_quotes)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.multiline = false;
 	expect_trace(&options, CSV_NORMAL, "\"a\nb\n", "sQ Q frbR sU frR R");
 }
 
-static void
-alone_reads_one_line_and_no_quote_inside_a_field(void **state)
+TEST(alone_reads_one_line_and_no_quote_inside_a_field)
 {
-	(void) state;
 	expect_trace(&rfc4180, CSV_ALONE, "\"a\nb\n", "sQ Q frbR sU frR R");
 	expect_trace(&rfc4180, CSV_ALONE, "a\"b\n", "sU K K frbR R");
 	expect_trace(&rfc4180, CSV_ALONE, "\"a\",b\n", "sQ Q C fF U frR R");
 }
 
-static void
-blank_lines_are_records_only_where_asked(void **state)
+TEST(blank_lines_are_records_only_where_asked)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	expect_trace(&options, CSV_NORMAL, "\n\r\na\n", "R R R sU frR R");
 	options.blank_is_record = true;
 	expect_trace(&options, CSV_NORMAL, "\n\r\na\n", "sfrR sF frR sU frR R");
 }
 
-static void
-a_cr_belongs_to_the_lf_after_it(void **state)
+TEST(a_cr_belongs_to_the_lf_after_it)
 {
-	(void) state;
 	expect_trace(&rfc4180, CSV_NORMAL, "a\r\n", "sU U frR R");
 	expect_trace(&rfc4180, CSV_NORMAL, "a,\r\n", "sU fF F frR R");
 	expect_trace(&rfc4180, CSV_NORMAL, "\"a\"\r\n", "sQ Q C C frR R");
@@ -147,43 +125,35 @@ a_cr_belongs_to_the_lf_after_it(void **state)
 	expect_trace(&rfc4180, CSV_NORMAL, "\r", "sU frR");
 }
 
-static void
-boundary_lf_keeps_the_cr(void **state)
+TEST(boundary_lf_keeps_the_cr)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.boundary = CSV_BOUNDARY_LF;
 	expect_trace(&options, CSV_NORMAL, "\r\n", "sU frR R");
 }
 
-static void
-boundary_crlf_takes_a_lone_lf_as_data(void **state)
+TEST(boundary_crlf_takes_a_lone_lf_as_data)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.boundary = CSV_BOUNDARY_CRLF;
 	expect_trace(&options, CSV_NORMAL, "a\nb\r\n", "sU U U U frR R");
 	expect_trace(&options, CSV_NORMAL, "\n", "sU frR");
 }
 
-static void
-boundary_cr_takes_an_lf_as_data(void **state)
+TEST(boundary_cr_takes_an_lf_as_data)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.boundary = CSV_BOUNDARY_CR;
 	expect_trace(&options, CSV_NORMAL, "a\nb\rc", "sU U U frR sU frR");
 }
 
-static void
-an_escape_counts_only_inside_quotes_and_before_quote_or_escape(void **state)
+TEST(an_escape_counts_only_inside_quotes_and_before_quote_or_escape)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.escape = '\\';
 	expect_trace(&options, CSV_NORMAL, "\"\\\"\\\\\\a\"\n",
 				 "sQ E Q E Q E Q C frR R");
@@ -193,23 +163,19 @@ an_escape_counts_only_inside_quotes_and_before_quote_or_escape(void **state)
 	expect_trace(&options, CSV_NORMAL, "\"\\", "sQ E frbR");
 }
 
-static void
-an_escape_equal_to_the_delimiter_delimits_outside_quotes(void **state)
+TEST(an_escape_equal_to_the_delimiter_delimits_outside_quotes)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.escape = ',';
 	expect_trace(&options, CSV_NORMAL, "a,\",\"\",b\n",
 				 "sU fF Q E Q C fF U frR R");
 }
 
-static void
-postgres_quotes_open_and_close_anywhere(void **state)
+TEST(postgres_quotes_open_and_close_anywhere)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.quoting = CSV_QUOTING_POSTGRES;
 	expect_trace(&options, CSV_NORMAL, "a\",\"b,\n", "sU Q Q C U fF frR R");
 	expect_trace(&options, CSV_NORMAL, "\"a\"b\"c\"\n",
@@ -217,22 +183,18 @@ postgres_quotes_open_and_close_anywhere(void **state)
 	expect_trace(&options, CSV_ALONE, "a\"b\"\n", "sU K K K frbR R");
 }
 
-static void
-the_simple_format_knows_no_quotes(void **state)
+TEST(the_simple_format_knows_no_quotes)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.quote = 0;
 	expect_trace(&options, CSV_NORMAL, "\"a,\n", "sU U fF frR R");
 }
 
-static void
-in_text_an_escape_makes_any_byte_data(void **state)
+TEST(in_text_an_escape_makes_any_byte_data)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.quoting = CSV_QUOTING_TEXT;
 	options.delimiter = '\t';
 	expect_trace(&options, CSV_NORMAL, "a\\\tb\t\\\\\t\"\n",
@@ -242,12 +204,10 @@ in_text_an_escape_makes_any_byte_data(void **state)
 	expect_trace(&options, CSV_ALONE, "a\\\nb\\", "sU E frbR sU E frR");
 }
 
-static void
-a_delimiter_of_several_bytes_is_one_at_its_first(void **state)
+TEST(a_delimiter_of_several_bytes_is_one_at_its_first)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.delimiter = '|';
 	options.delimiter_rest_length = 1;
 	memcpy(options.delimiter_rest, "|", 1);
@@ -264,12 +224,10 @@ a_delimiter_of_several_bytes_is_one_at_its_first(void **state)
 	expect_trace(&options, CSV_NORMAL, "\\|~|~|~\n", "sE U U f3 2 1 F frR R");
 }
 
-static void
-blanks_around_values_are_none_of_them(void **state)
+TEST(blanks_around_values_are_none_of_them)
 {
 	CsvDialectOptions options = rfc4180;
 
-	(void) state;
 	options.trim = true;
 	expect_trace(&options, CSV_NORMAL, " \"a\" ,\t1 2\n", "sF Q Q C A fF F U U U frR R");
 	expect_trace(&options, CSV_NORMAL, "\"a\" \"b\"\n", "sQ Q C A K K K frbR R");
@@ -293,12 +251,10 @@ expect_trimmed(const CsvDialectOptions *options, const char *field, uint64_t fro
 	assert_int_equal(end, to);
 }
 
-static void
-an_escaped_blank_of_text_stays(void **state)
+TEST(an_escaped_blank_of_text_stays)
 {
 	CsvDialectOptions options = {.escape = '\\', .quoting = CSV_QUOTING_TEXT, .trim = true};
 
-	(void) state;
 	expect_trimmed(&options, "", 0, 0);
 	expect_trimmed(&options, " \t", 2, 2);
 	expect_trimmed(&options, " a \t", 1, 2);
@@ -308,14 +264,12 @@ an_escaped_blank_of_text_stays(void **state)
 	expect_trimmed(&options, " \\  ", 1, 2);
 }
 
-static void
-content_ends_before_the_cr_of_its_boundary(void **state)
+TEST(content_ends_before_the_cr_of_its_boundary)
 {
 	CsvDialectOptions options = rfc4180;
 	CsvDialect	dialect;
 	const uint8_t *bytes = (const uint8_t *) "a\r\n\r\n";
 
-	(void) state;
 	csv_dialect_compile(&dialect, &rfc4180);
 	assert_int_equal(csv_content_end(&dialect, bytes, 0, 2, 5), 1);
 	assert_int_equal(csv_content_end(&dialect, bytes, 3, 4, 5), 3);
@@ -332,36 +286,4 @@ content_ends_before_the_cr_of_its_boundary(void **state)
 	options.boundary = CSV_BOUNDARY_LF;
 	csv_dialect_compile(&dialect, &options);
 	assert_int_equal(csv_content_end(&dialect, bytes, 0, 3, 4), 3);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(delimiters_end_fields_and_breaks_end_records),
-		cmocka_unit_test(the_end_of_input_ends_a_record_without_boundary),
-		cmocka_unit_test(quotes_hide_delimiters_and_breaks),
-		cmocka_unit_test(a_doubled_quote_stays_in_quotes),
-		cmocka_unit_test(a_quote_inside_an_unquoted_field_is_data),
-		cmocka_unit_test(text_after_a_closing_quote_skips_the_line),
-		cmocka_unit_test(an_open_quote_at_the_end_is_bad),
-		cmocka_unit_test(without_multiline_a_break_ends_the_record_in_quotes),
-		cmocka_unit_test(alone_reads_one_line_and_no_quote_inside_a_field),
-		cmocka_unit_test(blank_lines_are_records_only_where_asked),
-		cmocka_unit_test(a_cr_belongs_to_the_lf_after_it),
-		cmocka_unit_test(boundary_lf_keeps_the_cr),
-		cmocka_unit_test(boundary_crlf_takes_a_lone_lf_as_data),
-		cmocka_unit_test(boundary_cr_takes_an_lf_as_data),
-		cmocka_unit_test(an_escape_counts_only_inside_quotes_and_before_quote_or_escape),
-		cmocka_unit_test(an_escape_equal_to_the_delimiter_delimits_outside_quotes),
-		cmocka_unit_test(postgres_quotes_open_and_close_anywhere),
-		cmocka_unit_test(the_simple_format_knows_no_quotes),
-		cmocka_unit_test(in_text_an_escape_makes_any_byte_data),
-		cmocka_unit_test(a_delimiter_of_several_bytes_is_one_at_its_first),
-		cmocka_unit_test(blanks_around_values_are_none_of_them),
-		cmocka_unit_test(an_escaped_blank_of_text_stays),
-		cmocka_unit_test(content_ends_before_the_cr_of_its_boundary),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,12 +29,10 @@ use_columns(Reading *reading, const CsvColumn *columns, uint32_t ncolumns)
 
 /* ---- structure ---- */
 
-static void
-quotes_escapes_and_breaks_never_reach_a_value(void **state)
+TEST(quotes_escapes_and_breaks_never_reach_a_value)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "\"a,b\",\"c\"\"d\"\r\n\"\"\"\",\"e\r\nf\"\r\n",
 				   "<a,b><c\"d>\n<\"><e\r\nf>\n");
@@ -42,46 +40,38 @@ quotes_escapes_and_breaks_never_reach_a_value(void **state)
 	expect_reading(&reading, "\"a\\\"b\\\\c\\d\",\\\\\n", "<a\"b\\c\\d><\\\\>\n");
 }
 
-static void
-a_quote_in_an_unquoted_field_is_data(void **state)
+TEST(a_quote_in_an_unquoted_field_is_data)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "5\" pipe,x\"\"\n y,\"z\"\n",
 				   "<5\" pipe><x\"\">\n< y><z>\n");
 }
 
-static void
-postgres_quotes_open_and_close_anywhere(void **state)
+TEST(postgres_quotes_open_and_close_anywhere)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.dialect.quoting = CSV_QUOTING_POSTGRES;
 	expect_reading(&reading, "a\",\"b,\"c\"d\n\"e\"\"\"f,g\"\"\n",
 				   "<a,b><cd>\n<e\"f><g>\n");
 }
 
-static void
-without_a_quote_character_quotes_are_data(void **state)
+TEST(without_a_quote_character_quotes_are_data)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.dialect.quote = 0;
 	expect_reading(&reading, "\"a,b\"\n\"\",\"\n", "<\"a><b\">\n<\"\"><\">\n");
 }
 
-static void
-blank_lines_are_no_records_of_several_fields(void **state)
+TEST(blank_lines_are_no_records_of_several_fields)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "\na,b\n\r\n\n\nc,d,e\n\n",
 				   "<a><b>\n!column_count 3 record 1 line 5 offset 9 length 5\n");
@@ -89,24 +79,20 @@ blank_lines_are_no_records_of_several_fields(void **state)
 	expect_reading(&reading, "\na\n\r\n", "-\n<a>\n-\n");
 }
 
-static void
-the_last_record_may_lack_its_boundary(void **state)
+TEST(the_last_record_may_lack_its_boundary)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,b\nc,", "<a><b>\n<c>-\n");
 	expect_reading(&reading, "a,b\nc,\"d\"", "<a><b>\n<c><d>\n");
 	expect_reading(&reading, ",", "--\n");
 }
 
-static void
-a_wrong_number_of_fields_is_column_count(void **state)
+TEST(a_wrong_number_of_fields_is_column_count)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 3);
 	expect_reading(&reading, "1,2,3\n1,2,3,4\n1\n\"1\n\",2,3\n1,2\n",
 				   "<1><2><3>\n"
@@ -116,24 +102,20 @@ a_wrong_number_of_fields_is_column_count(void **state)
 				   "!column_count 2 record 4 line 5 offset 25 length 3\n");
 }
 
-static void
-ragged_pad_fills_up_with_nulls_and_drops_the_surplus(void **state)
+TEST(ragged_pad_fills_up_with_nulls_and_drops_the_surplus)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 3);
 	reading.layout.pad = true;
 	expect_reading(&reading, "1\n1,2,3,4\r\n1,2\r\n\n",
 				   "<1>--\n<1><2><3>\n<1><2>-\n");
 }
 
-static void
-text_has_escapes_and_an_end(void **state)
+TEST(text_has_escapes_and_an_end)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.dialect.quoting = CSV_QUOTING_TEXT;
 	reading.options.dialect.delimiter = '\t';
@@ -159,12 +141,10 @@ text_has_escapes_and_an_end(void **state)
 
 /* ---- errors of quoting and length, and the repair rule ---- */
 
-static void
-text_after_quote_names_the_field(void **state)
+TEST(text_after_quote_names_the_field)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 3);
 	expect_reading(&reading, "a,b,c\nd,\"e\"x,\"f\ng,h,i\n",
 				   "<a><b><c>\n"
@@ -174,12 +154,10 @@ text_after_quote_names_the_field(void **state)
 				   "!text_after_quote 2 record 0 line 0 offset 0 length 8\n");
 }
 
-static void
-an_unterminated_quote_costs_its_own_line(void **state)
+TEST(an_unterminated_quote_costs_its_own_line)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,\"b\nc,d\ne,f\n",
 				   "!unterminated_quote 1 record 0 line 0 offset 0 length 4\n"
@@ -187,25 +165,21 @@ an_unterminated_quote_costs_its_own_line(void **state)
 	expect_reading(&reading, "\"", "!unterminated_quote 0 record 0 line 0 offset 0 length 1\n");
 }
 
-static void
-a_stray_quote_costs_the_line_it_stands_in(void **state)
+TEST(a_stray_quote_costs_the_line_it_stands_in)
 {
 	Reading		reading;
 
 	/* it ends in the third line, where text follows */
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,\"b\nc,d\n\"e\",f\ng,h\n",
 				   "!text_after_quote 1 record 0 line 0 offset 0 length 4\n"
 				   "<c><d>\n<e><f>\n<g><h>\n");
 }
 
-static void
-a_quote_inside_a_field_of_a_line_read_alone_is_an_error(void **state)
+TEST(a_quote_inside_a_field_of_a_line_read_alone_is_an_error)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,\"b\nc\"x,d\ne,5\"f\n",
 				   "!text_after_quote 1 record 0 line 0 offset 0 length 4\n"
@@ -218,12 +192,10 @@ a_quote_inside_a_field_of_a_line_read_alone_is_an_error(void **state)
 				   "!text_after_quote 0 record 2 line 3 offset 8 length 5\n");
 }
 
-static void
-without_multiline_a_break_in_quotes_ends_the_record(void **state)
+TEST(without_multiline_a_break_in_quotes_ends_the_record)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.dialect.multiline = false;
 	expect_reading(&reading, "a,\"b\r\nc\",d\n",
@@ -231,12 +203,10 @@ without_multiline_a_break_in_quotes_ends_the_record(void **state)
 				   "<c\"><d>\n");
 }
 
-static void
-a_record_of_just_the_limit_is_good_and_one_more_byte_is_not(void **state)
+TEST(a_record_of_just_the_limit_is_good_and_one_more_byte_is_not)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.max_record_bytes = 5;
 	expect_reading(&reading, "ab,cd\r\nab,cde\nf,g\nab,cd",
@@ -245,8 +215,7 @@ a_record_of_just_the_limit_is_good_and_one_more_byte_is_not(void **state)
 				   "<f><g>\n<ab><cd>\n");
 }
 
-static void
-lines_in_the_window_of_a_long_record_are_read_alone(void **state)
+TEST(lines_in_the_window_of_a_long_record_are_read_alone)
 {
 	Reading		reading;
 
@@ -254,7 +223,6 @@ lines_in_the_window_of_a_long_record_are_read_alone(void **state)
 	 * The record would be all of the file.  Lines that begin within 10 bytes
 	 * of its start are read alone, then reading goes on as before.
 	 */
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.max_record_bytes = 10;
 	expect_reading(&reading, "a,\"b\nc,d\ne\",f\n5\",g\nh,\"i\nj\"\n",
@@ -264,13 +232,11 @@ lines_in_the_window_of_a_long_record_are_read_alone(void **state)
 				   "<5\"><g>\n<h><i\nj>\n");
 }
 
-static void
-lenient_lines_are_rows_if_their_fields_are_as_many(void **state)
+TEST(lenient_lines_are_rows_if_their_fields_are_as_many)
 {
 	Reading		reading;
 
 	/* ?: whoever takes the row finds its values */
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.dialect.lenient = true;
 	expect_reading(&reading, "a,\"b\"\nc,\"d, \"e\"\n\"f\" \t,\"g\nh,5\"i\n\"j\"k\n",
@@ -283,12 +249,10 @@ lenient_lines_are_rows_if_their_fields_are_as_many(void **state)
 	expect_reading(&reading, "\"a\"b\n\"a\"b,\"c\",d\n", "?-\n??\n");
 }
 
-static void
-length_comes_before_quoting_and_quoting_before_the_count(void **state)
+TEST(length_comes_before_quoting_and_quoting_before_the_count)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "\"a\"b\n",
 				   "!text_after_quote 0 record 0 line 0 offset 0 length 4\n");
@@ -299,13 +263,11 @@ length_comes_before_quoting_and_quoting_before_the_count(void **state)
 
 /* ---- errors of fields ---- */
 
-static void
-a_zero_byte_in_a_wanted_field_is_nul_byte(void **state)
+TEST(a_zero_byte_in_a_wanted_field_is_nul_byte)
 {
 	Reading		reading;
 	CsvColumn	column = column_of(CSV_KIND_TEXT, 1);
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,b\0c\nd,\"\0\"\ne,f\n",
 				   "!nul_byte 1 record 0 line 0 offset 0 length 5\n"
@@ -316,8 +278,7 @@ a_zero_byte_in_a_wanted_field_is_nul_byte(void **state)
 	expect_reading(&reading, "\0\xFF,b\n", "<b>\n");
 }
 
-static void
-invalid_utf8_is_found_as_postgres_finds_it(void **state)
+TEST(invalid_utf8_is_found_as_postgres_finds_it)
 {
 	static const char *invalid[] = {
 		"\x80", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80",
@@ -326,7 +287,6 @@ invalid_utf8_is_found_as_postgres_finds_it(void **state)
 	};
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 1);
 	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
 	{
@@ -344,13 +304,11 @@ invalid_utf8_is_found_as_postgres_finds_it(void **state)
 				   "<\xC2\x80\xED\x9F\xBF\xEE\x80\x80\xF4\x8F\xBF\xBF>\n");
 }
 
-static void
-limits_count_characters_and_bytes_of_the_value_alone(void **state)
+TEST(limits_count_characters_and_bytes_of_the_value_alone)
 {
 	Reading		reading;
 	CsvColumn	column = column_of(CSV_KIND_TEXT, 0);
 
-	(void) state;
 	reading_init(&reading, 1);
 	use_columns(&reading, &column, 1);
 	column.max_chars = 3;
@@ -366,13 +324,11 @@ limits_count_characters_and_bytes_of_the_value_alone(void **state)
 				   "!too_many_bytes 0 record 4 line 4 offset 27 length 5\n");
 }
 
-static void
-a_limit_holds_for_every_kind(void **state)
+TEST(a_limit_holds_for_every_kind)
 {
 	Reading		reading;
 	CsvColumn	column = column_of(CSV_KIND_INT4, 0);
 
-	(void) state;
 	reading_init(&reading, 1);
 	use_columns(&reading, &column, 1);
 	column.max_chars = 2;
@@ -380,13 +336,11 @@ a_limit_holds_for_every_kind(void **state)
 				   "<12>\n!too_many_chars 0 record 1 line 1 offset 3 length 3\n?\n");
 }
 
-static void
-varchar_cuts_blanks_and_nothing_else(void **state)
+TEST(varchar_cuts_blanks_and_nothing_else)
 {
 	Reading		reading;
 	CsvColumn	column = column_of(CSV_KIND_TEXT, 0);
 
-	(void) state;
 	reading_init(&reading, 1);
 	use_columns(&reading, &column, 1);
 	column.type_chars = 2;
@@ -401,13 +355,11 @@ varchar_cuts_blanks_and_nothing_else(void **state)
 				   "?\n!too_many_chars 0 record 1 line 1 offset 4 length 4\n<ab>\n");
 }
 
-static void
-char_n_is_padded_with_blanks_in_characters(void **state)
+TEST(char_n_is_padded_with_blanks_in_characters)
 {
 	Reading		reading;
 	CsvColumn	column = column_of(CSV_KIND_TEXT, 0);
 
-	(void) state;
 	reading_init(&reading, 1);
 	use_columns(&reading, &column, 1);
 	column.type_chars = 3;
@@ -416,8 +368,7 @@ char_n_is_padded_with_blanks_in_characters(void **state)
 				   "<a  >\n<\xC3\xA9  >\n<abc>\n<abc>\n<   >\n-\n");
 }
 
-static void
-one_error_is_reported_by_field_then_kind_then_column(void **state)
+TEST(one_error_is_reported_by_field_then_kind_then_column)
 {
 	Reading		reading;
 	CsvColumn	columns[3] = {
@@ -425,7 +376,6 @@ one_error_is_reported_by_field_then_kind_then_column(void **state)
 		column_of(CSV_KIND_TEXT, 1)
 	};
 
-	(void) state;
 	reading_init(&reading, 2);
 	use_columns(&reading, columns, 3);
 	columns[0].byte_width = 4;
@@ -448,12 +398,10 @@ one_error_is_reported_by_field_then_kind_then_column(void **state)
 
 /* ---- statuses ---- */
 
-static void
-null_is_an_unquoted_value_equal_to_the_null_string(void **state)
+TEST(null_is_an_unquoted_value_equal_to_the_null_string)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, ",\"\"\n", "-<>\n");
 	reading.layout.null_bytes = (const uint8_t *) "NULL";
@@ -461,8 +409,7 @@ null_is_an_unquoted_value_equal_to_the_null_string(void **state)
 	expect_reading(&reading, "NULL,\"NULL\"\n,null\n", "-<NULL>\n<><null>\n");
 }
 
-static void
-force_null_and_force_not_null_are_as_in_copy(void **state)
+TEST(force_null_and_force_not_null_are_as_in_copy)
 {
 	Reading		reading;
 	CsvColumn	columns[3] = {
@@ -470,7 +417,6 @@ force_null_and_force_not_null_are_as_in_copy(void **state)
 		column_of(CSV_KIND_TEXT, 2)
 	};
 
-	(void) state;
 	reading_init(&reading, 3);
 	use_columns(&reading, columns, 3);
 	columns[0].force_null = true;
@@ -480,13 +426,11 @@ force_null_and_force_not_null_are_as_in_copy(void **state)
 	expect_reading(&reading, ",,\n\"\",\"\",\"\"\n", "-<><>\n-<>-\n");
 }
 
-static void
-a_null_is_checked_for_nothing_else(void **state)
+TEST(a_null_is_checked_for_nothing_else)
 {
 	Reading		reading;
 	CsvColumn	column = column_of(CSV_KIND_TEXT, 0);
 
-	(void) state;
 	reading_init(&reading, 1);
 	use_columns(&reading, &column, 1);
 	column.max_chars = 1;
@@ -496,12 +440,10 @@ a_null_is_checked_for_nothing_else(void **state)
 				   "-\n!invalid_utf8 0 record 1 line 1 offset 3 length 1\n");
 }
 
-static void
-the_default_string_is_doubtful_unless_quoted(void **state)
+TEST(the_default_string_is_doubtful_unless_quoted)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 1);
 	reading.layout.has_default = true;
 	reading.layout.default_bytes = (const uint8_t *) "\\D";
@@ -509,8 +451,7 @@ the_default_string_is_doubtful_unless_quoted(void **state)
 	expect_reading(&reading, "\\D\n\"\\D\"\nD\n", "?\n<\\D>\n<D>\n");
 }
 
-static void
-bad_values_are_doubtful_if_the_layout_says_so(void **state)
+TEST(bad_values_are_doubtful_if_the_layout_says_so)
 {
 	Reading		reading;
 	CsvColumn	columns[3] = {
@@ -518,7 +459,6 @@ bad_values_are_doubtful_if_the_layout_says_so(void **state)
 		column_of(CSV_KIND_TEXT, 2)
 	};
 
-	(void) state;
 	reading_init(&reading, 3);
 	use_columns(&reading, columns, 3);
 	columns[0].max_chars = 3;
@@ -534,8 +474,7 @@ bad_values_are_doubtful_if_the_layout_says_so(void **state)
 				   "!text_after_quote 0 record 1 line 1 offset 7 length 8\n");
 }
 
-static void
-numbers_are_converted_or_doubtful(void **state)
+TEST(numbers_are_converted_or_doubtful)
 {
 	Reading		reading;
 	CsvColumn	columns[3] = {
@@ -543,7 +482,6 @@ numbers_are_converted_or_doubtful(void **state)
 		column_of(CSV_KIND_DATE, 2)
 	};
 
-	(void) state;
 	reading_init(&reading, 3);
 	use_columns(&reading, columns, 3);
 	expect_reading(&reading,
@@ -552,15 +490,13 @@ numbers_are_converted_or_doubtful(void **state)
 				   "<1><1><1>\n<-7><0><-1>\n---\n???\n<1>-?\n<1><1><1>\n?" "?-\n");
 }
 
-static void
-beyond_ascii_in_another_encoding_is_doubtful(void **state)
+TEST(beyond_ascii_in_another_encoding_is_doubtful)
 {
 	Reading		reading;
 	CsvColumn	columns[2] = {
 		column_of(CSV_KIND_TEXT, 0), column_of(CSV_KIND_INT4, 1)
 	};
 
-	(void) state;
 	reading_init(&reading, 2);
 	use_columns(&reading, columns, 2);
 	columns[0].max_chars = 1;
@@ -570,15 +506,13 @@ beyond_ascii_in_another_encoding_is_doubtful(void **state)
 				   "!too_many_chars 0 record 3 line 3 offset 15 length 4\n");
 }
 
-static void
-one_giant_value_among_short_ones_is_taken_from_the_input(void **state)
+TEST(one_giant_value_among_short_ones_is_taken_from_the_input)
 {
 	Reading		reading;
 	size_t		nbytes = 4 * MEGABYTE;
 	uint8_t    *file = malloc(nbytes + 20001);
 	size_t		used = 0;
 
-	(void) state;
 	assert_non_null(file);
 	for (int i = 0; i < 5000; i++)
 	{
@@ -631,15 +565,13 @@ fill(uint8_t *file, size_t nbytes, const char *pattern)
  * Each such line opens a quote that the next line's first closes: one record
  * of the whole file, open at its end, so repaired line by line.
  */
-static void
-stray_quotes_in_every_line_are_read_in_linear_time(void **state)
+TEST(stray_quotes_in_every_line_are_read_in_linear_time)
 {
 	Reading		reading;
 	size_t		nlines = LARGE / 30 / 8 * 8;	/* 16 MB, where LARGE is 100 */
 	size_t		nbytes = nlines * 5;
 	uint8_t    *file = malloc(nbytes);
 
-	(void) state;
 	assert_non_null(file);
 	for (int isa = CSV_ISA_SWAR; isa <= CSV_ISA_AVX512; isa++)
 	{
@@ -662,13 +594,11 @@ stray_quotes_in_every_line_are_read_in_linear_time(void **state)
 	free(file);
 }
 
-static void
-a_long_field_is_one_value(void **state)
+TEST(a_long_field_is_one_value)
 {
 	Reading		reading;
 	uint8_t    *file = malloc(LARGE + 3);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, 'x', LARGE);
 	file[LARGE] = ',';
@@ -688,14 +618,12 @@ a_long_field_is_one_value(void **state)
 	free(file);
 }
 
-static void
-a_field_with_a_million_line_breaks_is_one_value(void **state)
+TEST(a_field_with_a_million_line_breaks_is_one_value)
 {
 	Reading		reading;
 	size_t		nbytes = 1000000;
 	uint8_t    *file = malloc(nbytes + 6);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, '\n', nbytes + 6);
 	file[0] = '"';
@@ -710,15 +638,13 @@ a_field_with_a_million_line_breaks_is_one_value(void **state)
 	free(file);
 }
 
-static void
-a_million_empty_fields_are_a_record(void **state)
+TEST(a_million_empty_fields_are_a_record)
 {
 	Reading		reading;
 	CsvColumn	columns[2];
 	uint32_t	nfields = 1000000;
 	char	   *file = malloc(nfields + 1);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, ',', nfields);
 	file[nfields - 1] = 'z';
@@ -732,8 +658,7 @@ a_million_empty_fields_are_a_record(void **state)
 	free(file);
 }
 
-static void
-sixteen_hundred_columns_are_read_in_order(void **state)
+TEST(sixteen_hundred_columns_are_read_in_order)
 {
 	Reading		reading;
 	char	   *file = malloc(1600 * 12 * 3);
@@ -741,7 +666,6 @@ sixteen_hundred_columns_are_read_in_order(void **state)
 	size_t		nfile = 0;
 	size_t		nlines = 0;
 
-	(void) state;
 	assert_non_null(file);
 	assert_non_null(lines);
 	for (int row = 0; row < 3; row++)
@@ -763,13 +687,11 @@ sixteen_hundred_columns_are_read_in_order(void **state)
 	free(lines);
 }
 
-static void
-a_file_of_quotes_is_one_value_or_one_open_quote(void **state)
+TEST(a_file_of_quotes_is_one_value_or_one_open_quote)
 {
 	Reading		reading;
 	uint8_t    *file = malloc(MEGABYTE + 1);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, '"', MEGABYTE + 1);
 	reading_init(&reading, 1);
@@ -784,13 +706,11 @@ a_file_of_quotes_is_one_value_or_one_open_quote(void **state)
 	free(file);
 }
 
-static void
-a_file_of_delimiters_is_one_record(void **state)
+TEST(a_file_of_delimiters_is_one_record)
 {
 	Reading		reading;
 	uint8_t    *file = malloc(MEGABYTE);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, ',', MEGABYTE);
 	reading_init(&reading, 2);
@@ -802,13 +722,11 @@ a_file_of_delimiters_is_one_record(void **state)
 	free(file);
 }
 
-static void
-a_file_of_zero_bytes_is_one_error(void **state)
+TEST(a_file_of_zero_bytes_is_one_error)
 {
 	Reading		reading;
 	uint8_t    *file = calloc(MEGABYTE, 1);
 
-	(void) state;
 	assert_non_null(file);
 	reading_init(&reading, 1);
 	reading.keep_text = false;
@@ -820,13 +738,11 @@ a_file_of_zero_bytes_is_one_error(void **state)
 	free(file);
 }
 
-static void
-a_file_of_line_breaks_has_no_records_of_several_fields(void **state)
+TEST(a_file_of_line_breaks_has_no_records_of_several_fields)
 {
 	Reading		reading;
 	uint8_t    *file = malloc(MEGABYTE);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, '\n', MEGABYTE);
 	reading_init(&reading, 2);
@@ -837,55 +753,4 @@ a_file_of_line_breaks_has_no_records_of_several_fields(void **state)
 	reading_run(&reading, file, MEGABYTE);
 	assert_int_equal(reading.nrows, MEGABYTE);
 	free(file);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quotes_escapes_and_breaks_never_reach_a_value),
-		cmocka_unit_test(a_quote_in_an_unquoted_field_is_data),
-		cmocka_unit_test(postgres_quotes_open_and_close_anywhere),
-		cmocka_unit_test(without_a_quote_character_quotes_are_data),
-		cmocka_unit_test(blank_lines_are_no_records_of_several_fields),
-		cmocka_unit_test(the_last_record_may_lack_its_boundary),
-		cmocka_unit_test(a_wrong_number_of_fields_is_column_count),
-		cmocka_unit_test(ragged_pad_fills_up_with_nulls_and_drops_the_surplus),
-		cmocka_unit_test(text_has_escapes_and_an_end),
-		cmocka_unit_test(text_after_quote_names_the_field),
-		cmocka_unit_test(an_unterminated_quote_costs_its_own_line),
-		cmocka_unit_test(a_stray_quote_costs_the_line_it_stands_in),
-		cmocka_unit_test(a_quote_inside_a_field_of_a_line_read_alone_is_an_error),
-		cmocka_unit_test(without_multiline_a_break_in_quotes_ends_the_record),
-		cmocka_unit_test(a_record_of_just_the_limit_is_good_and_one_more_byte_is_not),
-		cmocka_unit_test(lines_in_the_window_of_a_long_record_are_read_alone),
-		cmocka_unit_test(lenient_lines_are_rows_if_their_fields_are_as_many),
-		cmocka_unit_test(length_comes_before_quoting_and_quoting_before_the_count),
-		cmocka_unit_test(a_zero_byte_in_a_wanted_field_is_nul_byte),
-		cmocka_unit_test(invalid_utf8_is_found_as_postgres_finds_it),
-		cmocka_unit_test(limits_count_characters_and_bytes_of_the_value_alone),
-		cmocka_unit_test(a_limit_holds_for_every_kind),
-		cmocka_unit_test(varchar_cuts_blanks_and_nothing_else),
-		cmocka_unit_test(char_n_is_padded_with_blanks_in_characters),
-		cmocka_unit_test(one_error_is_reported_by_field_then_kind_then_column),
-		cmocka_unit_test(null_is_an_unquoted_value_equal_to_the_null_string),
-		cmocka_unit_test(force_null_and_force_not_null_are_as_in_copy),
-		cmocka_unit_test(a_null_is_checked_for_nothing_else),
-		cmocka_unit_test(the_default_string_is_doubtful_unless_quoted),
-		cmocka_unit_test(bad_values_are_doubtful_if_the_layout_says_so),
-		cmocka_unit_test(numbers_are_converted_or_doubtful),
-		cmocka_unit_test(beyond_ascii_in_another_encoding_is_doubtful),
-		cmocka_unit_test(one_giant_value_among_short_ones_is_taken_from_the_input),
-		cmocka_unit_test(stray_quotes_in_every_line_are_read_in_linear_time),
-		cmocka_unit_test(a_long_field_is_one_value),
-		cmocka_unit_test(a_field_with_a_million_line_breaks_is_one_value),
-		cmocka_unit_test(a_million_empty_fields_are_a_record),
-		cmocka_unit_test(sixteen_hundred_columns_are_read_in_order),
-		cmocka_unit_test(a_file_of_quotes_is_one_value_or_one_open_quote),
-		cmocka_unit_test(a_file_of_delimiters_is_one_record),
-		cmocka_unit_test(a_file_of_zero_bytes_is_one_error),
-		cmocka_unit_test(a_file_of_line_breaks_has_no_records_of_several_fields),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -307,13 +307,11 @@ compare_with_swar(Reading *reading, const char *file, size_t nbytes)
 	free(expected);
 }
 
-static void
-each_isa_fills_the_same_arrays(void **state)
+TEST(each_isa_fills_the_same_arrays)
 {
 	const uint32_t nrounds = rounds(ROUNDS);
 	char	   *file = malloc(MAX_BYTES);
 
-	(void) state;
 	assert_non_null(file);
 	for (uint64_t seed = first_seed(); seed < first_seed() + nrounds; seed++)
 	{
@@ -378,15 +376,4 @@ each_isa_fills_the_same_arrays(void **state)
 	}
 	end_seeds();
 	free(file);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(each_isa_fills_the_same_arrays,
-								  say_failing_seed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

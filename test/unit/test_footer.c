@@ -80,12 +80,10 @@ check_case(void)
 
 /* ---- tests ---- */
 
-static void
-the_last_records_are_no_data(void **state)
+TEST(the_last_records_are_no_data)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.dialect.footer_rows = 2;
 	expect_reading(&reading, "a,b\nc,d\ne,f\ng,h\n", "<a><b>\n<c><d>\n");
@@ -100,12 +98,10 @@ the_last_records_are_no_data(void **state)
 	expect_reading(&reading, "", "");
 }
 
-static void
-comments_are_no_records_of_a_footer(void **state)
+TEST(comments_are_no_records_of_a_footer)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.dialect.footer_rows = 1;
 	reading.options.dialect.comment_length = 1;
@@ -114,12 +110,10 @@ comments_are_no_records_of_a_footer(void **state)
 	expect_reading(&reading, "#1\n#2\n", "");
 }
 
-static void
-a_header_is_passed_first(void **state)
+TEST(a_header_is_passed_first)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.header_rows = 1;
 	reading.options.dialect.footer_rows = 1;
@@ -132,12 +126,10 @@ a_header_is_passed_first(void **state)
 }
 
 /* a line of such a record that is read alone counts by itself */
-static void
-bad_records_of_a_footer_are_no_errors(void **state)
+TEST(bad_records_of_a_footer_are_no_errors)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.dialect.footer_rows = 2;
 	expect_reading(&reading, "a,b\nc,d\ne,\"f\ng,h", "<a><b>\n<c><d>\n");
@@ -147,12 +139,10 @@ bad_records_of_a_footer_are_no_errors(void **state)
 				   "<a><b>\n!column_count 1 record 1 line 1 offset 4 length 1\n");
 }
 
-static void
-the_end_of_text_is_no_record_and_only_the_end(void **state)
+TEST(the_end_of_text_is_no_record_and_only_the_end)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 1);
 	reading.options.dialect.quoting = CSV_QUOTING_TEXT;
 	reading.options.dialect.delimiter = '\t';
@@ -164,12 +154,10 @@ the_end_of_text_is_no_record_and_only_the_end(void **state)
 	expect_reading(&reading, "\\.", "");
 }
 
-static void
-long_files_are_read_up_to_the_footer(void **state)
+TEST(long_files_are_read_up_to_the_footer)
 {
 	uint64_t	seed = first_seed();
 
-	(void) state;
 	for (uint32_t n = rounds(6); n > 0; n--, seed++)
 	{
 		start_seed(seed);
@@ -202,10 +190,8 @@ long_files_are_read_up_to_the_footer(void **state)
 }
 
 /* what follows the data in its last lines makes no difference to these */
-static void
-a_quote_that_nobody_closes_may_be_in_the_footer(void **state)
+TEST(a_quote_that_nobody_closes_may_be_in_the_footer)
 {
-	(void) state;
 	start_case();
 	test_case.dialect.footer_rows = 3;
 	put_records_up_to(CSV_FOOTER_BYTES + MEGABYTES);
@@ -225,12 +211,10 @@ try(Reading *reading, uint32_t threads, int nthreads)
 	return reading_try(reading, file.bytes, file.nbytes);
 }
 
-static void
-a_footer_that_is_too_long_is_said_to_be(void **state)
+TEST(a_footer_that_is_too_long_is_said_to_be)
 {
 	static const uint32_t blanks[] = {0, 1, 4, 8};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(blanks); i++)
 		for (uint64_t chunk = 0; chunk <= 100000; chunk += 100000)
 		{
@@ -265,22 +249,4 @@ a_footer_that_is_too_long_is_said_to_be(void **state)
 			assert_int_equal(try(&reading, 3, 1), CSV_END);
 			assert_int_equal(reading.nrows, 0);
 		}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_records_are_no_data),
-		cmocka_unit_test(comments_are_no_records_of_a_footer),
-		cmocka_unit_test(a_header_is_passed_first),
-		cmocka_unit_test(bad_records_of_a_footer_are_no_errors),
-		cmocka_unit_test(the_end_of_text_is_no_record_and_only_the_end),
-		cmocka_unit_test_teardown(long_files_are_read_up_to_the_footer,
-								  say_failing_seed),
-		cmocka_unit_test(a_quote_that_nobody_closes_may_be_in_the_footer),
-		cmocka_unit_test(a_footer_that_is_too_long_is_said_to_be),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,12 +16,10 @@
 
 /* ---- operations ---- */
 
-static void
-integers_overflow_at_their_range(void **state)
+TEST(integers_overflow_at_their_range)
 {
 	int64_t		result;
 
-	(void) state;
 	assert_true(csv_int_add(32766, 1, 16, &result));
 	assert_int_equal(result, 32767);
 	assert_false(csv_int_add(32767, 1, 16, &result));
@@ -36,13 +34,11 @@ integers_overflow_at_their_range(void **state)
 	assert_false(csv_int_negate(-32768, 16, &result));
 }
 
-static void
-decimals_end_at_38_digits(void **state)
+TEST(decimals_end_at_38_digits)
 {
 	CsvInt128	most = (CsvInt128) csv_power_of_ten(38) - 1;
 	CsvInt128	result;
 
-	(void) state;
 	assert_true(csv_decimal_add(most, 0, &result));
 	assert_false(csv_decimal_add(most, 1, &result));
 	assert_false(csv_decimal_subtract(-most, 1, &result));
@@ -61,12 +57,10 @@ decimals_end_at_38_digits(void **state)
 	assert_true(csv_decimal_rescale(0, 1000, &result));
 }
 
-static void
-floats_raise_what_postgresqls_do(void **state)
+TEST(floats_raise_what_postgresqls_do)
 {
 	double		result;
 
-	(void) state;
 	assert_false(csv_float_add(DBL_MAX, DBL_MAX, 64, &result));
 	assert_true(csv_float_add(INFINITY, DBL_MAX, 64, &result));
 	assert_true(csv_float_subtract(INFINITY, INFINITY, 64, &result));
@@ -86,8 +80,7 @@ floats_raise_what_postgresqls_do(void **state)
 	assert_int_equal(csv_float_compare(-1, NAN), -1);
 }
 
-static void
-decimals_keep_their_digits_or_are_undecided(void **state)
+TEST(decimals_keep_their_digits_or_are_undecided)
 {
 	static const struct
 	{
@@ -106,7 +99,6 @@ decimals_keep_their_digits_or_are_undecided(void **state)
 		{"99999999999999999999999999999999999999", 1, false, 0}
 	};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(cases); i++)
 	{
 		_Alignas(8) uint8_t entry[64] = {0};
@@ -122,12 +114,10 @@ decimals_keep_their_digits_or_are_undecided(void **state)
 	}
 }
 
-static void
-dates_become_timestamps(void **state)
+TEST(dates_become_timestamps)
 {
 	int64_t		result;
 
-	(void) state;
 	assert_true(csv_date_to_timestamp(INT32_MIN, &result));
 	assert_true(result == INT64_MIN);
 	assert_true(csv_date_to_timestamp(INT32_MAX, &result));
@@ -187,13 +177,11 @@ sum_of(const double *values, uint32_t n, bool *overflow)
 		assert_false(overflow_); \
 	} while (0)
 
-static void
-sums_of_floats_are_rounded_once(void **state)
+TEST(sums_of_floats_are_rounded_once)
 {
 	const double huge[] = {DBL_MAX, 0x1p970, DBL_MAX, -DBL_MAX};
 	bool		overflow;
 
-	(void) state;
 	expect_sum(1, 1e300, 1, -1e300);
 	expect_sum(0x1.0000000000001p0, 1, 0x1p-53, 0x1p-1074);
 	expect_sum(1, 1, 0x1p-53, -0x1p-1074);
@@ -218,10 +206,8 @@ sums_of_floats_are_rounded_once(void **state)
 	assert_true(overflow);
 }
 
-static void
-random_sums_of_floats_are_exact(void **state)
+TEST(random_sums_of_floats_are_exact)
 {
-	(void) state;
 	random_state = 77;
 	for (int round = 0; round < 3000; round++)
 	{
@@ -293,10 +279,8 @@ spread_of(const CsvFloatSum *sum, const CsvFloatSum *squares, uint32_t count,
 	return csv_float_words_spread(words[0], words[1], count);
 }
 
-static void
-spreads_are_rounded_once(void **state)
+TEST(spreads_are_rounded_once)
 {
-	(void) state;
 	random_state = 7;
 	for (int round = 0; round < 2000; round++)
 	{
@@ -369,8 +353,7 @@ spreads_are_rounded_once(void **state)
 	}
 }
 
-static void
-spreads_know_their_limits(void **state)
+TEST(spreads_know_their_limits)
 {
 	static const double sets[][3] = {
 		{1e150, -1e150, 0}, {0x1p-400, 0x1p-401, 0}, {NAN, 1, 2},
@@ -381,7 +364,6 @@ spreads_know_their_limits(void **state)
 		0x1p-960 - 0x1p-960 / 3
 	};
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(sets); i++)
 	{
 		CsvWideFloats wides = {&csv_thread_memory, NULL, 0, 0};
@@ -472,12 +454,10 @@ hash_before(uint64_t seed, uint64_t hash, uint64_t word)
 }
 
 /* each hash comes from one hash alone, whatever the word and the seed */
-static void
-no_word_makes_a_hash_forget(void **state)
+TEST(no_word_makes_a_hash_forget)
 {
 	uint64_t	words[HASH_WORDS];
 
-	(void) state;
 	make_hash_words(words);
 	for (uint32_t s = 0; s < 2 * HASH_WORDS; s++)
 	{
@@ -497,8 +477,7 @@ no_word_makes_a_hash_forget(void **state)
 }
 
 /* what is in no file is in no two tables, either */
-static void
-seeds_differ(void **state)
+TEST(seeds_differ)
 {
 	uint64_t	first = csv_random_seed(state);
 
@@ -589,8 +568,7 @@ check_spread(const CsvKeyed *table)
 	assert_in_range(passed, 0, SPREAD_ROWS * 8);
 }
 
-static void
-no_keys_meet_in_one_slot(void **state)
+TEST(no_keys_meet_in_one_slot)
 {
 	static const struct
 	{
@@ -606,7 +584,6 @@ no_keys_meet_in_one_slot(void **state)
 	uint64_t	words[HASH_WORDS];
 	uint8_t		lanes[SPREAD_KEYS];
 
-	(void) state;
 	make_hash_words(words);
 	for (uint32_t i = 0; i < LENGTH(cases) * HASH_WORDS; i++)
 	{
@@ -632,25 +609,4 @@ no_keys_meet_in_one_slot(void **state)
 		check_spread(&table);
 		csv_keyed_free(&table);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers_overflow_at_their_range),
-		cmocka_unit_test(decimals_end_at_38_digits),
-		cmocka_unit_test(floats_raise_what_postgresqls_do),
-		cmocka_unit_test(decimals_keep_their_digits_or_are_undecided),
-		cmocka_unit_test(dates_become_timestamps),
-		cmocka_unit_test(sums_of_floats_are_rounded_once),
-		cmocka_unit_test(random_sums_of_floats_are_exact),
-		cmocka_unit_test(spreads_are_rounded_once),
-		cmocka_unit_test(spreads_know_their_limits),
-		cmocka_unit_test(no_word_makes_a_hash_forget),
-		cmocka_unit_test(seeds_differ),
-		cmocka_unit_test(no_keys_meet_in_one_slot),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

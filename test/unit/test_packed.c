@@ -328,13 +328,11 @@ send_file(const Case *test_case, const Content *file, uint32_t times)
 	forget_sent();
 }
 
-static void
-batches_of_files_arrive_or_are_refused(void **state)
+TEST(batches_of_files_arrive_or_are_refused)
 {
 	static Case test_case;
 	uint64_t	seed = first_seed();
 
-	(void) state;
 	for (uint32_t n = rounds(300); n > 0; n--, seed++)
 	{
 		Choices		choices = {.state = seed * UINT64_C(0x9E3779B97F4A7C15)};
@@ -389,15 +387,13 @@ add_places(CsvBatch *batch)
 }
 
 /* of an engine that answers, and holds a group now and then */
-static void
-answers_arrive_or_are_refused(void **state)
+TEST(answers_arrive_or_are_refused)
 {
 	static Program program;
 	CsvDialect	dialect;
 	CsvDialectOptions options = {.delimiter = ',', .quote = '"'};
 	uint64_t	seed = first_seed();
 
-	(void) state;
 	csv_dialect_compile(&dialect, &options);
 	for (uint32_t n = rounds(400); n > 0; n--, seed++)
 	{
@@ -581,12 +577,10 @@ small_arrives(const Small *small)
 		assert_true(small_arrives(&small)); \
 	} while (0)
 
-static void
-what_contradicts_itself_is_refused(void **state)
+TEST(what_contradicts_itself_is_refused)
 {
 	static Small small;
 
-	(void) state;
 	ACCEPTED();
 	REFUSED(small.batch.nrecords = 6);
 	REFUSED(small.batch.consumed = 41);
@@ -627,12 +621,10 @@ what_contradicts_itself_is_refused(void **state)
 	forget_sent();
 }
 
-static void
-an_answer_that_contradicts_itself_is_refused(void **state)
+TEST(an_answer_that_contradicts_itself_is_refused)
 {
 	static Small small;
 
-	(void) state;
 	ACCEPTED(small.batch.answer = &small.answer);
 	ACCEPTED(small.batch.answer = &small.answer; small.arrays[1].values = NULL);
 	REFUSED(small.batch.answer = &small.answer; small.arrays[1].values = NULL;
@@ -669,13 +661,11 @@ an_answer_that_contradicts_itself_is_refused(void **state)
 }
 
 /* what is behind a text that a group has belongs to another one */
-static void
-texts_of_groups_end_where_all_texts_do(void **state)
+TEST(texts_of_groups_end_where_all_texts_do)
 {
 	static Small small;
 	CsvPartialGroups groups;
 
-	(void) state;
 	for (uint32_t length = 3; length < 6; length++)
 	{
 		make_small(&small);
@@ -698,13 +688,11 @@ texts_of_groups_end_where_all_texts_do(void **state)
 		assert_int_equal(csv_check_values(&arrived.batch, &small.layout), good); \
 	} while (0)
 
-static void
-statuses_are_checked(void **state)
+TEST(statuses_are_checked)
 {
 	static Small small;
 
 	/* both columns have the same ones; only those of text may be long */
-	(void) state;
 	EXPECT_VALUES(true,);
 	EXPECT_VALUES(false, small.status[0] = CSV_VALUE_LONG);
 	EXPECT_VALUES(true, small.status[0] = CSV_VALUE_LONG;
@@ -715,12 +703,10 @@ statuses_are_checked(void **state)
 	forget_sent();
 }
 
-static void
-texts_are_checked(void **state)
+TEST(texts_are_checked)
 {
 	static Small small;
 
-	(void) state;
 	EXPECT_VALUES(true, small.texts[0][0] = 12 << 2);
 	EXPECT_VALUES(false, small.texts[0][0] = 13 << 2);
 	EXPECT_VALUES(false, small.texts[0][0] = 3 << 2);
@@ -736,8 +722,7 @@ texts_are_checked(void **state)
 	forget_sent();
 }
 
-static void
-numerics_are_checked(void **state)
+TEST(numerics_are_checked)
 {
 	static const struct
 	{
@@ -751,7 +736,6 @@ numerics_are_checked(void **state)
 	};
 	static Small small;
 
-	(void) state;
 	for (size_t i = 0; i < LENGTH(entries); i++)
 		EXPECT_VALUES(entries[i].good, small.columns[1].kind = CSV_KIND_NUMERIC;
 					  small.columns[1].precision = 12;
@@ -761,13 +745,11 @@ numerics_are_checked(void **state)
 	forget_sent();
 }
 
-static void
-what_is_in_a_block_stays_there(void **state)
+TEST(what_is_in_a_block_stays_there)
 {
 	static Small small;
 	uint32_t	nblocks;
 
-	(void) state;
 	make_small(&small);
 	assert_true(small_arrives(&small));
 	nblocks = sent.table.nblocks;
@@ -814,8 +796,7 @@ what_is_in_a_block_stays_there(void **state)
 	forget_sent();
 }
 
-static void
-groups_arrive_or_are_refused(void **state)
+TEST(groups_arrive_or_are_refused)
 {
 	static Small small;
 	CsvPartialGroups *groups = &small.answer.groups;
@@ -824,7 +805,6 @@ groups_arrive_or_are_refused(void **state)
 	CsvAnswer	answer = {0};
 	CsvBatch	batch = {.answer = &answer};
 
-	(void) state;
 	for (uint32_t ngroups = 0; ngroups < 3; ngroups++)
 		for (int held = 0; held < 2; held++)
 		{
@@ -873,8 +853,7 @@ groups_arrive_or_are_refused(void **state)
  * A kept batch has few records.  Offsets of rows and errors are looked up, whatever they
  * are.
  */
-static void
-records_of_kept_batches_are_found(void **state)
+TEST(records_of_kept_batches_are_found)
 {
 	static Small small;
 	CsvDialectOptions options = {.delimiter = ',', .quote = '"'};
@@ -882,7 +861,6 @@ records_of_kept_batches_are_found(void **state)
 	CsvDialect	dialect;
 	CsvScan		scan = {0};
 
-	(void) state;
 	csv_dialect_compile(&dialect, &options);
 	make_small(&small);
 	small.batch.is_kept = true;
@@ -907,24 +885,4 @@ records_of_kept_batches_are_found(void **state)
 	small.batch.records = NULL;
 	assert_false(small_arrives(&small));
 	forget_sent();
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(batches_of_files_arrive_or_are_refused, say_failing_seed),
-		cmocka_unit_test_teardown(answers_arrive_or_are_refused, say_failing_seed),
-		cmocka_unit_test(what_contradicts_itself_is_refused),
-		cmocka_unit_test(an_answer_that_contradicts_itself_is_refused),
-		cmocka_unit_test(texts_of_groups_end_where_all_texts_do),
-		cmocka_unit_test(statuses_are_checked),
-		cmocka_unit_test(texts_are_checked),
-		cmocka_unit_test(numerics_are_checked),
-		cmocka_unit_test(what_is_in_a_block_stays_there),
-		cmocka_unit_test(groups_arrive_or_are_refused),
-		cmocka_unit_test(records_of_kept_batches_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,8 +198,7 @@ make_file(Case *test_case, Content *file, Choices *choices)
 	}
 }
 
-static void
-another_reader_goes_on_where_one_has_stopped(void **state)
+TEST(another_reader_goes_on_where_one_has_stopped)
 {
 	static Case test_case;
 	uint64_t	seed = first_seed();
@@ -207,7 +206,6 @@ another_reader_goes_on_where_one_has_stopped(void **state)
 	uint32_t	nalone = 0;
 	uint32_t	nskip = 0;
 
-	(void) state;
 	for (uint32_t n = rounds(1200); n > 0; n--, seed++)
 	{
 		Choices		choices = {.state = seed * UINT64_C(0x9E3779B97F4A7C15)};
@@ -249,8 +247,7 @@ another_reader_goes_on_where_one_has_stopped(void **state)
 		assert_true(nsplit > 0 && nalone > 0 && nskip > 0);
 }
 
-static void
-neither_mark_nor_header_nor_boundary_is_looked_for(void **state)
+TEST(neither_mark_nor_header_nor_boundary_is_looked_for)
 {
 	static const CsvKind kinds[] = {CSV_KIND_TEXT};
 	static Case test_case;
@@ -261,7 +258,6 @@ neither_mark_nor_header_nor_boundary_is_looked_for(void **state)
 	};
 
 	/* by the first line, lone CRs are breaks */
-	(void) state;
 	plain_case(&test_case, 1, kinds, 1);
 	content_string(&file, "name\ra\r\xEF\xBB\xBF" "b\nc\rd");
 	test_case.dialect.boundary = CSV_BOUNDARY_CR;
@@ -275,16 +271,4 @@ neither_mark_nor_header_nor_boundary_is_looked_for(void **state)
 	assert_int_equal(found.place.lines, 3);
 	assert_int_equal(found.dialect.opt.boundary, CSV_BOUNDARY_CR);
 	content_free(&file);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(another_reader_goes_on_where_one_has_stopped,
-								  say_failing_seed),
-		cmocka_unit_test(neither_mark_nor_header_nor_boundary_is_looked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -290,15 +290,13 @@ insert_row(const CsvQuery *query, const NaiveTable *table, uint32_t batch,
 	return true;
 }
 
-static void
-first_rows_in_an_order_come_out(void **state)
+TEST(first_rows_in_an_order_come_out)
 {
 	static const uint32_t sizes[] = {0, 1, 50, 1024, 1025, 3000};
 	static Program program;
 	static FirstRows first;
 	static uint8_t expected[MAX_ROWS];
 
-	(void) state;
 	for (uint64_t seed = 1; seed <= 300; seed++)
 	{
 		Fixture		fixture;
@@ -373,14 +371,12 @@ first_rows_in_an_order_come_out(void **state)
 
 /* ---- groups that are remembered ---- */
 
-static void
-remembered_groups_are_the_same(void **state)
+TEST(remembered_groups_are_the_same)
 {
 	static Program program;
 	static uint8_t wanted[MAX_ROWS];
 	static uint32_t numbers[MAX_ROWS];
 
-	(void) state;
 	for (uint64_t seed = 1; seed <= 150; seed++)
 	{
 		Fixture		fixture;
@@ -495,24 +491,19 @@ compare_random_programs(bool plans)
 	assert_true(!plans || nplans > nrounds / 2);
 }
 
-static void
-random_programs_agree_with_a_row_at_a_time(void **state)
+TEST(random_programs_agree_with_a_row_at_a_time)
 {
-	(void) state;
 	compare_random_programs(false);
 }
 
-static void
-answers_agree_with_a_row_at_a_time(void **state)
+TEST(answers_agree_with_a_row_at_a_time)
 {
-	(void) state;
 	compare_random_programs(true);
 }
 
 /* ---- groups ---- */
 
-static void
-counters_and_sums_carry(void **state)
+TEST(counters_and_sums_carry)
 {
 	static CsvGroups groups;
 	static CsvQuery query;
@@ -527,7 +518,6 @@ counters_and_sums_carry(void **state)
 	CsvAggregateValue value;
 	uint32_t	count = UINT32_MAX - 2;
 
-	(void) state;
 	memset(&query, 0, sizeof(query));
 	memset(aggregates, 0, sizeof(aggregates));
 	memset(lanes, 0, sizeof(lanes));
@@ -579,8 +569,7 @@ add_integers(Fixture *fixture, int64_t *values, uint8_t *status, uint32_t n)
 	array->all_ok = true;
 }
 
-static void
-many_groups_keep_their_sums(void **state)
+TEST(many_groups_keep_their_sums)
 {
 	enum {NGROUPS = 200000};
 	static Program program;
@@ -589,7 +578,6 @@ many_groups_keep_their_sums(void **state)
 	int64_t    *keys = malloc(NGROUPS * sizeof(int64_t));
 	uint8_t    *status = calloc(NGROUPS, 1);
 
-	(void) state;
 	memset(&fixture, 0, sizeof(fixture));
 	add_integers(&fixture, keys, status, NGROUPS);
 	start_program(&program);
@@ -653,14 +641,12 @@ metered_free(void *owner, void *memory)
 	free(memory);
 }
 
-static void
-memory_that_fails_is_given_back(void **state)
+TEST(memory_that_fails_is_given_back)
 {
 	static Program program;
 	Fixture		fixture;
 	bool		done = false;
 
-	(void) state;
 	random_state = 5;
 	memset(&fixture, 0, sizeof(fixture));
 	add_column(&fixture, CSV_KIND_TEXT, -1, 0);
@@ -702,8 +688,7 @@ memory_that_fails_is_given_back(void **state)
 }
 
 /* small files are queried by the hundred: each query must not cost a quarter of a MB */
-static void
-few_rows_take_little_memory(void **state)
+TEST(few_rows_take_little_memory)
 {
 	static Program program;
 	Fixture		fixture;
@@ -711,7 +696,6 @@ few_rows_take_little_memory(void **state)
 	CsvMemory	memory = {metered_alloc, metered_free, &meter};
 	CsvEvaluator *evaluator;
 
-	(void) state;
 	random_state = 7;
 	memset(&fixture, 0, sizeof(fixture));
 	add_column(&fixture, CSV_KIND_TEXT, -1, 0);
@@ -730,8 +714,7 @@ few_rows_take_little_memory(void **state)
 	free_batch(&fixture);
 }
 
-static void
-numbers_beyond_a_lane_are_undecided(void **state)
+TEST(numbers_beyond_a_lane_are_undecided)
 {
 	static Program program;
 	Fixture		fixture;
@@ -741,7 +724,6 @@ numbers_beyond_a_lane_are_undecided(void **state)
 	const char *digits = "9999999999999999999999999999999999999999";
 	uint32_t	stride = csv_numeric_stride(40, 0);
 
-	(void) state;
 	memset(&fixture, 0, sizeof(fixture));
 	add_column(&fixture, CSV_KIND_NUMERIC, 10, 2);
 	add_column(&fixture, CSV_KIND_NUMERIC, 40, 0);
@@ -777,8 +759,7 @@ interrupt_at_second(void *arg)
 	return ++*(int *) arg == 2;
 }
 
-static void
-an_interrupt_ends_the_run(void **state)
+TEST(an_interrupt_ends_the_run)
 {
 	static Program program;
 	Fixture		fixture;
@@ -786,7 +767,6 @@ an_interrupt_ends_the_run(void **state)
 	CsvSelection selection;
 	int			calls = 0;
 
-	(void) state;
 	memset(&fixture, 0, sizeof(fixture));
 	add_column(&fixture, CSV_KIND_BOOL, -1, 0);
 	make_batch(&fixture, 3 * CSV_BLOCK_ROWS);
@@ -804,8 +784,7 @@ an_interrupt_ends_the_run(void **state)
 	free_batch(&fixture);
 }
 
-static void
-distinct_values_can_be_added_one_by_one(void **state)
+TEST(distinct_values_can_be_added_one_by_one)
 {
 	static Program program;
 	CsvEvaluator *evaluator;
@@ -813,7 +792,6 @@ distinct_values_can_be_added_one_by_one(void **state)
 	CsvValue	value;
 	CsvAggregateValue count;
 
-	(void) state;
 	memset(&key, 0, sizeof(key));
 	memset(&value, 0, sizeof(value));
 	start_program(&program);
@@ -847,8 +825,7 @@ distinct_values_can_be_added_one_by_one(void **state)
 	csv_evaluator_free(evaluator);
 }
 
-static void
-rows_can_be_added_one_by_one(void **state)
+TEST(rows_can_be_added_one_by_one)
 {
 	static const CsvAggregateKind kinds[] = {
 		CSV_AGGREGATE_COUNT_ROWS, CSV_AGGREGATE_COUNT, CSV_AGGREGATE_SUM,
@@ -859,7 +836,6 @@ rows_can_be_added_one_by_one(void **state)
 	CsvValue	values[LENGTH(kinds)];
 	CsvAggregateValue found;
 
-	(void) state;
 	start_program(&program);
 	program.query.aggregates = true;
 	add_load(&program, CSV_LANE_INT, 0);
@@ -901,29 +877,4 @@ rows_can_be_added_one_by_one(void **state)
 	get_aggregate(evaluator, 0, 5, &found);
 	assert_int_equal(found.extreme.value.integer, 7);
 	csv_evaluator_free(evaluator);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counters_and_sums_carry),
-		cmocka_unit_test(many_groups_keep_their_sums),
-		cmocka_unit_test(memory_that_fails_is_given_back),
-		cmocka_unit_test(few_rows_take_little_memory),
-		cmocka_unit_test(numbers_beyond_a_lane_are_undecided),
-		cmocka_unit_test(an_interrupt_ends_the_run),
-		cmocka_unit_test(distinct_values_can_be_added_one_by_one),
-		cmocka_unit_test(rows_can_be_added_one_by_one),
-		cmocka_unit_test_teardown(remembered_groups_are_the_same,
-								  say_failing_seed),
-		cmocka_unit_test_teardown(first_rows_in_an_order_come_out,
-								  say_failing_seed),
-		cmocka_unit_test_teardown(random_programs_agree_with_a_row_at_a_time,
-								  say_failing_seed),
-		cmocka_unit_test_teardown(answers_agree_with_a_row_at_a_time,
-								  say_failing_seed)
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,13 +115,11 @@ walk_table(CsvScan *scan, uint32_t *separators, const CsvDialect *dialect,
 
 /* ---- tests ---- */
 
-static void
-records_are_what_the_table_says(void **state)
+TEST(records_are_what_the_table_says)
 {
 	CsvScan		scan;
 	uint32_t	ncomplete = 0;
 
-	(void) state;
 	memset(&scan, 0, sizeof(scan));
 	for (int round = 0; round < ROUNDS; round++)
 	{
@@ -165,12 +163,10 @@ records_are_what_the_table_says(void **state)
 }
 
 /* bytes that are passed in parts, each with only the bytes that its meaning depends on */
-static void
-states_are_what_the_table_says(void **state)
+TEST(states_are_what_the_table_says)
 {
 	uint32_t	nbetween = 0;
 
-	(void) state;
 	for (int round = 0; round < ROUNDS; round++)
 	{
 		uint8_t		bytes[MOST_BYTES];
@@ -204,13 +200,11 @@ states_are_what_the_table_says(void **state)
 	assert_true(nbetween > ROUNDS / 50);
 }
 
-static void
-values_are_what_byte_by_byte_gives(void **state)
+TEST(values_are_what_byte_by_byte_gives)
 {
 	uint32_t	nquoted = 0;
 	uint32_t	nvalid = 0;
 
-	(void) state;
 	for (int round = 0; round < ROUNDS; round++)
 	{
 		uint8_t		bytes[MOST_BYTES];
@@ -264,16 +258,4 @@ values_are_what_byte_by_byte_gives(void **state)
 	}
 	assert_true(nquoted > ROUNDS / 8);
 	assert_true(nvalid > ROUNDS / 100);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_are_what_the_table_says),
-		cmocka_unit_test(states_are_what_the_table_says),
-		cmocka_unit_test(values_are_what_byte_by_byte_gives),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,22 +8,14 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE				/* F_ADD_SEALS */
 #endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #ifdef CSV_WITH_CUDA
 #include "../../src/service/device.h"
 #endif
@@ -107,8 +99,8 @@ new_client(void)
 }
 
 /* a GPU's driver opens descriptors in threads of its own until devices are awake */
-static int
-wait_for_devices(void **state)
+int
+before_all(void **state)
 {
 	(void) state;
 #ifdef CSV_WITH_CUDA
@@ -126,8 +118,8 @@ wait_for_devices(void **state)
 	return 0;
 }
 
-static int
-set_up(void **state)
+int
+before_each(void **state)
 {
 	(void) state;
 	ndescriptors = count_descriptors();
@@ -163,8 +155,8 @@ held(void)
 	return host().memory_held;
 }
 
-static int
-tear_down(void **state)
+int
+after_each(void **state)
 {
 	(void) state;
 	if (alice != NULL)
@@ -324,13 +316,11 @@ forget(bool all, uint64_t set, uint32_t table)
 
 /* ---- which messages are heard ---- */
 
-static void
-hello_comes_first(void **state)
+TEST(hello_comes_first)
 {
 	CsvClient  *client = csv_client_create();
 	CsvStatisticsMessage message = {.kind = CSV_MESSAGE_STATISTICS};
 
-	(void) state;
 	assert_false(tell(client, &message, sizeof(message.kind), NULL));
 	assert_true(say_hello(client, CSV_WIRE_VERSION + 1, csv_wire_build()));
 	assert_int_equal(reply.message.hello.version, CSV_WIRE_VERSION);
@@ -352,13 +342,11 @@ hello_comes_first(void **state)
 }
 
 /* any kind, with any number of bytes and of descriptors, of nothing but one byte */
-static void
-messages_of_wrong_sizes_are_refused(void **state)
+TEST(messages_of_wrong_sizes_are_refused)
 {
 	static const uint8_t fills[] = {0, 1, 0xff};
 	CsvMessage	message;
 
-	(void) state;
 	for (uint32_t kind = 0; kind < CSV_NUM_MESSAGE_KINDS + 3; kind++)
 		for (size_t nbytes = 0; nbytes <= sizeof(message); nbytes += nbytes < 300 ? 1 : 997)
 			for (int n = 0; n <= CSV_WIRE_DESCRIPTORS; n++)
@@ -382,13 +370,11 @@ messages_of_wrong_sizes_are_refused(void **state)
 	assert_int_equal(held(), 0);
 }
 
-static void
-wanted_columns_are_checked(void **state)
+TEST(wanted_columns_are_checked)
 {
 	CsvDescriptors with = {1, {files[0]}};
 	CsvFindMessage message;
 
-	(void) state;
 	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "12");
 	assert_true(send_find(alice, &message, files[0]));
 	for (uint32_t n = 0; n < 4; n++)
@@ -405,8 +391,7 @@ wanted_columns_are_checked(void **state)
 }
 
 /* a message of no bytes looks like the end of the connection */
-static void
-descriptors_without_a_message_are_closed(void **state)
+TEST(descriptors_without_a_message_are_closed)
 {
 	CsvDescriptors with = {2, {files[0], files[1]}};
 	CsvDescriptors came;
@@ -414,7 +399,6 @@ descriptors_without_a_message_are_closed(void **state)
 	int			ends[2];
 	int			n;
 
-	(void) state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
 	n = count_descriptors();
 	assert_true(csv_wire_send(ends[0], &message, 0, &with));
@@ -432,14 +416,12 @@ descriptors_without_a_message_are_closed(void **state)
 
 /* ---- which columns answer which query ---- */
 
-static void
-columns_answer_queries(void **state)
+TEST(columns_answer_queries)
 {
 	CsvFindMessage message;
 	CsvCounts	before = host().counts;
 	uint64_t	set;
 
-	(void) state;
 	assert_int_equal(find(alice, files[0], "1"), 0);
 	assert_true(keep(files[0], "1 2d 3p", 5000));
 	set = find(alice, files[0], "1 2d 3p");
@@ -473,12 +455,10 @@ columns_answer_queries(void **state)
 	assert_int_equal(forget(true, 0, 0), 1);
 }
 
-static void
-bad_values_take_the_same_columns(void **state)
+TEST(bad_values_take_the_same_columns)
 {
 	CsvFindMessage message;
 
-	(void) state;
 	(void) set_find(&message, CSV_MESSAGE_KEEP, files[0], "1 2p");
 	message.has_bad_values = 1;
 	message.promised = 100;
@@ -493,14 +473,12 @@ bad_values_take_the_same_columns(void **state)
 
 /* ---- what is kept ---- */
 
-static void
-only_proper_files_are_kept(void **state)
+TEST(only_proper_files_are_kept)
 {
 	CsvFindMessage message;
 	uint64_t	before = held();
 	int			file;
 
-	(void) state;
 	(void) set_find(&message, CSV_MESSAGE_KEEP, files[0], "1");
 	message.promised = 100;
 
@@ -534,13 +512,11 @@ only_proper_files_are_kept(void **state)
 	assert_int_equal(before, 0);
 }
 
-static void
-changed_and_replaced_files_go(void **state)
+TEST(changed_and_replaced_files_go)
 {
 	CsvFindMessage message;
 	uint64_t	set;
 
-	(void) state;
 	assert_true(keep(files[0], "1", 100));
 	set = find(alice, files[0], "1");
 	assert_int_equal(write(files[0], "x", 1), 1);
@@ -575,12 +551,10 @@ changed_and_replaced_files_go(void **state)
 
 /* ---- room ---- */
 
-static void
-what_was_used_last_stays(void **state)
+TEST(what_was_used_last_stays)
 {
 	uint64_t	set;
 
-	(void) state;
 	for (int i = 0; i < NUM_FILES; i++)
 	{
 		CsvFindMessage message;
@@ -612,12 +586,10 @@ what_was_used_last_stays(void **state)
 	assert_int_equal(held(), LIMIT - 1000);
 }
 
-static void
-promises_are_given_back(void **state)
+TEST(promises_are_given_back)
 {
 	CsvRoomMessage message = {.kind = CSV_MESSAGE_ROOM,.before = 1,.nbytes = 2};
 
-	(void) state;
 	assert_false(tell(alice, &message, sizeof(message), NULL));
 	assert_true(room(alice, 0, 1000, 1, 1));
 	assert_true(room(alice, 1000, 3000, 1, 1));
@@ -639,10 +611,8 @@ promises_are_given_back(void **state)
 }
 
 /* others need not make room for what will be too large anyway */
-static void
-large_files_drive_nobody_out(void **state)
+TEST(large_files_drive_nobody_out)
 {
-	(void) state;
 	assert_true(keep(files[0], "1", LIMIT / 2));
 	assert_false(room(alice, 0, LIMIT * 6 / 10, 10, 100));
 	assert_true(has(files[0], "1"));
@@ -650,12 +620,10 @@ large_files_drive_nobody_out(void **state)
 	assert_false(has(files[0], "1"));
 }
 
-static void
-limits_may_be_lowered(void **state)
+TEST(limits_may_be_lowered)
 {
 	uint64_t	set;
 
-	(void) state;
 	assert_true(keep(files[0], "1", LIMIT / 2));
 	set = find(bob, files[0], "1");
 	assert_true(keep(files[1], "1", 1000));
@@ -671,12 +639,10 @@ limits_may_be_lowered(void **state)
 }
 
 /* columns of no bytes take some, too */
-static void
-many_sets_stay_within_the_limit(void **state)
+TEST(many_sets_stay_within_the_limit)
 {
 	CsvFindMessage message;
 
-	(void) state;
 	for (uint32_t i = 0; i < 3000; i++)
 	{
 		(void) set_find(&message, CSV_MESSAGE_KEEP, files[0], "1");
@@ -706,14 +672,12 @@ grouping(CsvClient *client, uint64_t set, int16_t attnum, int file)
 	return reply.descriptors.n > 0 ? 2 : (int) reply.message.done.count;
 }
 
-static void
-groupings_belong_to_sets(void **state)
+TEST(groupings_belong_to_sets)
 {
 	const size_t nbytes = sizeof(uint32_t) * 11;
 	uint64_t	set;
 	int			file;
 
-	(void) state;
 	assert_true(keep(files[0], "1", 1000));
 	assert_int_equal(grouping(alice, 1, 1, -1), -1);	/* not pinned */
 	set = find(alice, files[0], "1");
@@ -755,12 +719,10 @@ list(uint32_t database)
 	return reply.message.listed.nentries;
 }
 
-static void
-tables_use_sets(void **state)
+TEST(tables_use_sets)
 {
 	uint64_t	set;
 
-	(void) state;
 	assert_int_equal(list(1), 0);
 	assert_true(keep(files[0], "1", 1000));
 	set = find(alice, files[0], "1");
@@ -822,12 +784,10 @@ find_stretch(int file, uint64_t from, const char *columns)
 	return to;
 }
 
-static void
-stretches_of_a_file(void **state)
+TEST(stretches_of_a_file)
 {
 	int			file = files[0];
 
-	(void) state;
 	assert_int_equal(ftruncate(file, 1000), 0);
 	assert_false(keep_stretch(file, 0, 0, "12"));
 	assert_false(keep_stretch(file, 500, 400, "12"));
@@ -874,31 +834,4 @@ stretches_of_a_file(void **state)
 	assert_true(keep(file, "12", 100));
 	assert_int_equal(find_stretch(file, 0, "12"), 0);
 	assert_int_not_equal(find(alice, file, "12"), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(hello_comes_first),
-		TEST(messages_of_wrong_sizes_are_refused),
-		TEST(wanted_columns_are_checked),
-		TEST(descriptors_without_a_message_are_closed),
-		TEST(columns_answer_queries),
-		TEST(bad_values_take_the_same_columns),
-		TEST(only_proper_files_are_kept),
-		TEST(changed_and_replaced_files_go),
-		TEST(what_was_used_last_stays),
-		TEST(promises_are_given_back),
-		TEST(large_files_drive_nobody_out),
-		TEST(limits_may_be_lowered),
-		TEST(many_sets_stay_within_the_limit),
-		TEST(groupings_belong_to_sets),
-		TEST(tables_use_sets),
-		TEST(stretches_of_a_file),
-	};
-
-	return cmocka_run_group_tests(tests, wait_for_devices, NULL);
 }

@@ -55,8 +55,7 @@ check_case(void)
 
 /* ---- tests ---- */
 
-static void
-reads_every_kind_of_value(void **state)
+TEST(reads_every_kind_of_value)
 {
 	static const CsvKind kinds[] = {
 		CSV_KIND_BOOL, CSV_KIND_INT2, CSV_KIND_INT4, CSV_KIND_INT8,
@@ -64,7 +63,6 @@ reads_every_kind_of_value(void **state)
 		CSV_KIND_TIMESTAMP, CSV_KIND_TIMESTAMPTZ, CSV_KIND_UUID,
 		CSV_KIND_TEXT, CSV_KIND_CSTRING};
 
-	(void) state;
 	start_case(13, kinds, 13);
 	test_case.columns[6].precision = 12;
 	test_case.columns[6].scale = 2;
@@ -86,12 +84,10 @@ reads_every_kind_of_value(void **state)
 	check_case();
 }
 
-static void
-keeps_to_limits_and_types(void **state)
+TEST(keeps_to_limits_and_types)
 {
 	CsvColumn  *columns = test_case.columns;
 
-	(void) state;
 	start_case(3, NULL, 0);
 	test_case.layout.ncolumns = 6;
 	columns[0] = column_of(CSV_KIND_TEXT, 0);
@@ -124,12 +120,10 @@ keeps_to_limits_and_types(void **state)
 }
 
 /* random files, over and over up to a length; of one tile and of several */
-static void
-agrees_on_random_longer_inputs(void **state)
+TEST(agrees_on_random_longer_inputs)
 {
 	const uint32_t nrounds = rounds(100);
 
-	(void) state;
 	for (uint32_t i = 0; i < nrounds; i++)
 	{
 		Content		pieces[3] = {{NULL, 0, 0}};
@@ -211,14 +205,12 @@ put_long_field(void)
 }
 
 /* long fields in each of their shapes, measured in pieces */
-static void
-agrees_on_long_fields(void **state)
+TEST(agrees_on_long_fields)
 {
 	static const CsvKind kinds[] = {CSV_KIND_TEXT, CSV_KIND_TEXT,
 	CSV_KIND_TEXT};
 	const uint32_t nrounds = rounds(20);
 
-	(void) state;
 	for (uint32_t i = 0; i < nrounds; i++)
 	{
 		start_seed(first_seed() + i);
@@ -251,12 +243,10 @@ agrees_on_long_fields(void **state)
 	end_seeds();
 }
 
-static void
-reads_one_giant_field_among_short_ones(void **state)
+TEST(reads_one_giant_field_among_short_ones)
 {
 	static const CsvKind kinds[] = {CSV_KIND_INT4, CSV_KIND_TEXT};
 
-	(void) state;
 	start_case(2, kinds, 2);
 	content_repeat(&file, "17,short\n", 5000);
 	put("18,\"");
@@ -266,13 +256,11 @@ reads_one_giant_field_among_short_ones(void **state)
 	check_case();
 }
 
-static void
-reads_records_of_many_fields(void **state)
+TEST(reads_records_of_many_fields)
 {
 	static const CsvKind kinds[] = {CSV_KIND_INT4, CSV_KIND_TEXT,
 	CSV_KIND_NUMERIC};
 
-	(void) state;
 	start_case(3000, kinds, 3);
 	test_case.columns[1].field = 1500;
 	test_case.columns[2].field = 2999;
@@ -334,13 +322,11 @@ put_well_formed_field(size_t length)
  * What the one-pass kernel takes, over a few of its tiles, with all that may
  * stand at a tile's or a thread's edge; and what it nearly takes.
  */
-static void
-reads_well_formed_input_over_several_tiles(void **state)
+TEST(reads_well_formed_input_over_several_tiles)
 {
 	static const CsvKind kinds[] = {CSV_KIND_TEXT, CSV_KIND_INT4};
 	const uint32_t nrounds = rounds(150);
 
-	(void) state;
 	for (uint32_t i = 0; i < nrounds; i++)
 	{
 		uint32_t	nfields;
@@ -393,14 +379,12 @@ reads_well_formed_input_over_several_tiles(void **state)
 }
 
 /* the shortest fields and records there are: several windows to a chunk */
-static void
-reads_very_short_records_in_windows(void **state)
+TEST(reads_very_short_records_in_windows)
 {
 	static const CsvKind kinds[] = {CSV_KIND_INT4};
 	static const CsvKind two[] = {CSV_KIND_INT2, CSV_KIND_TEXT};
 	const size_t million = large(1000000);
 
-	(void) state;
 	start_case(1, kinds, 1);
 	for (size_t i = 0; i < 3 * million; i++)
 		put(i % 1000 == 7 ? "x\n" : i % 1001 == 3 ? "1,2\n" :
@@ -436,13 +420,11 @@ reads_very_short_records_in_windows(void **state)
 }
 
 /* a quote gone astray in many a place: regular and irregular stretches */
-static void
-reads_irregular_stretches_among_regular_ones(void **state)
+TEST(reads_irregular_stretches_among_regular_ones)
 {
 	static const CsvKind kinds[] = {CSV_KIND_INT4, CSV_KIND_TEXT};
 	size_t		n = large(200000);
 
-	(void) state;
 	for (int i = 0; i < 2; i++)
 	{
 		start_case(2, kinds, 2);
@@ -461,27 +443,4 @@ reads_irregular_stretches_among_regular_ones(void **state)
 		test_case.chunk_bytes = i == 0 ? 1 << 26 : 100000;
 		check_case();
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_every_kind_of_value),
-		cmocka_unit_test(keeps_to_limits_and_types),
-		cmocka_unit_test_teardown(agrees_on_random_longer_inputs,
-								  say_failing_seed),
-		cmocka_unit_test_teardown(agrees_on_long_fields,
-								  say_failing_seed),
-		cmocka_unit_test(reads_one_giant_field_among_short_ones),
-		cmocka_unit_test(reads_records_of_many_fields),
-		cmocka_unit_test_teardown(reads_well_formed_input_over_several_tiles,
-								  say_failing_seed),
-		cmocka_unit_test(reads_very_short_records_in_windows),
-		cmocka_unit_test(reads_irregular_stretches_among_regular_ones),
-	};
-	int			result = cmocka_run_group_tests(tests, NULL, NULL);
-
-	content_free(&file);
-	return result;
 }

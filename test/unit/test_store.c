@@ -359,15 +359,13 @@ random_copies(uint64_t seed, Copies *copies)
 	return true;
 }
 
-static void
-what_was_written_is_read(void **state)
+TEST(what_was_written_is_read)
 {
 	uint32_t	nrounds = rounds(1500);
 	uint64_t	first = first_seed();
 	uint32_t	nslow = 0;
 	uint32_t	nbad = 0;
 
-	(void) state;
 	for (uint64_t seed = first; seed < first + nrounds; seed++)
 	{
 		Room		room = {0};
@@ -397,13 +395,11 @@ what_was_written_is_read(void **state)
 }
 
 /* refused, or without memory, at any point: nothing is left of it */
-static void
-writing_may_fail_anywhere(void **state)
+TEST(writing_may_fail_anywhere)
 {
 	uint32_t	nrounds = rounds(300);
 	uint64_t	first = first_seed();
 
-	(void) state;
 	for (uint64_t seed = first; seed < first + nrounds; seed++)
 	{
 		TestMemory	owner = {.choices = {.state = seed}};
@@ -494,10 +490,8 @@ expect_kept(const char *text, uint32_t nrecords)
 	free_copies(&copies);
 }
 
-static void
-special_files(void **state)
+TEST(special_files)
 {
-	(void) state;
 	expect_kept("", 0);
 	expect_kept("\n\n\n", 0);
 	expect_kept("a,1\n", 1);
@@ -515,14 +509,12 @@ special_files(void **state)
 
 /* ---- files that nobody can change ---- */
 
-static void
-a_finished_file_cannot_be_changed(void **state)
+TEST(a_finished_file_cannot_be_changed)
 {
 	int			file = written("a,1\nb,?\n");
 	struct stat before;
 	struct stat after;
 
-	(void) state;
 	assert_int_equal(fstat(file, &before), 0);
 	assert_int_equal(pwrite(file, "x", 1, 0), -1);
 	assert_int_equal(pwrite(file, "x", 1, before.st_size), -1);
@@ -578,8 +570,7 @@ opens(int file)
 	return store != NULL;
 }
 
-static void
-files_that_can_change_are_refused(void **state)
+TEST(files_that_can_change_are_refused)
 {
 	static const int seals[] = {F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE, F_SEAL_SEAL};
 	int			file = written("a,1\nb,?\n");
@@ -589,7 +580,6 @@ files_that_can_change_are_refused(void **state)
 	uint8_t    *bytes = bytes_of(file, &nbytes);
 	int			other;
 
-	(void) state;
 	assert_true(opens(file));
 	for (int mask = 0; mask < 16; mask++)
 	{
@@ -799,14 +789,12 @@ damage(uint8_t *bytes, size_t nbytes)
 	memcpy(bytes + place, &word, size);
 }
 
-static void
-damaged_files_stay_within_themselves(void **state)
+TEST(damaged_files_stay_within_themselves)
 {
 	uint32_t	nrounds = rounds(150);
 	uint64_t	first = first_seed();
 	uint32_t	nbatches = 0;
 
-	(void) state;
 	for (uint64_t seed = first; seed < first + nrounds; seed++)
 	{
 		Room		room = {0};
@@ -840,14 +828,12 @@ damaged_files_stay_within_themselves(void **state)
 }
 
 /* any place where a good file ends too early */
-static void
-truncated_files_are_refused(void **state)
+TEST(truncated_files_are_refused)
 {
 	int			file = written("a,1\nb\xff,2\nc,?\n");
 	size_t		nbytes;
 	uint8_t    *bytes = bytes_of(file, &nbytes);
 
-	(void) state;
 	for (size_t i = 0; i < nbytes; i++)
 		assert_int_equal(walk_bytes(bytes, i), 0);
 	assert_int_equal(walk_bytes(bytes, nbytes), 1);
@@ -880,8 +866,7 @@ expect_number(const CsvStore *store, uint32_t number)
 }
 
 /* more than csv_store_pass() lets go of at a time */
-static void
-what_has_been_passed_comes_again(void **state)
+TEST(what_has_been_passed_comes_again)
 {
 	static const uint32_t order[] = {0, 1, 4, 3, 2, 0, 4, 4, 1, 0};
 	CsvColumn	column = column_of(CSV_KIND_INT8, 0);
@@ -897,7 +882,6 @@ what_has_been_passed_comes_again(void **state)
 	CsvStore   *store;
 	Room		room = {0};
 
-	(void) state;
 	assert_non_null(values);
 	csv_dialect_compile(&dialect, &options);
 	written_as = options;
@@ -928,8 +912,7 @@ what_has_been_passed_comes_again(void **state)
  * Of a record that is refused for one value, another may have been slow; where there is
  * no row, there need be no offsets of rows.
  */
-static void
-a_batch_may_have_no_rows(void **state)
+TEST(a_batch_may_have_no_rows)
 {
 	Room		room = {0};
 	Copies		copies;
@@ -940,7 +923,6 @@ a_batch_may_have_no_rows(void **state)
 	CsvStore   *store;
 	int			file;
 
-	(void) state;
 	plain_copies(&copies, "a,1,2\n");
 	batch = &copies.batches[0];
 	assert_int_equal(batch->nrows, 0);
@@ -958,22 +940,4 @@ a_batch_may_have_no_rows(void **state)
 	csv_store_close(store);
 	batch->row_offsets = offsets;
 	free_copies(&copies);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(what_was_written_is_read, say_failing_seed),
-		cmocka_unit_test_teardown(writing_may_fail_anywhere, say_failing_seed),
-		cmocka_unit_test(special_files),
-		cmocka_unit_test(a_finished_file_cannot_be_changed),
-		cmocka_unit_test(files_that_can_change_are_refused),
-		cmocka_unit_test_teardown(damaged_files_stay_within_themselves, say_failing_seed),
-		cmocka_unit_test(truncated_files_are_refused),
-		cmocka_unit_test(what_has_been_passed_comes_again),
-		cmocka_unit_test(a_batch_may_have_no_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,12 +8,10 @@
 
 /* ---- the top of a file ---- */
 
-static void
-a_byte_order_mark_is_dropped_and_counts_as_bytes(void **state)
+TEST(a_byte_order_mark_is_dropped_and_counts_as_bytes)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "\xEF\xBB\xBF" "a,b\nc\n",
 				   "<a><b>\n!column_count 1 record 1 line 1 offset 7 length 1\n");
@@ -21,12 +19,10 @@ a_byte_order_mark_is_dropped_and_counts_as_bytes(void **state)
 	expect_reading(&reading, "\xEF\xBB\xBF", "");
 }
 
-static void
-only_a_whole_byte_order_mark_at_the_top_is_one(void **state)
+TEST(only_a_whole_byte_order_mark_at_the_top_is_one)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 1);
 	expect_reading(&reading, "\xEF\xBB",
 				   "!invalid_utf8 0 record 0 line 0 offset 0 length 2\n");
@@ -34,24 +30,20 @@ only_a_whole_byte_order_mark_at_the_top_is_one(void **state)
 				   "<a>\n<\xEF\xBB\xBF" "b>\n");
 }
 
-static void
-an_empty_file_has_no_records(void **state)
+TEST(an_empty_file_has_no_records)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 1);
 	expect_reading(&reading, "", "");
 	reading.options.header_rows = 2;
 	expect_reading(&reading, "", "");
 }
 
-static void
-auto_takes_lf_with_and_without_cr_in_one_file(void **state)
+TEST(auto_takes_lf_with_and_without_cr_in_one_file)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,b\r\nc,d\ne,f\r\ng,h",
 				   "<a><b>\n<c><d>\n<e><f>\n<g><h>\n");
@@ -64,12 +56,10 @@ auto_takes_lf_with_and_without_cr_in_one_file(void **state)
 	expect_reading(&reading, "a\r,b\nc,d\re\n", "<a\r><b>\n<c><d\re>\n");
 }
 
-static void
-auto_takes_cr_where_there_is_no_lf(void **state)
+TEST(auto_takes_cr_where_there_is_no_lf)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "a,b\rc,d\re,f", "<a><b>\n<c><d>\n<e><f>\n");
 	expect_reading(&reading, "a,b\r", "<a><b>\n");
@@ -87,14 +77,12 @@ auto_takes_cr_where_there_is_no_lf(void **state)
 				   "<a><b>\n<c\nd><e>\n<\nf><g>\n");
 }
 
-static void
-auto_looks_for_a_lf_in_the_first_megabyte(void **state)
+TEST(auto_looks_for_a_lf_in_the_first_megabyte)
 {
 	Reading		reading;
 	size_t		nbytes = CSV_BOUNDARY_BYTES + 100;
 	uint8_t    *file = malloc(nbytes);
 
-	(void) state;
 	assert_non_null(file);
 	reading_init(&reading, 1);
 	reading.keep_text = false;
@@ -115,12 +103,10 @@ auto_looks_for_a_lf_in_the_first_megabyte(void **state)
 	free(file);
 }
 
-static void
-a_ctrl_z_alone_at_the_end_is_no_record(void **state)
+TEST(a_ctrl_z_alone_at_the_end_is_no_record)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 1);
 	expect_reading(&reading, "a\n\x1a", "<a>\n");
 	expect_reading(&reading, "a\r\n\x1a\r\n", "<a>\n");
@@ -137,25 +123,21 @@ a_ctrl_z_alone_at_the_end_is_no_record(void **state)
 	expect_reading(&reading, "a\n\x1a\n", "<a>\n-\n");
 }
 
-static void
-auto_looks_for_a_break_outside_quotes(void **state)
+TEST(auto_looks_for_a_break_outside_quotes)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	expect_reading(&reading, "\"a\rb\",c\nd,e\n", "<a\rb><c>\n<d><e>\n");
 	expect_reading(&reading, "\"a\nb\",c\rd,e\r", "<a\nb><c>\n<d><e>\n");
 }
 
-static void
-the_boundary_is_found_however_far_down_it_is(void **state)
+TEST(the_boundary_is_found_however_far_down_it_is)
 {
 	Reading		reading;
 	size_t		nbytes = 300000;
 	uint8_t    *file = malloc(nbytes);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, 'x', nbytes);
 	file[200000] = '\r';
@@ -217,12 +199,10 @@ expect_few_reads(Reading *reading, const char *line, size_t nlines)
 	free(file);
 }
 
-static void
-lines_above_the_header_are_not_read_one_by_one(void **state)
+TEST(lines_above_the_header_are_not_read_one_by_one)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.keep_text = false;
 	reading.options.header_rows = 1;
@@ -238,15 +218,13 @@ lines_above_the_header_are_not_read_one_by_one(void **state)
 	expect_few_reads(&reading, "x\n", 300000);
 }
 
-static void
-a_header_alone_is_read_at_once(void **state)
+TEST(a_header_alone_is_read_at_once)
 {
 	Reading		reading;
 	size_t		nabove;
 	size_t		nbytes;
 	uint8_t    *file = lines_above("", 0, &nabove, &nbytes);
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.keep_text = false;
 	reading.options.header_rows = 1;
@@ -256,12 +234,10 @@ a_header_alone_is_read_at_once(void **state)
 	free(file);
 }
 
-static void
-header_rows_are_passed_over_and_not_counted_as_records(void **state)
+TEST(header_rows_are_passed_over_and_not_counted_as_records)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.header_rows = 1;
 	expect_reading(&reading, "x,y,z\n1,2\n3\n",
@@ -271,13 +247,11 @@ header_rows_are_passed_over_and_not_counted_as_records(void **state)
 	expect_reading(&reading, "x\ny\n", "");
 }
 
-static void
-the_last_header_row_holds_the_field_names(void **state)
+TEST(the_last_header_row_holds_the_field_names)
 {
 	Reading		reading;
 	const char	file[] = "title\r\nid,\"na,me\",\r\n1,2,3\r\n";
 
-	(void) state;
 	reading_init(&reading, 3);
 	reading.options.header_rows = 2;
 	reading_run(&reading, (const uint8_t *) file, sizeof(file) - 1);
@@ -291,12 +265,10 @@ the_last_header_row_holds_the_field_names(void **state)
 	free(reading.text);
 }
 
-static void
-a_quoting_error_in_the_header_costs_its_first_line_only(void **state)
+TEST(a_quoting_error_in_the_header_costs_its_first_line_only)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.header_rows = 1;
 	expect_reading(&reading, "\"x,y\n1,2\n3,4\n", "<1><2>\n<3><4>\n");
@@ -304,12 +276,10 @@ a_quoting_error_in_the_header_costs_its_first_line_only(void **state)
 	expect_reading(&reading, "\"x,y\n1,2\n3,4\n", "<3><4>\n");
 }
 
-static void
-lines_after_a_broken_header_are_read_alone(void **state)
+TEST(lines_after_a_broken_header_are_read_alone)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	reading.options.header_rows = 1;
 	expect_reading(&reading, "\"x,y\n1\"z,2\n3,4\n",
@@ -317,14 +287,12 @@ lines_after_a_broken_header_are_read_alone(void **state)
 				   "<3><4>\n");
 }
 
-static void
-a_header_line_longer_than_a_record_may_be_is_passed_over(void **state)
+TEST(a_header_line_longer_than_a_record_may_be_is_passed_over)
 {
 	Reading		reading;
 	size_t		nbytes = 200000;
 	uint8_t    *file = malloc(nbytes + 16);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, 'x', nbytes);
 	memcpy(file + nbytes, "\r\nsecond\r\n1\r\n2\r\n", 16);
@@ -340,12 +308,10 @@ a_header_line_longer_than_a_record_may_be_is_passed_over(void **state)
 
 /* ---- chunks ---- */
 
-static void
-records_across_chunks_are_read_once_and_whole(void **state)
+TEST(records_across_chunks_are_read_once_and_whole)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	for (uint64_t chunk = 1; chunk < 40; chunk++)
 	{
@@ -356,12 +322,10 @@ records_across_chunks_are_read_once_and_whole(void **state)
 	}
 }
 
-static void
-short_reads_make_no_difference(void **state)
+TEST(short_reads_make_no_difference)
 {
 	Reading		reading;
 
-	(void) state;
 	reading_init(&reading, 2);
 	for (size_t most = 1; most < 9; most++)
 	{
@@ -371,14 +335,12 @@ short_reads_make_no_difference(void **state)
 	}
 }
 
-static void
-the_buffer_grows_for_a_record_longer_than_a_chunk(void **state)
+TEST(the_buffer_grows_for_a_record_longer_than_a_chunk)
 {
 	Reading		reading;
 	size_t		nbytes = 3000000;
 	uint8_t    *file = malloc(nbytes);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, 'x', nbytes);
 	file[nbytes - 3] = '\n';
@@ -391,14 +353,12 @@ the_buffer_grows_for_a_record_longer_than_a_chunk(void **state)
 	free(file);
 }
 
-static void
-a_line_without_end_is_one_error_and_the_next_line_is_read(void **state)
+TEST(a_line_without_end_is_one_error_and_the_next_line_is_read)
 {
 	Reading		reading;
 	size_t		nbytes = 100000;
 	char	   *file = malloc(nbytes + 5);
 
-	(void) state;
 	assert_non_null(file);
 	memset(file, 'x', nbytes);
 	memcpy(file + nbytes, "\r\n1\r\n", 5);
@@ -419,15 +379,13 @@ a_line_without_end_is_one_error_and_the_next_line_is_read(void **state)
 	free(file);
 }
 
-static void
-memory_stays_near_the_record_limit_whatever_the_line(void **state)
+TEST(memory_stays_near_the_record_limit_whatever_the_line)
 {
 	Reading		reading;
 	size_t		nbytes = 64 * 1024 * 1024;
 	uint8_t    *file = malloc(nbytes);
 
 	/* a quote that nobody closes, in a file of one line */
-	(void) state;
 	assert_non_null(file);
 	memset(file, 'x', nbytes);
 	file[0] = '"';
@@ -495,12 +453,10 @@ free_counted(void *owner, void *memory)
 }
 
 /* with or without a header; the last file is longer than expected */
-static void
-a_small_file_is_read_at_once_into_memory_of_its_size(void **state)
+TEST(a_small_file_is_read_at_once_into_memory_of_its_size)
 {
 	static const char file[] = "a,b\n\"c\",d\ne,f\n";
 
-	(void) state;
 	for (uint32_t i = 0; i < 3; i++)
 	{
 		Reading		reading;
@@ -531,12 +487,10 @@ a_small_file_is_read_at_once_into_memory_of_its_size(void **state)
 	}
 }
 
-static void
-after_an_interruption_the_same_batch_can_be_read(void **state)
+TEST(after_an_interruption_the_same_batch_can_be_read)
 {
 	bool		any = false;
 
-	(void) state;
 	for (uint32_t at = 0; at < 6; at++)
 	{
 		Reading		reading;
@@ -576,8 +530,7 @@ after_an_interruption_the_same_batch_can_be_read(void **state)
  * A header and a record of megabytes each, of bytes that are read one by one:
  * the callback is called all along, and giving up at any call loses nothing.
  */
-static void
-a_long_record_can_be_interrupted_anywhere(void **state)
+TEST(a_long_record_can_be_interrupted_anywhere)
 {
 	static const char *const units[] = {",", "\"", "\"\"x", "\",\"", "x"};
 	enum
@@ -586,7 +539,6 @@ a_long_record_can_be_interrupted_anywhere(void **state)
 	};
 	char	   *bytes = malloc(2 * (MEGABYTES << 20) + 16);
 
-	(void) state;
 	assert_non_null(bytes);
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++)
 	{
@@ -667,8 +619,7 @@ a_long_record_can_be_interrupted_anywhere(void **state)
 	free(bytes);
 }
 
-static void
-another_engine_can_go_on_between_two_batches(void **state)
+TEST(another_engine_can_go_on_between_two_batches)
 {
 	Reading		reading;
 	Text		text = {"a\nb\nc\nd\n", 8, 0};
@@ -682,7 +633,6 @@ another_engine_can_go_on_between_two_batches(void **state)
 	uint64_t	nrows = 0;
 	int			turn = 0;
 
-	(void) state;
 	reading_init(&reading, 1);
 	reading.options.chunk_bytes = 2;
 	reading.layout.columns = &column;
@@ -716,8 +666,7 @@ read_letters(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 	return (ssize_t) nbytes;
 }
 
-static void
-no_place_is_guessed_in_a_header_longer_than_a_piece(void **state)
+TEST(no_place_is_guessed_in_a_header_longer_than_a_piece)
 {
 	CsvPiece	piece = {.from = 100000, .to = 1000, .is_exact = true};
 	CsvDialectOptions dialect_options;
@@ -729,7 +678,6 @@ no_place_is_guessed_in_a_header_longer_than_a_piece(void **state)
 		}
 	};
 
-	(void) state;
 	memset(&dialect_options, 0, sizeof(dialect_options));
 	dialect_options.delimiter = ',';
 	dialect_options.quote = '"';
@@ -754,12 +702,10 @@ read_records(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
 	return (ssize_t) nbytes;
 }
 
-static void
-a_record_is_guessed_from_any_of_its_doubled_quotes(void **state)
+TEST(a_record_is_guessed_from_any_of_its_doubled_quotes)
 {
 	const uint64_t nbytes = strlen(DOUBLED);
 
-	(void) state;
 	for (int quoting = CSV_QUOTING_RFC4180; quoting <= CSV_QUOTING_POSTGRES; quoting++)
 	{
 		CsvDialectOptions options = {
@@ -784,40 +730,4 @@ a_record_is_guessed_from_any_of_its_doubled_quotes(void **state)
 		}
 		csv_window_release(&reader.window);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_byte_order_mark_is_dropped_and_counts_as_bytes),
-		cmocka_unit_test(only_a_whole_byte_order_mark_at_the_top_is_one),
-		cmocka_unit_test(an_empty_file_has_no_records),
-		cmocka_unit_test(auto_takes_lf_with_and_without_cr_in_one_file),
-		cmocka_unit_test(auto_takes_cr_where_there_is_no_lf),
-		cmocka_unit_test(auto_looks_for_a_lf_in_the_first_megabyte),
-		cmocka_unit_test(a_ctrl_z_alone_at_the_end_is_no_record),
-		cmocka_unit_test(auto_looks_for_a_break_outside_quotes),
-		cmocka_unit_test(the_boundary_is_found_however_far_down_it_is),
-		cmocka_unit_test(header_rows_are_passed_over_and_not_counted_as_records),
-		cmocka_unit_test(lines_above_the_header_are_not_read_one_by_one),
-		cmocka_unit_test(a_header_alone_is_read_at_once),
-		cmocka_unit_test(the_last_header_row_holds_the_field_names),
-		cmocka_unit_test(a_quoting_error_in_the_header_costs_its_first_line_only),
-		cmocka_unit_test(lines_after_a_broken_header_are_read_alone),
-		cmocka_unit_test(a_header_line_longer_than_a_record_may_be_is_passed_over),
-		cmocka_unit_test(records_across_chunks_are_read_once_and_whole),
-		cmocka_unit_test(short_reads_make_no_difference),
-		cmocka_unit_test(the_buffer_grows_for_a_record_longer_than_a_chunk),
-		cmocka_unit_test(a_line_without_end_is_one_error_and_the_next_line_is_read),
-		cmocka_unit_test(memory_stays_near_the_record_limit_whatever_the_line),
-		cmocka_unit_test(a_small_file_is_read_at_once_into_memory_of_its_size),
-		cmocka_unit_test(after_an_interruption_the_same_batch_can_be_read),
-		cmocka_unit_test(a_long_record_can_be_interrupted_anywhere),
-		cmocka_unit_test(another_engine_can_go_on_between_two_batches),
-		cmocka_unit_test(no_place_is_guessed_in_a_header_longer_than_a_piece),
-		cmocka_unit_test(a_record_is_guessed_from_any_of_its_doubled_quotes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

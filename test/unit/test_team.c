@@ -156,8 +156,7 @@ order_shows(const CsvQuery *query)
 	return false;
 }
 
-static void
-many_threads_find_what_one_finds(void **state)
+TEST(many_threads_find_what_one_finds)
 {
 	static Fixture fixtures[MOST_BATCHES];
 	static Program program;
@@ -167,7 +166,6 @@ many_threads_find_what_one_finds(void **state)
 	uint32_t	nspilled = 0;
 	uint32_t	nvalues = 0;
 
-	(void) state;
 	for (uint32_t round = 0; round < nrounds; round++, seed++)
 	{
 		CsvQuery   *query = &program.query;
@@ -279,14 +277,12 @@ count_of(const CsvEvaluator *evaluator, uint32_t group)
 	return value.count;
 }
 
-static void
-one_key_in_half_of_the_rows(void **state)
+TEST(one_key_in_half_of_the_rows)
 {
 	static Program program;
 	CsvEvaluator *evaluator;
 	CsvSpill	spill;
 
-	(void) state;
 	start_counting(&program, CSV_LANE_INT);
 	for (uint32_t nthreads = 1; nthreads <= 9; nthreads += 4)
 	{
@@ -320,15 +316,13 @@ one_key_in_half_of_the_rows(void **state)
 }
 
 /* a group that alone takes more than the limit, and texts longer than any buffer */
-static void
-long_keys_are_merged(void **state)
+TEST(long_keys_are_merged)
 {
 	static Program program;
 	CsvEvaluator *evaluator;
 	CsvSpill	spill;
 	uint8_t    *text = malloc(LONG_BYTES);
 
-	(void) state;
 	start_counting(&program, CSV_LANE_TEXT);
 	evaluator = evaluator_of(&program.query);
 	csv_spill_init(&spill, &csv_thread_memory, LIMIT_BYTES, 3);
@@ -356,8 +350,7 @@ long_keys_are_merged(void **state)
 }
 
 /* keys with the same tag are never divided, and are merged at last */
-static void
-a_part_that_cannot_be_divided(void **state)
+TEST(a_part_that_cannot_be_divided)
 {
 	static Program program;
 	CsvEvaluator *evaluator;
@@ -365,7 +358,6 @@ a_part_that_cannot_be_divided(void **state)
 	CsvGroups  *groups;
 	uint32_t	nrows = NKEYS / 4;
 
-	(void) state;
 	start_counting(&program, CSV_LANE_INT);
 	evaluator = evaluator_of(&program.query);
 	csv_spill_init(&spill, &csv_thread_memory, LIMIT_BYTES / 4, 2);
@@ -392,8 +384,7 @@ a_part_that_cannot_be_divided(void **state)
 }
 
 /* what is attached to groups comes back, with the group that it belongs to */
-static void
-attached_bytes_stay_with_their_groups(void **state)
+TEST(attached_bytes_stay_with_their_groups)
 {
 	static Program program;
 	CsvEvaluator *evaluator;
@@ -402,7 +393,6 @@ attached_bytes_stay_with_their_groups(void **state)
 	CsvPartialGroups groups;
 	uint32_t	nattached = 0;
 
-	(void) state;
 	start_counting(&program, CSV_LANE_INT);
 	evaluator = evaluator_of(&program.query);
 	csv_spill_init(&spill, &csv_thread_memory, LIMIT_BYTES, 2);
@@ -445,8 +435,7 @@ attached_bytes_stay_with_their_groups(void **state)
 }
 
 /* a file that has no room, and a file that loses its bytes */
-static void
-failures_of_the_file_are_told(void **state)
+TEST(failures_of_the_file_are_told)
 {
 	static Program program;
 	CsvEvaluator *evaluator;
@@ -455,7 +444,6 @@ failures_of_the_file_are_told(void **state)
 	CsvPartialGroups groups;
 	bool		good = true;
 
-	(void) state;
 	start_counting(&program, CSV_LANE_INT);
 	for (int shortens = 0; shortens < 2; shortens++)
 	{
@@ -489,19 +477,4 @@ failures_of_the_file_are_told(void **state)
 		csv_evaluator_free(evaluator);
 		end_spill(&spill);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_threads_find_what_one_finds),
-		cmocka_unit_test(one_key_in_half_of_the_rows),
-		cmocka_unit_test(long_keys_are_merged),
-		cmocka_unit_test(a_part_that_cannot_be_divided),
-		cmocka_unit_test(attached_bytes_stay_with_their_groups),
-		cmocka_unit_test(failures_of_the_file_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

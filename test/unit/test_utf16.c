@@ -153,10 +153,8 @@ convert_pieces(const uint8_t *input, size_t nbytes, int big_endian,
 	return noutput;
 }
 
-static void
-random_text_becomes_what_the_reference_makes(void **state)
+TEST(random_text_becomes_what_the_reference_makes)
 {
-	(void) state;
 	for (uint64_t seed = first_seed(); seed < first_seed() + rounds(20000); seed++)
 	{
 		int			big_endian;
@@ -181,10 +179,8 @@ random_text_becomes_what_the_reference_makes(void **state)
 	end_seeds();
 }
 
-static void
-every_code_point_comes_out(void **state)
+TEST(every_code_point_comes_out)
 {
-	(void) state;
 	for (uint32_t character = 0; character < 0x110000; character++)
 	{
 		uint8_t		input[4];
@@ -218,10 +214,8 @@ assert_becomes(const char *input, size_t ninput, const char *expected)
 	assert_memory_equal(output, expected, produced);
 }
 
-static void
-what_is_no_text_becomes_no_text(void **state)
+TEST(what_is_no_text_becomes_no_text)
 {
-	(void) state;
 	assert_becomes("\xd8\x3d\xde\x00", 4, "\xf0\x9f\x98\x80");
 	assert_becomes("\xd8\x3d", 2, "\xed\xa0\xbd");
 	assert_becomes("\xde\x00\xd8\x3d", 4, "\xed\xb8\x80\xed\xa0\xbd");
@@ -230,17 +224,4 @@ what_is_no_text_becomes_no_text(void **state)
 	assert_becomes("\0a\n", 3, "a\xff");
 	assert_becomes("\xd8\x3d\xde", 3, "\xed\xa0\xbd\xff");
 	assert_becomes("\xfe\xff\0a", 4, "\xef\xbb\xbf" "a");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(random_text_becomes_what_the_reference_makes,
-								  say_failing_seed),
-		cmocka_unit_test(every_code_point_comes_out),
-		cmocka_unit_test(what_is_no_text_becomes_no_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

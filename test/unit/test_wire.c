@@ -299,14 +299,12 @@ there_and_back(const CsvWireRequest *wire)
 	return decoded;
 }
 
-static void
-layouts_come_back(void **state)
+TEST(layouts_come_back)
 {
 	static Case test_case;
 	const uint32_t nrounds = rounds(2000);
 	uint64_t	seed = first_seed();
 
-	(void) state;
 	for (uint32_t round = 0; round < nrounds; round++, seed++)
 	{
 		Choices		choices = {.state = seed};
@@ -333,14 +331,12 @@ layouts_come_back(void **state)
 }
 
 /* and mean the same */
-static void
-queries_come_back(void **state)
+TEST(queries_come_back)
 {
 	static Made made;
 	const uint32_t nrounds = rounds(1500);
 	uint64_t	seed = first_seed();
 
-	(void) state;
 	for (uint32_t round = 0; round < nrounds; round++, seed++)
 	{
 		const CsvQuery *query = &made.program.query;
@@ -384,12 +380,10 @@ encode_random(uint64_t seed, Made *made, size_t *nbytes)
 	return encode(&made->wire, nbytes);
 }
 
-static void
-what_is_cut_off_is_refused(void **state)
+TEST(what_is_cut_off_is_refused)
 {
 	static Made made;
 
-	(void) state;
 	for (uint64_t seed = 1; seed <= 20; seed++)
 	{
 		size_t		nbytes;
@@ -434,8 +428,7 @@ change_bytes(uint8_t *bytes, size_t nbytes)
 	}
 }
 
-static void
-what_is_changed_stays_within_itself(void **state)
+TEST(what_is_changed_stays_within_itself)
 {
 	static Made made;
 	const uint32_t nrounds = rounds(300);
@@ -443,7 +436,6 @@ what_is_changed_stays_within_itself(void **state)
 	uint32_t	nrefused = 0;
 	uint32_t	nsound = 0;
 
-	(void) state;
 	for (uint32_t round = 0; round < nrounds; round++, seed++)
 	{
 		size_t		nbytes;
@@ -515,15 +507,13 @@ is_accepted(const Made *made)
 #define REFUSED(change)		AFTER(change, false)
 #define ACCEPTED(change)	AFTER(change, true)
 
-static void
-bounds_are_kept(void **state)
+TEST(bounds_are_kept)
 {
 	static Made made;
 	CsvDialectOptions *dialect = &made.wire.dialect;
 	CsvLayout  *layout = &made.fixture.layout;
 	CsvColumn  *columns = made.fixture.columns;
 
-	(void) state;
 	ACCEPTED((void) 0);
 	ACCEPTED(made.wire.request = NULL);
 	ACCEPTED((dialect->delimiter_rest_length = 7, memcpy(dialect->delimiter_rest, ",,; \t#\xff", 7)));
@@ -553,34 +543,15 @@ bounds_are_kept(void **state)
 			  columns[4].nulls_from = 3, columns[4].nulls_to = 4));
 }
 
-static void
-what_is_too_large_is_not_made(void **state)
+TEST(what_is_too_large_is_not_made)
 {
 	static Made made;
 	size_t		nbytes;
 	uint8_t    *text = calloc(CSV_WIRE_MOST_BYTES, 1);
 
-	(void) state;
 	make_simple(&made);
 	made.program.query.text = text;
 	made.program.query.text_length = CSV_WIRE_MOST_BYTES;
 	assert_null(csv_wire_encode_request(&made.wire, &some_memory, &nbytes));
 	free(text);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounds_are_kept),
-		cmocka_unit_test(what_is_too_large_is_not_made),
-		cmocka_unit_test_teardown(what_is_cut_off_is_refused,
-								  say_failing_seed),
-		cmocka_unit_test_teardown(layouts_come_back, say_failing_seed),
-		cmocka_unit_test_teardown(queries_come_back, say_failing_seed),
-		cmocka_unit_test_teardown(what_is_changed_stays_within_itself,
-								  say_failing_seed)
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
