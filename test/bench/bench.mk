@@ -3,12 +3,11 @@
 #
 #	make bench			all of them, on a server of our own or that of PGHOST;
 #						the results go to docs/results
-#	make bench-programs	build/generate, build/tpch, build/engine, build/query and
-#						build/duckdb
+#	make bench-programs	build/generate, build/tpch, build/engine and build/duckdb
 #	make bench-docs		tables and plots of docs/benchmarks.md from docs/results
 
 .PHONY: bench bench-programs bench-docs
-bench-programs: build/generate build/tpch build/engine build/query build/duckdb
+bench-programs: build/generate build/tpch build/engine build/duckdb
 
 bench: bench-programs
 	+@exec env MAKE='$(MAKE)' PARTS='$(PARTS)' test/bench/run.sh
@@ -25,7 +24,4 @@ build/duckdb: test/bench/duckdb.c
 	$(CC) $(TEST_CFLAGS) -o $@ $< -ldl
 
 build/engine: $(call plain_objects,test/bench/engine.c test/bench/content.c $(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
-	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread
-
-build/query: $(call plain_objects,test/bench/query.c test/bench/content.c $(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread
