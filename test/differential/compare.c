@@ -183,6 +183,8 @@ test_engines_open(TestEngine *engines, const char *which)
 		/* threads that take a piece each, of a file or of a stream */
 		{"pieces", {CSV_ISA_BEST, 3, 1}},
 		{"stream", {CSV_ISA_BEST, 3, 1}},
+		/* readers that go on where others have come to */
+		{"places", {CSV_ISA_BEST, 3, 1}},
 		/* one that has the file's bytes itself */
 		{"own", {CSV_ISA_BEST, 1, 0}}
 	};
@@ -249,6 +251,8 @@ typedef struct Run
 	TestCounts *counts;
 	char	   *message;
 	size_t		message_bytes;
+	CsvReaderOptions options;
+	CsvMemory	memory;			/* of readers */
 
 	/* the source and the interrupt callback */
 	bool		has_own;		/* the engine has the file's bytes */
@@ -704,20 +708,90 @@ take_own(const Run *run, const TestEngine *engine, void *held)
 }
 
 static bool
-run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines,
-		   void **own)
+set_engine(Run *run, CsvReader *reader, uint32_t *tries)
 {
 	CsvStatus	status;
-	CsvBatch	batch;
-	uint32_t	tries = 0;
 
 	do
 		status = csv_reader_set_engine(reader, run->engine->engine,
 									   run->engine->state);
-	while (try_again(status, &tries));
-	if (status != CSV_OK)
-		return differ(run, "csv_reader_set_engine: status %d", status);
+	while (try_again(status, tries));
+	return status == CSV_OK ||
+		differ(run, "csv_reader_set_engine: status %d", status);
+}
 
+static bool
+set_layout(Run *run, CsvReader *reader, uint32_t *tries)
+{
+	CsvStatus	status;
+
+	do
+		status = csv_reader_set_layout(reader, &run->layout);
+	while (try_again(status, tries));
+	return status == CSV_OK ||
+		differ(run, "csv_reader_set_layout: status %d", status);
+}
+
+static CsvReader *
+create_reader(Run *run, uint32_t *tries)
+{
+	CsvReader  *reader;
+
+	do
+		reader = csv_reader_create(&run->memory, &run->options);
+	while (reader == NULL && ++*tries < 100);
+	if (reader == NULL)
+		differ(run, "no reader");
+	return reader;
+}
+
+static void
+read_pieces(Run *run, CsvReader *reader)
+{
+	CsvReadAhead ahead = {read_file_at, seek_file, run, run->nbytes};
+
+	csv_reader_read_ahead(reader, &ahead);
+}
+
+/*
+ * Another reader goes on where this one has come to, of the file or of a stream, and in
+ * other chunks.
+ */
+static bool
+go_on(Run *run, CsvReader **reader, uint32_t *tries)
+{
+	CsvFilePlace place = *csv_reader_place(*reader);
+	CsvDialect	dialect = *csv_reader_dialect(*reader);
+
+	csv_reader_free(*reader);
+	run->counts->places++;
+	run->counts->places_alone += place.alone_until > 0;
+	run->counts->places_in_line += place.skip_line;
+	run->options.chunk_bytes = chance(&run->choices, 5) ?
+		run->test_case->chunk_bytes :
+		1 + choose(&run->choices, 100) + run->nbytes / 20;
+	*reader = create_reader(run, tries);
+	if (*reader == NULL || !set_engine(run, *reader, tries))
+		return false;
+	run->read_bytes = place.offset;
+	csv_reader_open_at(*reader, read_file, run, &place, &dialect);
+	if (chance(&run->choices, 4))
+		read_pieces(run, *reader);
+	return set_layout(run, *reader, tries);
+}
+
+static bool
+run_reader(Run *run, CsvReader **held, TestEngine *engines, int nengines,
+		   void **own)
+{
+	CsvReader  *reader = *held;
+	bool		goes_on = strcmp(run->engine->name, "places") == 0;
+	CsvStatus	status;
+	CsvBatch	batch;
+	uint32_t	tries = 0;
+
+	if (!set_engine(run, reader, &tries))
+		return false;
 	run->read_bytes = 0;
 	do
 		status = csv_reader_open(reader, read_file, run);
@@ -727,11 +801,7 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines,
 	if (!check_header(run, reader))
 		return false;
 	if (strcmp(run->engine->name, "pieces") == 0)
-	{
-		CsvReadAhead ahead = {read_file_at, seek_file, run, run->nbytes};
-
-		csv_reader_read_ahead(reader, &ahead);
-	}
+		read_pieces(run, reader);
 	if (strstr(run->engine->name, "own") != NULL)
 	{
 		CsvReadAhead ahead = {
@@ -741,12 +811,8 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines,
 		csv_reader_read_ahead(reader, &ahead);
 		*own = give_own(run, reader);
 	}
-
-	do
-		status = csv_reader_set_layout(reader, &run->layout);
-	while (try_again(status, &tries));
-	if (status != CSV_OK)
-		return differ(run, "csv_reader_set_layout: status %d", status);
+	if (!set_layout(run, reader, &tries))
+		return false;
 	if (csv_reader_dialect(reader)->opt.boundary !=
 		run->reference->dialect.opt.boundary)
 		return differ(run, "boundary %d, expected %d",
@@ -769,12 +835,14 @@ run_reader(Run *run, CsvReader *reader, TestEngine *engines, int nengines,
 			chance(&run->choices, 2))
 		{
 			run->engine = &engines[choose(&run->choices, (uint32_t) nengines)];
-			do
-				status = csv_reader_set_engine(reader, run->engine->engine,
-											   run->engine->state);
-			while (try_again(status, &tries));
-			if (status != CSV_OK)
-				return differ(run, "csv_reader_set_engine: status %d", status);
+			if (!set_engine(run, reader, &tries))
+				return false;
+		}
+		if (goes_on && chance(&run->choices, 3))
+		{
+			if (!go_on(run, held, &tries))
+				return false;
+			reader = *held;
 		}
 	}
 	do
@@ -818,7 +886,6 @@ compare_case(const Case *test_case, const uint8_t *file, size_t nbytes,
 	{
 		TestEngine *engine = &engines[i];
 		TestMemory	reader_memory;
-		CsvMemory	memory;
 		CsvReader  *reader;
 		Run			run;
 		void	   *own = NULL;
@@ -837,7 +904,8 @@ compare_case(const Case *test_case, const uint8_t *file, size_t nbytes,
 		run.choices.state = test_case->seed;
 		run.interruptions = test_case->interruptions;
 		run.countdown = choose(&run.choices, 10);
-		options.interrupted_arg = &run;
+		run.options = options;
+		run.options.interrupted_arg = &run;
 
 		/* new engines now and then, which must make their memory anew */
 		for (int e = 0; e < nengines && same; e++)
@@ -864,18 +932,11 @@ compare_case(const Case *test_case, const uint8_t *file, size_t nbytes,
 		reader_memory.failures = test_case->failures;
 		reader_memory.choices.state = test_case->seed + 2;
 		reader_memory.countdown = choose(&reader_memory.choices, 5);
-		memory = test_memory(&reader_memory);
-		do
-			reader = csv_reader_create(&memory, &options);
-		while (reader == NULL && ++tries < 100);
-		if (reader == NULL)
-		{
-			same = differ(&run, "no reader");
-			break;
-		}
-
-		same = run_reader(&run, reader, engines, nengines, &own);
-		csv_reader_free(reader);
+		run.memory = test_memory(&reader_memory);
+		reader = create_reader(&run, &tries);
+		same = reader != NULL && run_reader(&run, &reader, engines, nengines, &own);
+		if (reader != NULL)
+			csv_reader_free(reader);
 		take_own(&run, engine, own);
 		counts->failures += test_case->failures - engine->memory.failures +
 			test_case->failures - reader_memory.failures;

@@ -30,7 +30,7 @@ typedef struct TestMemory
 
 extern CsvMemory test_memory(TestMemory *memory);
 
-#define MAX_TEST_ENGINES	9
+#define MAX_TEST_ENGINES	10
 
 typedef struct TestEngine
 {
@@ -52,6 +52,9 @@ typedef struct TestCounts
 	uint64_t	statuses[4];	/* CsvValueStatus of the engines' values */
 	uint64_t	interruptions;
 	uint64_t	failures;
+	uint64_t	places;			/* from which another reader went on, */
+	uint64_t	places_alone;	/* of these, where lines are read alone, */
+	uint64_t	places_in_line; /* and in a line that is passed over */
 } TestCounts;
 
 /*

@@ -196,9 +196,11 @@ print_summary(const TestCounts *counts, double seconds)
 		printf(" %s %llu%s", names[code],
 			   (unsigned long long) counts->errors[code],
 			   code + 1 < CSV_ERROR_BAD_VALUE ? "," : ";");
-	printf(" %llu interruptions, %llu failed allocations; %.1f s\n",
+	printf(" %llu interruptions, %llu failed allocations; %llu places (%llu, %llu); %.1f s\n",
 		   (unsigned long long) counts->interruptions,
-		   (unsigned long long) counts->failures, seconds);
+		   (unsigned long long) counts->failures, (unsigned long long) counts->places,
+		   (unsigned long long) counts->places_alone,
+		   (unsigned long long) counts->places_in_line, seconds);
 }
 
 int
