@@ -39,6 +39,47 @@ one_in(uint32_t n)
 	return random_below(n) == 0;
 }
 
+/* more often in the first bytes, which are a header mostly */
+void
+damage(uint8_t *bytes, size_t nbytes)
+{
+	static const uint64_t numbers[] = {
+		0, 1, 2, 3, 7, 8, 63, 64, 255, 65536, INT32_MAX, UINT32_MAX - 1, UINT32_MAX,
+		UINT64_C(1) << 32, INT64_MAX, UINT64_MAX - 63, UINT64_MAX - 7, UINT64_MAX
+	};
+	size_t		width = (size_t) 1 << random_below(4);
+	size_t		nplaces = (one_in(3) && nbytes > 64 ? 64 : nbytes) / width;
+	uint64_t	number = 0;
+	uint8_t    *place;
+
+	if (nplaces == 0)
+		return;
+	place = bytes + random_below((uint32_t) nplaces) * width;
+	memcpy(&number, place, width);
+	switch (random_below(6))
+	{
+		case 0:
+			number = numbers[random_below(LENGTH(numbers))];
+			break;
+		case 1:
+			number = nbytes - random_below(200);
+			break;
+		case 2:
+			number += one_in(2) ? 1 : UINT64_MAX;
+			break;
+		case 3:
+			number ^= UINT64_C(1) << random_below(8 * (uint32_t) width);
+			break;
+		case 4:
+			number += random_below(200);
+			break;
+		default:
+			number -= random_below(200);
+			break;
+	}
+	memcpy(place, &number, width);
+}
+
 void
 start_seed(uint64_t seed)
 {

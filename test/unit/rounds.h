@@ -7,6 +7,7 @@
 #define CSV_TEST_ROUNDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -17,6 +18,9 @@ extern uint64_t random_state;
 extern uint64_t next_random(void);
 extern uint32_t random_below(uint32_t n);
 extern bool one_in(uint32_t n);
+
+/* one thing in these bytes is not as it was any more: a bit, or a number */
+extern void damage(uint8_t *bytes, size_t nbytes);
 
 /*
  * EFFORT says how many times the usual number of rounds, SEED which is the first's seed.

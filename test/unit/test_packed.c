@@ -202,44 +202,6 @@ expect_arrived(const CsvBatch *expected, const CsvLayout *layout,
 
 /* ---- what becomes of it on the way ---- */
 
-/* a number that is about right, or far from it */
-static void
-change_number(uint8_t *bytes, size_t width)
-{
-	static const uint64_t numbers[] = {0, 1, 2, 3, 255, 65536, INT32_MAX,
-		UINT32_MAX - 1, UINT32_MAX, INT64_MAX, UINT64_MAX - 63, UINT64_MAX};
-	uint64_t	number = 0;
-
-	memcpy(&number, bytes, width);
-	switch (random_below(4))
-	{
-		case 0:
-			number = numbers[random_below(LENGTH(numbers))];
-			break;
-		case 1:
-			number += random_below(2) == 0 ? 1 : UINT64_MAX;
-			break;
-		case 2:
-			number ^= UINT64_C(1) << random_below(64);
-			break;
-		default:
-			number += random_below(64);
-			break;
-	}
-	memcpy(bytes, &number, width);
-}
-
-/* somewhere in these bytes */
-static void
-damage(uint8_t *bytes, size_t nbytes)
-{
-	size_t		width = (size_t) 1 << random_below(4);
-	size_t		nplaces = nbytes / width;
-
-	if (nplaces > 0)
-		change_number(bytes + random_below((uint32_t) nplaces) * width, width);
-}
-
 /* many a damage to the message that was sent, and to what it tells of */
 static void
 damage_what_was_sent(const CsvLayout *layout, const CsvDialect *dialect,

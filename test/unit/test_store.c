@@ -748,47 +748,6 @@ walk_bytes(const uint8_t *bytes, size_t nbytes)
 	return n;
 }
 
-/* one thing that is not as it was: an interesting number at a word, or a bit */
-static void
-damage(uint8_t *bytes, size_t nbytes)
-{
-	static const uint64_t words[] = {
-		0, 1, 7, 8, 63, 64, 0x7fffffff, 0xffffffff, UINT64_C(1) << 32,
-		INT64_MAX, UINT64_MAX, UINT64_MAX - 7, UINT64_MAX - 63
-	};
-	size_t		place = random_below((uint32_t) nbytes);
-	size_t		size = one_in(2) ? 8 : 4;
-	uint64_t	word;
-
-	if (one_in(3))
-		place = random_below(64);	/* the header */
-	if (one_in(3))
-	{
-		bytes[place] ^= (uint8_t) (1 << random_below(8));
-		return;
-	}
-	place = place / size * size;
-	if (place + size > nbytes)
-		return;
-	memcpy(&word, bytes + place, size);
-	switch (random_below(4))
-	{
-		case 0:
-			word = words[random_below(LENGTH(words))];
-			break;
-		case 1:
-			word = nbytes - random_below(200);
-			break;
-		case 2:
-			word += random_below(200);
-			break;
-		default:
-			word -= random_below(200);
-			break;
-	}
-	memcpy(bytes + place, &word, size);
-}
-
 TEST(damaged_files_stay_within_themselves)
 {
 	uint32_t	nrounds = rounds(150);
