@@ -12,9 +12,6 @@
  */
 #include "postgres.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
@@ -23,7 +20,6 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "scan/row_run.h"
 #include "scan/scan.h"
 #include "server.h"
 #include "storage/fd.h"
@@ -31,7 +27,6 @@
 #include "table/encoding.h"
 #include "table/release.h"
 #include "table/source.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
@@ -330,16 +325,6 @@ lappend(List *old, void *datum)
 	return list;
 }
 
-List *
-list_copy_head(const List *old, int length)
-{
-	List	   *list = NIL;
-
-	for (int i = 0; i < Min(length, list_length(old)); i++)
-		list = lappend(list, list_nth(old, i));
-	return list;
-}
-
 String *
 makeString(char *string)
 {
@@ -481,17 +466,6 @@ list_union(const List *a, const List *b)
 		all = list_append_unique(all, i < list_length(a) ? list_nth(a, i) :
 								 list_nth(b, i - list_length(a)));
 	return all;
-}
-
-List *
-list_intersection(const List *a, const List *b)
-{
-	List	   *both = NIL;
-
-	for (int i = 0; i < list_length(a); i++)
-		if (list_member(b, list_nth(a, i)))
-			both = lappend(both, list_nth(a, i));
-	return both;
 }
 
 void *
@@ -640,27 +614,6 @@ SystemAttributeByName(const char *name)
 		strcmp(name, "tableoid") == 0 ? &attribute : NULL;
 }
 
-/* ---- double precision's input function ---- */
-
-void
-csv_value_init(CsvValueInput *input, const CsvTable *table,
-			   const CsvTableColumn *column, MemoryContext context)
-{
-	memset(input, 0, sizeof(*input));
-}
-
-bool
-csv_value_from_cstring(CsvValueInput *input, char *string, Datum *value,
-					   CsvValueError *error)
-{
-	double		number;
-	char	   *end;
-
-	errno = 0;
-	number = strtod(string, &end);
-	return *end == '\0' && (errno != ERANGE || (number != 0 && isfinite(number)));
-}
-
 /* ---- the SQL function's call and result ---- */
 
 char *
@@ -670,27 +623,9 @@ format_type_with_typemod(Oid type, int32 typmod)
 }
 
 char *
-pg_server_to_any(const char *s, int len, int encoding)
-{
-	return pstrdup(s);
-}
-
-char *
 format_type_be(Oid type)
 {
 	return format_type_with_typemod(type, -1);
-}
-
-Oid
-GetUserId(void)
-{
-	return InvalidOid + 1;
-}
-
-bool
-has_privs_of_role(Oid member, Oid role)
-{
-	return true;
 }
 
 const char *
@@ -1071,11 +1006,6 @@ csv_table_scan_next(CsvTableScan *of, Datum *values, bool *isnull)
 }
 
 void
-csv_table_scan_show_progress(CsvTableScan *scan, Oid relid)
-{
-}
-
-void
 csv_table_scan_end(CsvTableScan *scan)
 {
 	MemoryContextDelete(((FuzzScan *) scan)->values);
@@ -1084,18 +1014,6 @@ csv_table_scan_end(CsvTableScan *scan)
 /* a record at a time, and never a run, nor a batch that a thread has seen */
 bool
 csv_table_scan_run(CsvTableScan *scan, struct CsvRowRun *run)
-{
-	return false;
-}
-
-void
-csv_table_scan_pass(CsvTableScan *scan, uint32_t nrows)
-{
-}
-
-bool
-csv_row_run_fetch(const CsvRowRun *run, uint32_t row, const int *places, Datum *values,
-				  bool *isnull, CsvRowRoom *room)
 {
 	return false;
 }
