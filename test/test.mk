@@ -203,7 +203,6 @@ build/test/fuzz_%: $(SANITIZED)/test/fuzz/fuzz_%.o $(call sanitized,$(LIBRARY_SO
 	$(FUZZ_LINK)
 
 build/test/fuzz_reader: $(call sanitized,$(COMPARE_SOURCES))
-build/test/fuzz_batch: $(call sanitized,$(addprefix test/unit/,host_answer.c walk.c))
 build/test/fuzz_service: $(call sanitized,test/differential/case.c \
 		$(filter-out $(GPU_SOURCES),$(ALL_PROGRAM_SOURCES)))
 
