@@ -3,7 +3,7 @@
 # setup.sh major
 #
 # Has apt-get install Debian's packages for these purposes, all of a purpose for which
-# something lacks here.  Where it may not install, it names the packages and fails.  What is
+# something lacks here.  Where it may not install, it prints that line and fails.  What is
 # there is found by trying it, not by package names, so that a PostgreSQL or compiler of
 # one's own counts.  With "major" it only prints which PostgreSQL it would install.
 set -uo pipefail
@@ -69,8 +69,8 @@ is_debian()
 	[[ $bindir =~ ^(.|/usr/bin|/usr/lib/postgresql/[0-9]+/bin)$ ]]
 }
 
-# The extension is made with the compiler that the server was made with.  Of the
-# libraries of compressed files, headers are wanted of those that the server has.
+# The extension is made with the compiler that the server was made with.  Libraries of
+# compressed files may lack: make does without them, and says so.
 works_to_build()
 {
 	local cc
@@ -79,22 +79,7 @@ works_to_build()
 		have make cc && has_file --pgxs pgxs.mk &&
 		has_file --bindir postgres && has_file --bindir initdb &&
 		has_file --bindir pg_ctl && has_file --bindir psql &&
-		compiles cc <<<'int main(void) { return 0; }' &&
-		compiles "${cc[@]}" -c -I"$("$PG_CONFIG" --includedir-server)" <<'S'
-#include "postgres.h"
-#ifdef HAVE_LIBZ
-#include <zlib.h>
-#if defined(__x86_64__) || defined(__aarch64__)
-#include <isa-l/igzip_lib.h>
-#endif
-#endif
-#ifdef USE_ZSTD
-#include <zstd.h>
-#endif
-#ifdef USE_LZ4
-#include <lz4frame.h>
-#endif
-S
+		compiles "${cc[@]}" -c -I"$("$PG_CONFIG" --includedir-server)" <<<'#include "postgres.h"'
 }
 
 # pg_cron of a PostgreSQL of one's own may lack, and its test is passed over then
@@ -104,18 +89,9 @@ works_to_check()
 		has_file --pgxs ../test/regress/pg_regress &&
 		has_file --pgxs ../test/perl/PostgreSQL/Test/Cluster.pm &&
 		{ has_file --pkglibdir pg_cron.so || ! is_debian; } &&
-		compiles cc -lcmocka <<'S' &&
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-int main(void) { return 0; }
-S
-		compiles clang -fsanitize=address,undefined,fuzzer <<'S'
-#include <stddef.h>
-int LLVMFuzzerTestOneInput(const unsigned char *d, size_t n) { return d && n > 9; }
-S
+		compiles cc -lcmocka <<<'int main(void) { return 0; }' &&
+		compiles clang -fsanitize=address,undefined,fuzzer \
+			<<<'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n > 9; }'
 }
 
 works_for_versions()
@@ -133,12 +109,12 @@ works_to_lint()
 	have "${CPPCHECK:-cppcheck}" "${CLANG_TIDY:-clang-tidy}"
 }
 
-# look PURPOSE...: in $missing, what is not installed of what the purposes that do not work need
+# look PURPOSE...: in $packages, those of the purposes that do not work
 look()
 {
-	local purpose major server='' cron='' clang packages=() package
+	local purpose major server='' cron='' clang
 
-	missing=()
+	packages=()
 	major=$(pg_major)
 	if is_debian; then
 		server="postgresql-$major postgresql-server-dev-$major"
@@ -159,16 +135,6 @@ look()
 			*) die "unknown purpose $purpose" ;;
 		esac
 	done
-	works=$([ ${#packages[@]} -gt 0 ] || echo yes)
-	for package in "${packages[@]}"; do
-		[[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *' ok installed' ]] ||
-			missing+=("$package")
-	done
-}
-
-not_usable()
-{
-	die "not usable here: $*" "(PG_CONFIG is $PG_CONFIG, of $("$PG_CONFIG" --version 2>&1))"
 }
 
 if version=$("$PG_CONFIG" --version 2>/dev/null) && [[ $version != PostgreSQL\ * ]]; then
@@ -180,22 +146,20 @@ if [ "$*" = major ]; then
 	exit
 fi
 look "$@"
-[ -z "$works" ] || exit 0
-[ ${#missing[@]} -gt 0 ] || not_usable "$*, although the packages for that are installed"
-
+[ ${#packages[@]} -gt 0 ] || exit 0
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(sudo)
 [ "$(id -u)" = 0 ] || [ -t 0 ] || as_root+=(-n)
 have apt-get && "${as_root[@]}" true 2>/dev/null ||
-	die "this machine lacks some of what these Debian packages bring: ${missing[*]}" \
+	die "this machine lacks some of what these Debian packages bring: ${packages[*]}" \
 		'they cannot be installed from here, so have them installed, as root:' \
-		"    apt-get update && apt-get install ${missing[*]}"
+		"    apt-get update && apt-get install ${packages[*]}"
 # which releases there are is seen in the lists of packages
 "${as_root[@]}" apt-get -q -o DPkg::Lock::Timeout=300 update >/dev/null 2>&1 </dev/null
 look "$@"
 # Debian would create and start a cluster, which nothing here needs
-printf 'setup: %s\n' "installing ${missing[*]}" '(this takes from half a minute to some minutes)' >&2
-"${as_root[@]}" bash -s "${missing[@]}" >"$scratch/log" 2>&1 <<'S' || {
+printf 'setup: %s\n' "installing ${packages[*]}" '(this takes from half a minute to some minutes)' >&2
+"${as_root[@]}" bash -s "${packages[@]}" >"$scratch/log" 2>&1 <<'S' || {
 	setting=/etc/postgresql-common/createcluster.d/csv_gpu_fdw.conf
 	export DEBIAN_FRONTEND=noninteractive
 	trap 'rm -f "$setting"' EXIT
@@ -203,7 +167,8 @@ printf 'setup: %s\n' "installing ${missing[*]}" '(this takes from half a minute 
 	apt-get -q -o DPkg::Lock::Timeout=300 -y --no-upgrade --no-install-recommends install "$@" </dev/null
 S
 	tail -20 "$scratch/log" >&2
-	die "could not install ${missing[*]}"
+	die "could not install ${packages[*]}"
 }
 look "$@"
-[ -n "$works" ] || not_usable "$*, although packages were installed"
+[ ${#packages[@]} = 0 ] || die "not usable here: $*, although the packages for that are installed" \
+	"(PG_CONFIG is $PG_CONFIG, of $("$PG_CONFIG" --version 2>&1))"
