@@ -318,6 +318,4 @@ cmp_ok($count{same}, '>', 100, 'many files were compared');
 cmp_ok($count{start}, '>', 10, 'and some that file_fdw refuses');
 note("$count{same} files the same, $count{start} up to an error of file_fdw, "
 	  . "$count{refused} with options that it refuses; $nrows rows");
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

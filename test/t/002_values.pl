@@ -477,6 +477,4 @@ do
 } while (time() < $end);
 
 note("$nspellings spellings compared, $nrefused of them refused or NULL");
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

@@ -179,6 +179,4 @@ is($nprograms, 0, 'the program has ended with the backend');
 
 is($other->value('SELECT b FROM small'), 'a', 'other sessions go on');
 close $writer;
-$other->quit;
-$node->stop;
-done_testing();
+finish($other);

@@ -140,6 +140,4 @@ for my $change (sort keys %changes)
 }
 
 is($session->value('SELECT 1'), 1, 'the session lives');
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

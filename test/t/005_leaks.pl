@@ -178,7 +178,7 @@ $session->query('ROLLBACK');
 cmp_ok((held())[0] - $bytes, '<', 200_000, 'after a transaction that failed');
 
 # what an input function keeps from call to call, it makes once
-my $domains = PostgreSQL::Test::Utils::tempdir() . '/domains.csv';
+my $domains = PostgreSQL::Test::Utils::tempdir . '/domains.csv';
 
 write_file($domains, map { "$_\n" } 1 .. 100_000);
 $session->query("CREATE DOMAIN short AS text CHECK (length(VALUE) < 1000);
@@ -196,5 +196,4 @@ $session->quit;
 
 # what is still open at the end of a query, such as a temporary file
 unlike(slurp_file($node->logfile), qr/leak/, 'no leak has been logged');
-$node->stop;
-done_testing();
+finish();

@@ -321,6 +321,4 @@ note(sprintf 'one long value: RSS +%d kB', $rss - $rss_before);
 
 is($session->value('SELECT 1'), 1, 'the session lives');
 unlink $path;
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

@@ -163,6 +163,4 @@ $sessions[0]->value("CREATE TABLE copy AS SELECT n FROM numbers");
 is($session->value('SELECT count(*) FROM copy'), 50000, 'what one has read, another sees');
 $_->quit for @sessions;
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

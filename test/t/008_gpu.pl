@@ -476,5 +476,4 @@ $session = new_session($node);
 like($err, qr/^ERROR:  parameter "csv_gpu_fdw.gpu_memory_limit" cannot be changed now/m, 'the limit is the server\'s');
 $session->quit;
 
-$node->stop;
-done_testing();
+finish();

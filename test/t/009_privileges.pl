@@ -281,6 +281,4 @@ like($err, qr/^HINT:  See csv_gpu_errors\('"it''s ""it"""'\)\.$/m, 'in the hint 
 is($out, q{n%s"'|column "n%s"'": invalid input syntax for type integer: "x"}, 'which works');
 
 is(scalar(grep { -e } "$directory/pwned", 'pwned', $node->data_dir . '/pwned'), 0, 'no name was run');
-$super->quit;
-$node->stop;
-done_testing();
+finish($super);

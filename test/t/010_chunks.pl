@@ -191,6 +191,4 @@ is($count{DIFFERENT}, 0, 'what is read does not depend on chunks and engine');
 is($count{refused}, 0, 'all tables could be made');
 cmp_ok($count{same}, '>', 50, 'many files were compared');
 note("$count{same} files the same");
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

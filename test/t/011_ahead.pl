@@ -102,6 +102,4 @@ $session->quit;
 my $log = slurp_file($node->logfile);
 unlike($log, qr/terminated by signal|PANIC/, 'no process has crashed');
 
-$other->quit;
-$node->stop;
-done_testing();
+finish($other);

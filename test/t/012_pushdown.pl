@@ -626,5 +626,4 @@ for my $threads (1, 7)
 }
 is($session->value('SELECT compare_pushed(' . literal($skewed[1]) . ')'), 'same', 'the same groups again');
 
-$node->stop;
-done_testing();
+finish();

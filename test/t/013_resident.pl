@@ -367,7 +367,4 @@ is($ndifferent, 0, 'no query gives anything else');
 cmp_ok($nresident, '>', $nqueries / 4, 'many are answered from memory');
 cmp_ok(gpu_hits(), '>', 0, 'and some of them by a GPU');
 
-$session->quit;
-$other->quit;
-$node->stop;
-done_testing();
+finish($session, $other);

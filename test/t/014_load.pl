@@ -413,6 +413,4 @@ for my $table (qw(by_pages by_buffers))
 		join('|', map { (1 + @loaders) * $_ } $nload, $nload * ($nload + 1) / 2),
 		"$table: has all rows");
 }
-$_->quit for @loaders;
-$small->stop;
-done_testing();
+finish(@loaders);

@@ -229,5 +229,4 @@ is($node->safe_psql('postgres', "SELECT records_loaded FROM csv_gpu_load('source
 $node->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('slot', 'test_decoding')");
 $node->safe_psql('postgres', "SELECT csv_gpu_load('source', 't')");
 is($node->safe_psql('postgres', "SELECT count(*) FROM pg_logical_slot_get_changes('slot', NULL, NULL) WHERE data LIKE 'table public.t: INSERT:%'"), $nload, 'all rows are decoded');
-$node->stop;
-done_testing();
+finish();

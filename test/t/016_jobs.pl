@@ -14,9 +14,7 @@ my $node = csv_server(
 	'cron.use_background_workers' => 'on',
 	max_worker_processes => 20,
 	restart_after_crash => 'on');
-my $dir = PostgreSQL::Test::Utils::tempdir;
-
-chmod 0755, $dir;
+my $dir = new_folder();
 
 sub sql
 {
@@ -252,5 +250,4 @@ is( $node->safe_psql('copy', qq{SET SESSION AUTHORIZATION importer; SELECT run >
 is( $node->psql('copy', q{SET SESSION AUTHORIZATION importer; SELECT csv_gpu_unschedule('new')}), 0,
 	'a job ends without pg_cron, too');
 
-$node->stop;
-done_testing();
+finish();

@@ -7,10 +7,9 @@ use Compress::Zlib ();
 use Time::HiRes qw(sleep time);
 
 my $node = csv_server('compressed');
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $dir = new_folder();
 my %tools = (gz => 'gzip -c', zst => 'zstd -qc', lz4 => 'lz4 -qc');
 
-chmod 0755, $dir;
 random_seed();
 
 sub table
@@ -509,5 +508,4 @@ for my $suffix (sort keys %libraries)
 	$many->quit;
 }
 
-$node->stop;
-done_testing();
+finish();

@@ -5,9 +5,8 @@ use CsvServer;
 use Encode qw(encode);
 
 my $node = csv_server('import');
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $dir = new_folder();
 
-chmod 0755, $dir;
 random_seed();
 
 sub sql
@@ -398,5 +397,4 @@ write_file("$dir/comment.csv", '#' . 'x' x 40_000_000 . "\n", "id,name\n");
 (undef, undef, $err) = $node->psql('postgres', "SELECT * FROM csv_gpu_sniff('$dir/comment.csv')");
 like($err, qr/no record of .* ends within its first 33554432 bytes/, 'a line that is longer than is looked for');
 
-$node->stop;
-done_testing();
+finish();

@@ -498,6 +498,4 @@ for my $function (@functions)
 is($super->value('SELECT 1'), 1, 'the server lives');
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC/, 'no backend has crashed');
 chmod 0700, "$directory/locked";
-$super->quit;
-$node->stop;
-done_testing();
+finish($super);

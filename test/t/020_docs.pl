@@ -11,10 +11,8 @@ use Examples;
 
 my $cron = `pg_config --pkglibdir` =~ s/\n//r . '/pg_cron.so';
 my @cron = (shared_preload_libraries => 'pg_cron', 'cron.database_name' => 'jobs');
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $dir = new_folder();
 my %pages = map { $_ => slurp_file($_) } glob('*.md docs/*.md');
-
-chmod 0755, $dir;
 
 # ---- examples, all in one go: page by page, a new session each ----
 

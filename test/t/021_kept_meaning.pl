@@ -251,6 +251,4 @@ for my $setting (split /\n/, $session->value(q{
 		sub { $_->value("SET $name = '$how[1]'") for @sessions });
 }
 
-$_->quit for $session, $other, $elsewhere;
-$node->stop;
-done_testing();
+finish($session, $other, $elsewhere);

@@ -269,6 +269,4 @@ $session->query('SET statement_timeout = 200; SELECT count(*) FROM generate_seri
 is($session->value('SELECT count(*) FROM f'), 20000, 'a cancel leaves nothing behind');
 is(descriptors($session->pid), $descriptors, 'also no temporary file');
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

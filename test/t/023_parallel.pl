@@ -25,9 +25,8 @@ my $node = csv_server(
 	restart_after_crash => 'on',
 	CHEAP_WORKERS,
 	'csv_gpu_test.small_pieces' => 'on');
-my $dir = PostgreSQL::Test::Utils::tempdir();
+my $dir = new_folder();
 
-chmod 0755, $dir;
 $node->safe_psql('postgres',
 	'CREATE SCHEMA stress; CREATE SERVER stress FOREIGN DATA WRAPPER csv_gpu_fdw');
 

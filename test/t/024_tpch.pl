@@ -69,6 +69,4 @@ $session->value(
 	SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0');
 is_as_expected('with workers');
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

@@ -426,5 +426,4 @@ $session = new_session($node);
 is($session->value('SET client_min_messages = error; ' . query_of('t') . '; ' . grouped('t')), $answers{t}, 'and all is as before');
 $session->quit;
 
-$node->stop;
-done_testing();
+finish();

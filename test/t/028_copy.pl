@@ -348,5 +348,4 @@ if ($version >= 17)
 	like(($session->await)[1], qr/1000 rows were skipped/, 'and counted');
 }
 
-$node->stop;
-done_testing();
+finish();

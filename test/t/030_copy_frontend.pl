@@ -434,5 +434,4 @@ for my $n (5, 40001)
 }
 # a session that is ended says so before it removes its files
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_ls_tmpdir()}), 'no temporary file is left');
-$node->stop;
-done_testing();
+finish();

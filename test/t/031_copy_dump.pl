@@ -210,5 +210,4 @@ for my $i (0 .. $#tables)
 write_file("$directory/loads.sql", $loads, $original =~ /^SELECT pg_catalog\.setval.*\n/mg);
 restored('CSV', 'copy_csv', 'force', map { [ @psql, '-f', $_ ] } $sections{'pre-data'}, "$directory/loads.sql", $sections{'post-data'});
 
-$node->stop;
-done_testing();
+finish();

@@ -148,5 +148,4 @@ while (time < $end && $different < 3)
 }
 is($different, 0, "$nvalues values in $rounds files are what PostgreSQL makes of them");
 
-$node->stop;
-done_testing();
+finish();

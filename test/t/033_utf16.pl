@@ -21,11 +21,10 @@ my $node = csv_server(
 	max_parallel_workers => 4,
 	CHEAP_WORKERS,
 	'csv_gpu_test.small_pieces' => 'on');
-my $dir = PostgreSQL::Test::Utils::tempdir();
+my $dir = new_folder();
 my $has_python = has_program('python3');
 my $tester = new_session($node);
 
-chmod 0755, $dir;
 random_seed();
 
 # ---- text, as a list of code points ----

@@ -260,6 +260,4 @@ cmp_ok($nnulls, '>', 0, "$nnulls values were set to NULL");
 cmp_ok($nskipped, '>', 0, "$nskipped records were skipped");
 cmp_ok($nshared, '>', 0, "$nshared scans were shared");
 cmp_ok($nkept, '>', 0, "$nkept were of kept columns");
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

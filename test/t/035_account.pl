@@ -172,6 +172,4 @@ cmp_ok($nkept, '>', 0, "$nkept were of kept columns");
 cmp_ok($npushed, '>', 0, "of $npushed the engine removed rows");
 cmp_ok($nskips, '>', 0, "$nskips skipped records");
 cmp_ok($nnulls, '>', 0, "$nnulls set values to NULL");
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

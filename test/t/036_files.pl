@@ -290,6 +290,4 @@ for my $policy ("region = 'north'", "region = current_setting('my.region')", "re
 }
 is(join("\n", @leaks), '', 'nothing of files that policies hide');
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

@@ -7,9 +7,7 @@ use lib 'test/t';
 use CsvServer;
 
 my $node = csv_server('shapes');
-my $dir = PostgreSQL::Test::Utils::tempdir;
-
-chmod 0755, $dir;
+my $dir = new_folder();
 
 # name => [content, delimiter, header_rows, what else]: names and types, joined by
 # blanks, and the options null_values, date_format, timestamp_format,
@@ -736,5 +734,4 @@ is(value("station,t,u\n1,-999,5\n2,3,-999\n3,-999,7\n4,-999,8\n5,2,9\n6,3,9\n7,1
 is(value("at;v\n01.02.2024 10:00:00,5;1\n01.02.2024 10:00:01,25;2\n13.02.2024 10:00;3\n", 'string_agg(t::text, chr(32) ORDER BY v)'),
 	'("2024-02-01 10:00:00.5",1) ("2024-02-01 10:00:01.25",2) ("2024-02-13 10:00:00",3)', 'fractions behind commas, and less of a time');
 
-$node->stop;
-done_testing();
+finish();

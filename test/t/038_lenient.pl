@@ -296,6 +296,4 @@ cmp_ok($nlenient, '>', 0, "$nlenient records were read leniently");
 cmp_ok($nerrors, '>', 0, "$nerrors records were skipped");
 cmp_ok($nshared, '>', 0, "$nshared scans were shared");
 cmp_ok($nkept, '>', 0, "$nkept were of kept columns");
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

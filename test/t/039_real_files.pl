@@ -8,9 +8,7 @@ use File::Path qw(make_path);
 
 my $nrecords = 500;
 my $node = csv_server('real');
-my $directory = PostgreSQL::Test::Utils::tempdir;
-
-chmod 0755, $directory;
+my $directory = new_folder();
 
 # name, files and their contents; query, and its rows
 # import: options of IMPORT; then: SQL before the query; errors: records that are broken
@@ -166,5 +164,4 @@ real('dump',
 	query => 'SELECT count(*) FROM dumped f JOIN public.dumped d ON f.*::text = d.*::text',
 	rows => [ 500 ]);
 
-$node->stop;
-done_testing();
+finish();

@@ -5,12 +5,10 @@ use CsvServer;
 
 random_seed();
 my $seconds = amount(3);
-my $directory = PostgreSQL::Test::Utils::tempdir;
+my $directory = new_folder();
 my $node = csv_server('delimiters', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '100MB');
 my $session = new_session($node);
 my $nfields = 3;
-
-chmod 0755, $directory;
 
 my @delimiters = ('||', '::', '|~|', '~|~', '|||', 'aba', 'aabaa', ', ', ' | ', "\t\t", "\xc2\xa7", '<=>', '12345678', ',', "\t");
 
@@ -88,6 +86,4 @@ for (my $end = time() + $seconds; time() < $end || $nrounds < 4; $nrounds++)
 note("$nrounds files, $nvalues values");
 is(join("\n", @wrong), '', 'the fields that Perl finds');
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

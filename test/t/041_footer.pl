@@ -130,6 +130,4 @@ while (@wrong < 3 && (time < $end || ($nqueries < 500 && grep { $_ == 0 } $nshar
 is(scalar @wrong, 0, "$nqueries queries see no footer");
 cmp_ok($nshared, '>', 0, "$nshared were shared");
 cmp_ok($nkept, '>', 0, "$nkept were of kept columns");
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

@@ -128,5 +128,4 @@ for my $case ([ 'good rows', q{'good', 't'}, 2, qr/^$/ ], [ 'rejects', q{'bad', 
 	like($error, qr/^ERROR:  a library refuses/, 'a library that refuses, before triggers');
 }
 
-$node->stop;
-done_testing();
+finish();

@@ -12,11 +12,9 @@ use ImportTruth;
 use File::Path qw(make_path);
 
 my $node = csv_server('kinds');
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $dir = new_folder();
 my %nulls = map { ($_ => 1) } 'NA', 'N/A', 'n/a', '-', '.', 'null', 'NULL', 'None', 'none', 'nan', 'NaN', '#N/A', '';
 my (@kinds, $kind);
-
-chmod 0755, $dir;
 
 # Shorter names of options of cases, and of types; a kind stands for its types.
 my %long = (d => 'delimiter', h => 'header_rows', q => 'quote', e => 'escape', dec => 'decimal', tho => 'thousands', ord => 'order', opt => 'options');
@@ -809,5 +807,4 @@ for my $k (@kinds)
 	}
 }
 
-$node->stop;
-done_testing();
+finish();

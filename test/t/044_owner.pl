@@ -201,5 +201,4 @@ $session->quit;
 
 ($out, $err) = new_session($node, user => 'plain')->query("LOAD '\$libdir/plugins/csv_gpu_fdw'; SET csv_gpu_fdw.copy_past_hooks = on");
 like($err, qr/^ERROR:  permission denied to set parameter "csv_gpu_fdw.copy_past_hooks"$/m, 'it is for superusers');
-$node->stop;
-done_testing();
+finish();

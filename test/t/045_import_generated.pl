@@ -17,10 +17,9 @@ my $examples = $ENV{CSV_GPU_FDW_EXAMPLES} || 1;
 my $ntables = amount(1000);
 my $seed = $ENV{SEED} || 1;
 my $node = csv_server('generated', max_locks_per_transaction => 256);
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $dir = new_folder();
 my (%count, %types, %failures, %doubts);
 
-chmod 0755, $dir;
 note("SEED=$seed");
 
 # Count a failure by its first reason, less the names and values of the case.
@@ -92,5 +91,4 @@ note(sprintf 'types of %d columns: %s', $ncolumns, join ', ', map { sprintf '%s 
 is($count{'changed in silence'} // 0, 0, "$ntables files: nothing is changed in silence");
 cmp_ok($right, '>=', 0.995 * $ntables, "$ntables files: delimiter, header and names");
 
-$node->stop;
-done_testing();
+finish();

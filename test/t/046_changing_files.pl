@@ -333,6 +333,4 @@ write_pattern();
 like(loaded("mv $directory/p3.csv $directory/p9.csv; echo 1,y >>$directory/p9.csv", $load),
 	qr{^ERROR:  could not open file "DIR/p3.csv" for reading: No such file}, 'nor a file that has changed under another name, whose inode may be used again');
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

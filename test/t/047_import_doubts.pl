@@ -7,10 +7,8 @@ use File::Path qw(make_path);
 use ImportTruth;
 
 my $node = csv_server('doubts');
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $dir = new_folder();
 my $ncases = 0;
-
-chmod 0755, $dir;
 
 # Names of NOTICEs.  In a case, what the NOTICE must have, too, stands behind a colon.
 my %notice = (
@@ -338,5 +336,4 @@ my ($out, $err) = $session->query("SET statement_timeout = '300ms'; SELECT count
 like($err, qr/canceling statement due to statement timeout/, 'a pattern of a million files: cancelled');
 cmp_ok(cpu_seconds($session->pid) - $seconds, '<', 5, 'a pattern of a million files: at once');
 
-$node->stop;
-done_testing();
+finish();

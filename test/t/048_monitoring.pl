@@ -3,9 +3,8 @@ use lib 'test/t';
 use CsvServer;
 
 my $node = csv_server('monitoring', 'csv_gpu_fdw.engine' => 'cpu', max_worker_processes => 20);
-my $directory = PostgreSQL::Test::Utils::tempdir;
+my $directory = new_folder();
 
-chmod 0755, $directory;
 write_file("$directory/t.csv", "1,a\nx,b\n3,c\n4,d,e\n");
 write_file("$directory/many.csv", map { $_ % 1000 == 0 ? "x$_,a\n" : "$_,a\n" } 1 .. 40_000);
 
@@ -141,5 +140,4 @@ ok( $node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM pg_stat_progre
 	'csv_gpu_sniff() and IMPORT do, of no relation');
 sql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %csv_gpu_sniff%'");
 eval { $background->quit };
-$node->stop;
-done_testing();
+finish();

@@ -5,11 +5,9 @@ use CsvServer;
 use File::Path qw(make_path);
 
 my $node = csv_server('folders');
-my $directory = PostgreSQL::Test::Utils::tempdir;
+my $directory = new_folder();
 my $nfolders = 0;
 my $folder;
-
-chmod 0755, $directory;
 
 # files of a new folder: name => contents
 sub folder
@@ -317,5 +315,4 @@ main::import('');
 append_to_file("$folder/a.csv", "longer,12345.678\nof all,1\n");
 is(query('SELECT * FROM made.a'), "ab|1.25\ncd|2.50\nlonger|12345.678\nof all|1", 'rows that come later are rows of the table');
 
-$node->stop;
-done_testing();
+finish();

@@ -247,6 +247,4 @@ like(
 	'a shared filter');
 is($session->value($join), $session->value("SET csv_gpu_fdw.join_filter = off; $join"), 'and its rows');
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

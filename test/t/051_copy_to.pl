@@ -397,6 +397,4 @@ $node->safe_psql('postgres', 'SELECT pg_cancel_backend(' . $renamer->pid . ')');
 $renamer->await;
 $renamer->quit;
 
-$_->quit foreach values %sessions;
-$node->stop;
-done_testing();
+finish(values %sessions);

@@ -722,6 +722,4 @@ while (time() < $until)
 }
 is($nbad, 0, "after $ncrashes crashes all files are whole, and nothing else is left");
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

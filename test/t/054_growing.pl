@@ -215,6 +215,4 @@ foreach my $engine (@engines)
 	}
 }
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

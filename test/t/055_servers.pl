@@ -4,11 +4,10 @@
 use lib 'test/t';
 use CsvServer;
 
-my $directory = PostgreSQL::Test::Utils::tempdir;
+my $directory = new_folder();
 my $main = csv_server('main');
 my @nodes = map { csv_server("node$_") } 0 .. 2;
 
-chmod 0755, $directory;
 mkdir "$directory/$_" for 'items', 'sizes', 'near', 'far';
 for my $file (0 .. 6)
 {

@@ -14,11 +14,10 @@ use ImportTruth;
 my $nfiles = amount(80);
 my $seed = $ENV{SEED} || 1;
 my $node = csv_server('delimiters', max_locks_per_transaction => 256);
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $dir = new_folder();
 my %nulls = map { ($_ => 1) } '', '-', '.', 'NA', 'NULL', '(empty)';
 my @words = qw(alpha beta gamma delta kinase receptor binding channel unknown protein factor domain repeat zinc ring);
 
-chmod 0755, $dir;
 note("SEED=$seed");
 
 sub some
@@ -349,5 +348,4 @@ my @mistakes = grep {
 
 is(join(' ', map { "$_->{file}: " . ($_->{changed} // 'unchanged') } @mistakes), '', "the lines at which $nfiles logs change their fields are told");
 
-$node->stop;
-done_testing();
+finish();

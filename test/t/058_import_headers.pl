@@ -15,9 +15,8 @@ my $nfiles = amount(200);
 my $seed = $ENV{SEED} || 1;
 my $examples = $ENV{CSV_GPU_FDW_EXAMPLES} || 2;
 my $node = csv_server('headers');
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $dir = new_folder();
 
-chmod 0755, $dir;
 note("SEED=$seed");
 
 # ---- parts of files ----
@@ -311,5 +310,4 @@ for my $kind (sort keys %kinds)
 	cmp_ok($wolf{$kind} // 0, '<=', $nfiles * 0.03, "$kind: ordinary files have no NOTICE of a header");
 }
 
-$node->stop;
-done_testing();
+finish();

@@ -11,11 +11,10 @@ use File::Path qw(remove_tree);
 $ENV{SEED} ||= 1;
 my $ncases = amount(250);
 my $node = csv_server('values', QUICK_FILES, CHEAP_WORKERS, 'csv_gpu_test.small_pieces' => 'on', 'csv_gpu_fdw.resident_memory' => '64MB', datestyle => 'ISO, YMD');
-my $dir = PostgreSQL::Test::Utils::tempdir . '/values';
+my $dir = new_folder() . '/values';
 my $session = new_session($node);
 my (%wrong, %seen);
 
-chmod 0755, PostgreSQL::Test::Utils::tempdir;
 random_seed();
 
 # what the directory has from now on: names and bytes
@@ -331,6 +330,4 @@ for my $case (1 .. $ncases)
 }
 told('dates', 'as text', 'as date', 'as timestamp without time zone');
 
-$_->quit for values %sessions;
-$node->stop;
-done_testing();
+finish(values %sessions);

@@ -6,7 +6,7 @@ use CsvServer;
 use JSON::PP qw(decode_json);
 
 my $seed = random_seed();
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $dir = new_folder();
 my $path = "$dir/t.csv";
 my $node = csv_server('boundaries');
 my @kinds = qw(none end header middle several);
@@ -14,7 +14,6 @@ my $nfiles = 400;
 my $most_fields = 4;
 my (%count, @wrong);
 
-chmod 0755, $dir;
 my $session = new_session($node);
 $session->value('SET csv_gpu_fdw.engine = ' . engine());
 for my $n (1 .. $most_fields)
@@ -132,6 +131,4 @@ for my $i (1 .. $nfiles)
 is(join("\n", @wrong), '', "no row of $nfiles files is lost in silence") or diag("SEED=$seed");
 note("$_ $count{$_}") for sort keys %count;
 
-$session->quit;
-$node->stop;
-done_testing();
+finish($session);

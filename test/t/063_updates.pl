@@ -7,7 +7,7 @@ use lib 'test/t';
 use CsvServer;
 use File::Copy qw(copy);
 
-my $dir = PostgreSQL::Test::Utils::tempdir();
+my $dir = PostgreSQL::Test::Utils::tempdir;
 my $installed = `pg_config --pkglibdir`;
 
 chomp $installed;
@@ -221,5 +221,4 @@ is($node->safe_psql('owned', "GRANT SELECT ON theirs.loaded TO owner; SET SESSIO
 is($node->safe_psql('owned', "GRANT SELECT ON theirs.log TO owner; SET SESSION AUTHORIZATION owner; SELECT count(*) FROM csv_gpu_position"),
 	2, 'of tables that may be read');
 
-$node->stop;
-done_testing();
+finish();

@@ -4,7 +4,7 @@ use lib 'test/t';
 use CsvServer;
 
 my $node = csv_server('versions', QUICK_FILES);
-my $dir = PostgreSQL::Test::Utils::tempdir();
+my $dir = PostgreSQL::Test::Utils::tempdir;
 my $sharedir = `pg_config --sharedir`;
 
 chomp $sharedir;
@@ -209,5 +209,4 @@ sql('elsewhere', 'GRANT ALL ON SCHEMA csv TO analyst; SET ROLE analyst; ' . join
 like(($node->psql('elsewhere', q{SET search_path = csv; SELECT tableoid = 'pg_class'::regclass FROM pg_class LIMIT 1}))[2], qr/planted/, 'an operator is planted');
 is_deeply([ $node->psql('elsewhere', 'ALTER EXTENSION csv_gpu_fdw UPDATE') ], [ 0, '', '' ], 'the last of them, in a schema of its own');
 
-$node->stop;
-done_testing();
+finish();

@@ -5,6 +5,8 @@
 #					"init" among the settings is for PostgreSQL::Test::Cluster's init()
 #	CsvServer::Session				psql that stays connected, with standard
 #					output and error apart
+#	finish(SESSION ...)				at the end: they quit, and all servers stop
+#	new_folder()					for files that the server's user, and others, may read
 #
 # The tests read with the engine of CSV_GPU_FDW_ENGINE, cpu unless it is set.
 # EFFORT=N gives the random ones N times as much time or as many inputs, and SEED=N repeats
@@ -39,13 +41,14 @@ BEGIN
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(csv_server engine engines use_gpu has_stand_in new_session literal write_file resident_memory
+our @EXPORT = qw(csv_server finish new_folder engine engines use_gpu has_stand_in new_session literal write_file resident_memory
   gpu_memory_limit has_program
   random_seed amount pick chance rss_kb cpu_seconds descriptors settle start_again kill_server await_server
   proc processes postmaster service
   QUICK_FILES CHEAP_WORKERS);
 
 my $file_age = 0;
+my @servers;
 
 # a test has strict, warnings and what PostgreSQL's and Perl's modules for tests export, too
 sub import
@@ -111,6 +114,7 @@ sub csv_server
 	$node->append_conf('postgresql.conf',
 		join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
 	$node->start;
+	push @servers, $node;
 	$node->safe_psql(
 		'postgres', q{
 		CREATE EXTENSION csv_gpu_fdw;
@@ -118,6 +122,22 @@ sub csv_server
 		CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
 		CREATE SERVER file FOREIGN DATA WRAPPER file_fdw;});
 	return $node;
+}
+
+sub finish
+{
+	$_->quit for @_;
+	$_->stop for grep { $_->{_pid} } @servers;
+	done_testing();
+	return;
+}
+
+sub new_folder
+{
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+
+	chmod 0755, $folder;
+	return $folder;
 }
 
 # a string as SQL has it
