@@ -390,13 +390,22 @@ sub send
 	return;
 }
 
+# Have both outputs their mark?  It comes last; all of a long output would be looked through
+# again and again.
+sub is_marked
+{
+	my ($self) = @_;
+
+	return !grep { substr($_, length($_) > 4096 ? -4096 : 0) !~ /^$self->{mark}\n/m } $self->{out}, $self->{err};
+}
+
 # has it ended?
 sub ended
 {
 	my ($self) = @_;
 
 	$self->{run}->pump_nb;
-	return $self->{out} =~ /^$self->{mark}\n/m && $self->{err} =~ /^$self->{mark}\n/m;
+	return $self->is_marked;
 }
 
 # what it wrote: (standard output, standard error)
@@ -405,7 +414,7 @@ sub await
 	my ($self) = @_;
 	my $mark = $self->{mark};
 
-	while ($self->{out} !~ /^$mark\n/m || $self->{err} !~ /^$mark\n/m)
+	while (!$self->is_marked)
 	{
 		die "psql has ended: $self->{err}" if !$self->{run}->pumpable;
 		$self->{run}->pump;
