@@ -230,8 +230,6 @@ typedef struct Trial
 	Engine	   *engine;
 	int			nthreads;		/* below 2: chunk by chunk */
 	int			stop_after;		/* batches; 0: all */
-	int			switch_after;	/* batches, to the CPU engine; 0: never */
-	int			reopen_after;	/* batches, by another reader; 0: never */
 	int			settle_after;	/* batches; 0: never */
 	bool		fall_back;		/* to the CPU engine, where this one fails */
 	useconds_t	nap;			/* over each batch */
@@ -319,25 +317,6 @@ take(Trial *trial, const CsvReader *reader, const CsvBatch *batch)
 	trial->nrecords += batch->nrecords;
 }
 
-/* another reader, from where this one has come to */
-static CsvReader *
-reopen(Trial *trial, CsvReader *reader, const CsvReadAhead *ahead,
-	   const CsvLayout *layout)
-{
-	CsvFilePlace place = *csv_reader_place(reader);
-	CsvDialect	dialect = *csv_reader_dialect(reader);
-
-	csv_reader_free(reader);
-	reader = csv_reader_create(&counted_memory, &trial->options);
-	csv_reader_set_engine(reader, &threaded, trial->engine);
-	trial->file.position = place.offset;
-	csv_reader_open_at(reader, read_file, &trial->file, &place, &dialect);
-	if (trial->nthreads > 0)
-		csv_reader_read_ahead(reader, ahead);
-	assert_int_equal(csv_reader_set_layout(reader, layout), CSV_OK);
-	return reader;
-}
-
 static void
 run(Trial *trial)
 {
@@ -389,13 +368,9 @@ run(Trial *trial)
 			}
 			if (trial->nbatches == trial->stop_after)
 				break;
-			if (trial->nbatches == trial->switch_after)
-				csv_reader_set_engine(reader, &csv_cpu_engine, cpu);
 			if (trial->settle_after > 0 && trial->nbatches >= trial->settle_after &&
 				csv_reader_settle(reader))
 				trial->settle_after = 0;
-			if (trial->nbatches == trial->reopen_after)
-				reader = reopen(trial, reader, &ahead, &layout);
 		}
 	}
 	if (status == CSV_END)
@@ -546,50 +521,6 @@ TEST(the_same_whatever_the_threads_and_pieces)
 			}
 }
 
-TEST(a_header_and_a_byte_order_mark_are_passed)
-{
-	Trial		trial;
-	Trial		whole;
-	uint8_t		saved[16];
-
-	memcpy(saved, content, sizeof(saved));
-	memcpy(content, "\xEF\xBB\xBFx,y,z\n1,2,3\n", sizeof(saved));
-	trial_init(&trial, 3);
-	trial.options.header_rows = 1;
-	run(&trial);
-	whole = expected(&trial.options);
-	expect_same(&trial, &whole);
-	memcpy(content, saved, sizeof(saved));
-}
-
-TEST(a_footer_is_left_out)
-{
-	static const size_t more[] = {0, 1, 1000, 200000, FILE_BYTES};
-	uint8_t    *long_content = malloc(3 * FILE_BYTES);
-
-	assert_non_null(long_content);
-	for (int i = 0; i < 3; i++)
-		memcpy(long_content + i * FILE_BYTES, content, FILE_BYTES);
-	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
-		for (int full = 0; full < 2; full++)
-		{
-			Trial		trial;
-			Trial		whole;
-
-			trial_init(&trial, 2);
-			trial.options.dialect.footer_rows = 1000;
-			trial.file.bytes = long_content;
-			atomic_init(&trial.file.nbytes, 3 * FILE_BYTES - more[i]);
-			whole = trial;
-			whole.nthreads = 0;
-			run(&whole);
-			trial.faults.partial = full == 0;
-			run(&trial);
-			expect_same(&trial, &whole);
-		}
-	free(long_content);
-}
-
 TEST(records_that_are_too_long_are_repaired_alike)
 {
 	static const uint64_t limits[] = {100, 3000, 20000, 100000};
@@ -737,36 +668,6 @@ TEST(reading_can_end_anywhere)
 		trial.faults.nap = after % 3 == 1 ? 200 : 0;
 		run(&trial);
 		assert_int_equal(trial.nbatches, after);
-	}
-}
-
-TEST(another_engine_goes_on_anywhere)
-{
-	Trial		whole = expected(NULL);
-
-	for (int after = 1; after < 30; after += 2)
-	{
-		Trial		trial;
-
-		trial_init(&trial, 3);
-		trial.switch_after = after;
-		run(&trial);
-		expect_same(&trial, &whole);
-	}
-}
-
-TEST(another_reader_goes_on_anywhere)
-{
-	Trial		whole = expected(NULL);
-
-	for (int after = 1; after < 30; after += 2)
-	{
-		Trial		trial;
-
-		trial_init(&trial, after % 4);
-		trial.reopen_after = after;
-		run(&trial);
-		expect_same(&trial, &whole);
 	}
 }
 

@@ -619,43 +619,6 @@ TEST(a_long_record_can_be_interrupted_anywhere)
 	free(bytes);
 }
 
-TEST(another_engine_can_go_on_between_two_batches)
-{
-	Reading		reading;
-	Text		text = {"a\nb\nc\nd\n", 8, 0};
-	CsvColumn	column = {.max_chars = -1, .byte_width = -1, .type_chars = -1};
-	CsvReader  *reader;
-	CsvBatch	batch;
-	void	   *engines[2] = {
-		csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {.isa = CSV_ISA_SWAR}),
-		csv_cpu_open(&csv_thread_memory, &(CsvCpuOptions) {.isa = CSV_ISA_BEST})
-	};
-	uint64_t	nrows = 0;
-	int			turn = 0;
-
-	reading_init(&reading, 1);
-	reading.options.chunk_bytes = 2;
-	reading.layout.columns = &column;
-	reading.layout.ncolumns = 1;
-	reader = csv_reader_create(&csv_thread_memory, &reading.options);
-	csv_reader_set_engine(reader, &csv_cpu_engine, engines[0]);
-	csv_reader_open(reader, read_text, &text);
-	csv_reader_set_layout(reader, &reading.layout);
-	while (csv_reader_next(reader, &batch) == CSV_OK)
-	{
-		for (uint32_t row = 0; row < batch.nrows; row++)
-			assert_int_equal(batch.arrays[0].values[row * batch.arrays[0].stride + 4],
-							 'a' + (int) nrows++);
-		turn = 1 - turn;
-		assert_int_equal(csv_reader_set_engine(reader, &csv_cpu_engine,
-											   engines[turn]), CSV_OK);
-	}
-	assert_int_equal(nrows, 4);
-	csv_reader_free(reader);
-	csv_cpu_engine.close(engines[0]);
-	csv_cpu_engine.close(engines[1]);
-}
-
 /* as pread(2), of bytes that are all the same */
 static ssize_t
 read_letters(void *arg, uint8_t *buffer, size_t nbytes, uint64_t offset)
