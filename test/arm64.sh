@@ -1,6 +1,6 @@
 #!/bin/bash
 # arm64.sh: tests on 64-bit ARM, compiled by a cross compiler and run by qemu.  Run by
-# "make check-arm64"; the last line is "N passed, N failed".
+# "make check-arm64"; the last line is "check-arm64: N passed, N failed".
 #
 #	unit, differential, fuzz	as make has them; of the fuzzers only the corpora.  These
 #								run where they are, with ARM's libraries from packages
@@ -13,37 +13,11 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . test/private.sh
+. test/roots.sh
 
 PARTS=${PARTS:-unit differential fuzz}
-passed=0
-failed=0
 handler=/proc/sys/fs/binfmt_misc/qemu-aarch64
 registered=
-
-# finish [REASON]: the sum, and out
-finish()
-{
-	[ $# = 0 ] || echo "check-arm64: skipped: $*"
-	echo "$passed passed, $failed failed"
-	[ $failed = 0 ]
-	exit
-}
-
-# count COMMAND...: adds up the last "N passed, N failed" that it prints
-count()
-{
-	local sum
-
-	# the linker passes over this machine's own libraries
-	run_job "$@" 2>&1 | grep --line-buffered -v 'skipping incompatible' | tee "$work/log"
-	sum=$(grep -E '[0-9]+ passed, [0-9]+ failed$' "$work/log" | tail -1)
-	if [[ $sum =~ ([0-9]+)' passed, '([0-9]+)' failed' ]]; then
-		passed=$((passed + BASH_REMATCH[1]))
-		failed=$((failed + BASH_REMATCH[2]))
-	else
-		failed=$((failed + 1))
-	fi
-}
 
 # get PACKAGE...: unpacks packages for ARM into $root; what dpkg knows stays as it is
 get()
@@ -66,27 +40,12 @@ cross()
 {
 	local lib=$work/arm64/usr/lib
 
-	EMULATOR="qemu-aarch64-static -L /usr/aarch64-linux-gnu" private_make -s -C "$work/src" CUDA=no \
+	EMULATOR="qemu-aarch64-static -L /usr/aarch64-linux-gnu" run_job private_make -s -C "$work/src" CUDA=no \
 		CC="aarch64-linux-gnu-gcc -isystem $work/arm64/usr/include -L$lib/aarch64-linux-gnu \
 		-Wl,-rpath,$lib/aarch64-linux-gnu -L$lib/postgresql/$major/lib" "$@"
 }
 
 # ---- a server ----
-
-# apart COMMAND...: as test/versions.sh has it
-apart()
-{
-	run_job unshare --mount --pid --ipc --fork --kill-child "$@"
-}
-init='trap "exit 1" HUP INT TERM; "$@" & wait $!'
-
-in_root()
-{
-	apart --root="$root" --mount-proc --wd=/src env -i HOME=/root CUDA=no \
-		PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
-		${http_proxy:+http_proxy="$http_proxy"} \
-		bash -c "mount -t tmpfs tmpfs /dev/shm && $init" bash "$@"
-}
 
 # The kernel gives programs for ARM to qemu, as Debian's package asks of systemd.  Without
 # systemd, this script asks, and takes it back at the end.
@@ -120,30 +79,23 @@ bring_compiler()
 # fetch: the root
 fetch()
 {
-	local mirror
-
-	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -1)
-	register && apart bash -c "$init" bash timeout 1800 debootstrap --arch=arm64 --variant=minbase \
-		--force-check-gpg --include=ca-certificates "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
-		"$root" "$mirror" &&
-		apt-config dump Acquire | grep -v ::IndexTargets >"$root/etc/apt/apt.conf.d/machine" &&
-		mkdir -p "$root/src" "$root/etc/postgresql-common/createcluster.d" &&
-		echo 'create_main_cluster = false' >"$root/etc/postgresql-common/createcluster.d/none.conf" &&
+	register && new_root "$(. /etc/os-release && echo "$VERSION_CODENAME")" --arch=arm64 &&
 		in_root timeout 1800 apt-get install -y --no-install-recommends "postgresql-$major" \
 			zlib1g-dev libisal-dev libzstd-dev liblz4-dev &&
-		get "postgresql-server-dev-$major" libpq-dev && bring_compiler &&
-		tar -c --exclude=./.git --exclude=./build --exclude=./csv_gpu_fdw.so . | tar -x -C "$root/src"
+		get "postgresql-server-dev-$major" libpq-dev && bring_compiler
 }
 
 sql()
 {
+	local reason
+
 	root=$work/root
-	if ! [ "$(id -u)" = 0 ] || ! test/setup.sh versions ||
-		! unshare --mount --pid --ipc --fork --mount-proc true; then
-		echo 'check-arm64: skipped: sql is for root, with debootstrap and namespaces'
+	reason=$(why_no_roots)
+	if [ -n "$reason" ]; then
+		skip "sql, since $reason"
 	elif ! fetch >"$work/log" 2>&1; then
 		tail -5 "$work/log"
-		echo 'check-arm64: skipped: no root'
+		skip 'no root'
 	else
 		count in_root make --no-print-directory check PARTS='build regress' \
 			PG_CONFIG="/usr/lib/postgresql/$major/bin/pg_config"
@@ -155,9 +107,6 @@ sql()
 [ "$(uname -m)" = x86_64 ] || finish 'this is for x86-64'
 test/setup.sh build arm64 || finish 'there is no cross compiler, or no qemu'
 major=$(test/setup.sh major)
-eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
-[ -z "${http_proxy-}" ] || export http_proxy
-work=$(mktemp -d "${TMPDIR:-/var/tmp}/csv_gpu_fdw.XXXXXX") || exit 1
 root=$work/arm64
 if ! get libcmocka0 libcmocka-dev "postgresql-server-dev-$major" >"$work/log" 2>&1; then
 	tail -5 "$work/log"

@@ -11,6 +11,9 @@ cd "$(dirname "$0")/.." || exit 1
 . test/private.sh
 . test/roots.sh
 
+reason=$(why_no_roots)
+[ -z "$reason" ] || finish "$reason"
+
 # try WHAT COMMAND...: one test
 try()
 {

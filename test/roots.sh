@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 #
-# roots.sh: sourced by versions.sh and packages.sh, after private.sh.  Roots of Debian's
-# suites: debootstrap makes them from this machine's mirror and with its settings of
-# apt, in $work, a temporary directory that is removed at the end.
+# roots.sh: sourced by versions.sh, packages.sh and arm64.sh, after private.sh.  Roots of
+# Debian's suites: debootstrap makes them from this machine's mirror and with its settings
+# of apt, in $work, a temporary directory that is removed at the end.
 #
 # The tests count in $passed and $failed.  What cannot be had is skipped, with a message.
 
@@ -26,6 +26,25 @@ finish()
 	exit
 }
 
+# add LINE: a sum, "N passed, N failed", which is a failure where it lacks
+add()
+{
+	if [[ $1 =~ ([0-9]+)' passed, '([0-9]+)' failed' ]]; then
+		passed=$((passed + BASH_REMATCH[1]))
+		failed=$((failed + BASH_REMATCH[2]))
+	else
+		failed=$((failed + 1))
+	fi
+}
+
+# count COMMAND...: adds the last sum that it prints; a cross linker passes over this
+# machine's own libraries
+count()
+{
+	"$@" 2>&1 | grep --line-buffered -v 'skipping incompatible' | tee "$work/log"
+	add "$(grep -E '[0-9]+ passed, [0-9]+ failed$' "$work/log" | tail -1)"
+}
+
 # apart OPTION... COMMAND...: by unshare, in namespaces of its own: mounts and
 # processes end with its bash, which is their init, also after a signal
 apart()
@@ -43,11 +62,15 @@ in_root()
 		bash -c "mount -t tmpfs tmpfs /dev/shm && $init" bash "$@"
 }
 
-# new_root SUITE: with this directory in it; a root that lives for minutes need not be
-# written to the disk
+# new_root SUITE [OPTION...]: with this directory in it; options are debootstrap's.  A root
+# that lives for minutes need not be written to the disk.
 new_root()
 {
-	apart bash -c "$init" bash timeout 600 debootstrap --variant=minbase \
+	local mirror
+
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -1)
+	[ -n "$mirror" ] || die 'apt has no mirror of Debian'
+	apart bash -c "$init" bash timeout 1800 debootstrap "${@:2}" --variant=minbase \
 		--force-check-gpg --include=ca-certificates "$1" "$root" "$mirror" &&
 		apt-config dump Acquire | grep -v ::IndexTargets >"$root/etc/apt/apt.conf.d/machine" &&
 		echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" &&
@@ -56,12 +79,18 @@ new_root()
 		tar -c --exclude=./.git --exclude=./build --exclude=./csv_gpu_fdw.so . | tar -x -C "$root/src"
 }
 
-[ "$(id -u)" = 0 ] || finish 'only root can make roots'
-test/setup.sh versions || finish 'there is no debootstrap'
-unshare --mount --pid --ipc --fork --mount-proc true || finish 'no namespaces'
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -1)
-[ -n "$mirror" ] || finish 'apt has no mirror of Debian'
+# Why can no roots be made here?  Prints nothing where they can.
+why_no_roots()
+{
+	if [ "$(id -u)" != 0 ]; then
+		echo 'only root can make roots'
+	elif ! test/setup.sh versions; then
+		echo 'there is no debootstrap'
+	elif ! unshare --mount --pid --ipc --fork --mount-proc true; then
+		echo 'no namespaces'
+	fi
+}
+
 eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
 [ -z "${http_proxy-}" ] || export http_proxy
-# shellcheck disable=SC2034
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/csv_gpu_fdw.XXXXXX") || exit 1

@@ -10,6 +10,9 @@ cd "$(dirname "$0")/.." || exit 1
 . test/private.sh
 . test/roots.sh
 
+reason=$(why_no_roots)
+[ -z "$reason" ] || finish "$reason"
+
 # fetch SUITE: the root, with what a build needs
 fetch()
 {
@@ -33,21 +36,6 @@ fetch_experimental()
 	in_root timeout 600 apt-get install -y --no-install-recommends "${packages[@]}"
 }
 
-# count COMMAND...: adds its sum, the last line "N passed, N failed" of its output
-count()
-{
-	local sum
-
-	"$@" 2>&1 | tee "$work/log"
-	sum=$(grep -E '^([a-z0-9-]+: )?[0-9]+ passed, [0-9]+ failed$' "$work/log" | tail -1)
-	if [[ $sum =~ ([0-9]+)' passed, '([0-9]+)' failed' ]]; then
-		passed=$((passed + BASH_REMATCH[1]))
-		failed=$((failed + BASH_REMATCH[2]))
-	else
-		failed=$((failed + 1))
-	fi
-}
-
 # check SUITE [MAJOR]: the PostgreSQL that the suite installs, or this one
 check()
 {
@@ -57,7 +45,7 @@ check()
 	echo "== $1"
 	case $1 in
 		experimental) fetch=fetch_experimental ;;
-		*) root=$work/$1 ;;
+		*) root=$work/root ;;
 	esac
 	if ! "$fetch" "${2-$1}" >"$work/log" 2>&1; then
 		tail -5 "$work/log"
@@ -68,8 +56,32 @@ check()
 		${2+PG_CONFIG="/usr/lib/postgresql/$2/bin/pg_config"}
 }
 
-check trixie && count in_root test/pg_upgrade.sh 15 17
-rm -rf "$root"
-check sid
-check experimental 19
+# chain SUITE: what one root, and those made of it, say; their sum is the last line
+chain()
+{
+	work=$work/$1
+	mkdir "$work"
+	trap private_cleanup EXIT
+	trap 'exit 143' HUP INT TERM
+	if [ "$1" = trixie ]; then
+		check trixie && count in_root test/pg_upgrade.sh 15 17
+	else
+		check sid
+		check experimental 19
+	fi
+	echo "$passed passed, $failed failed"
+}
+
+# Side by side, since much of it is of one process: downloads, dpkg, and each SQL test.
+chains=()
+for suite in trixie sid; do
+	start_job chain $suite >"$work/$suite.log" 2>&1
+	chains+=($!)
+done
+for suite in trixie sid; do
+	run_job tail -s 0.1 -n +1 -f --pid="${chains[0]}" "$work/$suite.log"
+	wait "${chains[0]}"
+	chains=("${chains[@]:1}")
+	add "$(tail -1 "$work/$suite.log")"
+done
 finish
