@@ -26,11 +26,6 @@ my %types = (
 	tstz => ['timestamptz'],
 	bool => ['boolean']);
 
-sub lines
-{
-	return join '', map { "$_\n" } @_;
-}
-
 sub rows
 {
 	my ($n, $line) = @_;

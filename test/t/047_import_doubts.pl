@@ -119,11 +119,6 @@ sub doubt
 	return;
 }
 
-sub lines
-{
-	return join '', map { "$_\n" } @_;
-}
-
 # ---- delimiters ----
 
 my @thirty = (1 .. 30);

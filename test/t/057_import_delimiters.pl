@@ -20,11 +20,6 @@ my @words = qw(alpha beta gamma delta kinase receptor binding channel unknown pr
 
 note("SEED=$seed");
 
-sub some
-{
-	return $_[ rand @_ ];
-}
-
 sub percent
 {
 	return rand(100) < $_[0];
@@ -38,7 +33,7 @@ sub between
 
 sub text
 {
-	return join ' ', map { some(@words) } 1 .. between(1, 4);
+	return join ' ', map { pick(@words) } 1 .. between(1, 4);
 }
 
 # a list, with its mark at the end or without
@@ -55,11 +50,11 @@ sub record_count
 }
 
 # A column is [name, kind, function that gives a value of record N].
-sub chromosome { return [ $_[0], 'text', sub { 'chr' . some(1 .. 22, 'X') } ] }
+sub chromosome { return [ $_[0], 'text', sub { 'chr' . pick(1 .. 22, 'X') } ] }
 sub number { my ($name, $from, $to) = @_; return [ $name, 'int', sub { between($from, $to) } ] }
 sub serial { my ($name, $by) = @_; return [ $name, 'int', sub { 100 + $_[0] * $by } ] }
 sub gene { return [ $_[0], 'text', sub { "g$_[0]." . between(1, 9) } ] }
-sub strand { return [ $_[0], 'text', sub { some('+', '-') } ] }
+sub strand { return [ $_[0], 'text', sub { pick('+', '-') } ] }
 sub words { return [ $_[0], 'text', \&text ] }
 
 sub lists
@@ -113,91 +108,91 @@ my %made;
 	gtf => sub {
 		my $attributes = sub { my $n = $_[0]; join ' ', map { "$_;" } "gene_id \"ENSG$n\"", "transcript_id \"T$n.1\"", map { $_ . ' "' . between(1, 9) . '"' } grep { percent(50) } qw(exon_number gene_name oId class_code tss_id) };
 
-		return table("\t", [ chromosome('seqname'), [ 'source', 'text', sub { some(qw(Cufflinks HAVANA)) } ], [ 'feature', 'text', sub { some(qw(exon CDS)) } ], serial('start', 50), serial('end', 70), [ 'score', 'text', sub { '.' } ], strand('strand'), [ 'frame', 'text', sub { some('.', 0, 1, 2) } ], [ 'attributes', 'text', $attributes ] ],
+		return table("\t", [ chromosome('seqname'), [ 'source', 'text', sub { pick(qw(Cufflinks HAVANA)) } ], [ 'feature', 'text', sub { pick(qw(exon CDS)) } ], serial('start', 50), serial('end', 70), [ 'score', 'text', sub { '.' } ], strand('strand'), [ 'frame', 'text', sub { pick('.', 0, 1, 2) } ], [ 'attributes', 'text', $attributes ] ],
 			above => percent(30) ? [ '#!genome-build GRCh38', '#!genome-version GRCh38' ] : []);
 	},
 	gff3 => sub {
-		return table("\t", [ chromosome('seqid'), words('source'), [ 'type', 'text', sub { some(qw(gene mRNA exon)) } ], serial('start', 50), serial('end', 70), [ 'score', 'text', sub { '.' } ], strand('strand'), [ 'phase', 'text', sub { '.' } ], [ 'attributes', 'text', sub { "ID=g$_[0];Name=" . some(@words) . (percent(50) ? ';Alias=a,b' : '') . ';' } ] ],
+		return table("\t", [ chromosome('seqid'), words('source'), [ 'type', 'text', sub { pick(qw(gene mRNA exon)) } ], serial('start', 50), serial('end', 70), [ 'score', 'text', sub { '.' } ], strand('strand'), [ 'phase', 'text', sub { '.' } ], [ 'attributes', 'text', sub { "ID=g$_[0];Name=" . pick(@words) . (percent(50) ? ';Alias=a,b' : '') . ';' } ] ],
 			above => ['##gff-version 3']);
 	},
 	bed12 => sub {
 		my $n = percent(50) ? between(1, 4) : undef;
 
-		return table("\t", [ coordinates(), gene('name'), number('score', 0, 1000), strand('strand'), serial('thickStart', 100), serial('thickEnd', 130), [ 'itemRgb', 'text', sub { some('0', '255,0,0') } ], number('blockCount', 1, 9), lists('blockSizes', ',', 1, $n), lists('blockStarts', ',', 1, $n) ],
-			names => some(undef, '#', ''));
+		return table("\t", [ coordinates(), gene('name'), number('score', 0, 1000), strand('strand'), serial('thickStart', 100), serial('thickEnd', 130), [ 'itemRgb', 'text', sub { pick('0', '255,0,0') } ], number('blockCount', 1, 9), lists('blockSizes', ',', 1, $n), lists('blockStarts', ',', 1, $n) ],
+			names => pick(undef, '#', ''));
 	},
 	bed => sub {
 		my $n = percent(50) ? between(1, 4) : undef;
 
-		return table("\t", [ coordinates(some('chrom', 'chr')), gene('name'), lists('sizes', some(',', ';', '|'), 1, $n) ], names => some('', '', '#', undef));
+		return table("\t", [ coordinates(pick('chrom', 'chr')), gene('name'), lists('sizes', pick(',', ';', '|'), 1, $n) ], names => pick('', '', '#', undef));
 	},
 	'known genes' => sub {
 		my $n = percent(50) ? between(2, 5) : undef;
 
 		return table("\t", [ gene('name'), chromosome('chrom'), strand('strand'), serial('txStart', 90), serial('txEnd', 95), serial('cdsStart', 91), serial('cdsEnd', 94), number('exonCount', 1, 20), lists('exonStarts', ',', 1, $n), lists('exonEnds', ',', 1, $n), [ 'proteinID', 'text', sub { percent(70) ? "Q$_[0]X" : '' } ], [ 'alignID', 'text', sub { "uc$_[0]aaa.1" } ] ],
-			names => some(undef, '#', ''));
+			names => pick(undef, '#', ''));
 	},
 	variants => sub {
-		my @samples = map { [ "S0$_", 'text', sub { some('0/1', '1/1', '0|1') . ':' . between(1, 60) . ',' . between(1, 60) } ] } 1 .. between(1, 3);
+		my @samples = map { [ "S0$_", 'text', sub { pick('0/1', '1/1', '0|1') . ':' . between(1, 60) . ',' . between(1, 60) } ] } 1 .. between(1, 3);
 
-		return table("\t", [ chromosome('CHROM'), serial('POS', 40), [ 'ID', 'text', sub { percent(50) ? "rs$_[0]" : '.' } ], [ 'REF', 'text', sub { some(qw(A C G T AT)) } ], [ 'ALT', 'text', sub { some('A', 'C', 'G', 'A,T') } ], number('QUAL', 10, 99), [ 'FILTER', 'text', sub { some('PASS', 'q10;s50') } ], [ 'INFO', 'text', sub { 'DP=' . between(1, 99) . ';AF=0.5,0.1;DB;' } ], [ 'FORMAT', 'text', sub { 'GT:AD' } ], @samples ],
+		return table("\t", [ chromosome('CHROM'), serial('POS', 40), [ 'ID', 'text', sub { percent(50) ? "rs$_[0]" : '.' } ], [ 'REF', 'text', sub { pick(qw(A C G T AT)) } ], [ 'ALT', 'text', sub { pick('A', 'C', 'G', 'A,T') } ], number('QUAL', 10, 99), [ 'FILTER', 'text', sub { pick('PASS', 'q10;s50') } ], [ 'INFO', 'text', sub { 'DP=' . between(1, 99) . ';AF=0.5,0.1;DB;' } ], [ 'FORMAT', 'text', sub { 'GT:AD' } ], @samples ],
 			above => [ '##fileformat=VCFv4.2', '##INFO=<ID=DP,Number=1,Type=Integer,Description="Total, all">' ], names => '#');
 	},
 	'lists between tabs' => sub {
-		my $mark = some(',', ',', ';', '|');
+		my $mark = pick(',', ',', ';', '|');
 		my $n = percent(60) ? between(1, 5) : undef;
-		my @columns = map { some([ 0, lists("part$_", $mark, percent(80), $n) ], [ 1, number("count$_", 1, 500) ], [ 1, words("label$_") ], [ 1, gene("gene$_") ]) } 1 .. between(1, 5);
+		my @columns = map { pick([ 0, lists("part$_", $mark, percent(80), $n) ], [ 1, number("count$_", 1, 500) ], [ 1, words("label$_") ], [ 1, gene("gene$_") ]) } 1 .. between(1, 5);
 
 		return table("\t", [ gene('id'), number('size', 1, 9999), lists('parts', $mark, 1, $n), map { $_->[1] } @columns ], names => '');
 	},
 	'the list first' => sub {
 		my $n = percent(60) ? between(1, 4) : undef;
 
-		return table("\t", [ lists('parts', some(',', ';', '|'), 1, $n), number('size', 1, 9999), percent(50) ? gene('id') : () ], names => '');
+		return table("\t", [ lists('parts', pick(',', ';', '|'), 1, $n), number('size', 1, 9999), percent(50) ? gene('id') : () ], names => '');
 	},
 	'lines above' => sub {
 		my $file = $made{bed}->();
-		my ($above) = some("track name=\"a\" description=\"b, c; d\"\n", "browser position chr7:127471196-127495720\nbrowser hide all\ntrack name=\"x\"\n", "Genes by size\n\n", "Genes; by size, and name\n\n");
+		my ($above) = pick("track name=\"a\" description=\"b, c; d\"\n", "browser position chr7:127471196-127495720\nbrowser hide all\ntrack name=\"x\"\n", "Genes by size\n\n", "Genes; by size, and name\n\n");
 
 		$file->{content} = $above . $file->{content};
 		return $file;
 	},
 	'a bad record' => sub {
-		my $mark = some(',', ';', '|');
-		my $file = table("\t", [ gene('id'), number('size', 1, 9999), lists('parts', $mark, 1, 3), percent(50) ? lists('more', $mark, 0, 4) : () ], names => some('', undef), n => between(30, 300));
+		my $mark = pick(',', ';', '|');
+		my $file = table("\t", [ gene('id'), number('size', 1, 9999), lists('parts', $mark, 1, 3), percent(50) ? lists('more', $mark, 0, 4) : () ], names => pick('', undef), n => between(30, 300));
 
 		$file->{content} =~ s/\t(?=[^\t]*\z)/ /;
 		pop @{ $file->{truth}{rows} };
 		return $file;
 	},
 	'names of rows' => sub {
-		my $file = table("\t", [ gene('x'), number('size', 1, 9999), lists('parts', some(',', ';', '|'), 1, some(3, undef)) ], names => '');
+		my $file = table("\t", [ gene('x'), number('size', 1, 9999), lists('parts', pick(',', ';', '|'), 1, pick(3, undef)) ], names => '');
 
 		$file->{content} =~ s/^x\t//;
 		$file->{truth}{columns}[0]{header} = '';
 		return $file;
 	},
 	'all columns are lists' => sub {
-		my $mark = some(',', ';', '|');
+		my $mark = pick(',', ';', '|');
 
-		return table("\t", [ map { lists($_, $mark, 1, $_[0] % 2 ? undef : 2) } some([qw(starts ends)], [qw(starts ends sizes)])->@* ], names => '');
+		return table("\t", [ map { lists($_, $mark, 1, $_[0] % 2 ? undef : 2) } pick([qw(starts ends)], [qw(starts ends sizes)])->@* ], names => '');
 	},
 	'texts between tabs' => sub {
-		my $mark = some(',', ';', '|', ', ', '; ');
+		my $mark = pick(',', ';', '|', ', ', '; ');
 
-		return table("\t", [ serial('id', 1), [ 'title', 'text', sub { join $mark, map { text() } 1 .. between(1, 4) } ], [ 'place', 'text', sub { text() . (percent(50) ? some(',', ';', '|') : '') } ], number('year', 1990, 2020) ], names => '', quoted => some(0, 100));
+		return table("\t", [ serial('id', 1), [ 'title', 'text', sub { join $mark, map { text() } 1 .. between(1, 4) } ], [ 'place', 'text', sub { text() . (percent(50) ? pick(',', ';', '|') : '') } ], number('year', 1990, 2020) ], names => '', quoted => pick(0, 100));
 	},
 	'no names' => sub {
 		my $n = percent(60) ? between(2, 4) : undef;
 
-		return table("\t", [ number('a', 1, 500), gene('b'), lists('c', some(',', ';', '|'), 1, $n), percent(50) ? number('d', 1, 9) : () ]);
+		return table("\t", [ number('a', 1, 500), gene('b'), lists('c', pick(',', ';', '|'), 1, $n), percent(50) ? number('d', 1, 9) : () ]);
 	},
 
 	# ---- any delimiter, with lists by another ----
 
 	'lists by another' => sub {
-		my $delimiter = some("\t", ';', ',', '|', '^', '~', '$');
-		my ($mark) = grep { $_ ne $delimiter } map { some(',', ';', '|', '~', '^', '::', '||', ' | ', '; ') } 1 .. 20;
+		my $delimiter = pick("\t", ';', ',', '|', '^', '~', '$');
+		my ($mark) = grep { $_ ne $delimiter } map { pick(',', ';', '|', '~', '^', '::', '||', ' | ', '; ') } 1 .. 20;
 		my $n = percent(60) ? between(2, 4) : undef;
 
 		return table($delimiter, [ gene('id'), lists('parts', $mark, percent(60), $n), number('size', 1, 99), percent(50) ? words('note') : () ], names => '');
@@ -206,43 +201,43 @@ my %made;
 	# ---- between all fields: "$", "^", "~", "|" ----
 
 	'adverse events' => sub {
-		my $drug = [ 'drugname', 'text', sub { some('TYLENOL', 'ASPIRIN, COATED', 'VITAMIN B; OTHER', 'HUMIRA (PEN, 40MG)') } ];
+		my $drug = [ 'drugname', 'text', sub { pick('TYLENOL', 'ASPIRIN, COATED', 'VITAMIN B; OTHER', 'HUMIRA (PEN, 40MG)') } ];
 
-		return table('$', [ serial('primaryid', 11), serial('caseid', 1), percent(50) ? $drug : (), [ 'fda_dt', 'date', sub { 20240100 + between(1, 28) } ], number('age', 1, 99), [ 'sex', 'text', sub { some('F', 'M', '') } ], percent(50) ? [ 'dose', 'text', sub { some('', '5 MG', '2 X 10 MG, DAILY') } ] : () ], names => '');
+		return table('$', [ serial('primaryid', 11), serial('caseid', 1), percent(50) ? $drug : (), [ 'fda_dt', 'date', sub { 20240100 + between(1, 28) } ], number('age', 1, 99), [ 'sex', 'text', sub { pick('F', 'M', '') } ], percent(50) ? [ 'dose', 'text', sub { pick('', '5 MG', '2 X 10 MG, DAILY') } ] : () ], names => '');
 	},
 	'single bytes' => sub {
-		my $mark = some('$', '^', '~', '|');
-		my @columns = map { some(number("count$_", 1, 99), words("label$_"), [ "day$_", 'date', sub { sprintf '2024-0%d-%02d', between(1, 9), between(1, 28) } ], [ "price$_", 'num', sub { sprintf '%d.%02d', between(0, 99), between(1, 99) } ], [ "note$_", 'text', sub { join some(', ', ',', '; '), map { text() } 1 .. between(1, 3) } ]) } 1 .. between(1, 6);
+		my $mark = pick('$', '^', '~', '|');
+		my @columns = map { pick(number("count$_", 1, 99), words("label$_"), [ "day$_", 'date', sub { sprintf '2024-0%d-%02d', between(1, 9), between(1, 28) } ], [ "price$_", 'num', sub { sprintf '%d.%02d', between(0, 99), between(1, 99) } ], [ "note$_", 'text', sub { join pick(', ', ',', '; '), map { text() } 1 .. between(1, 3) } ]) } 1 .. between(1, 6);
 
-		return table($mark, [ serial('id', 1), @columns ], names => some('', '', '', undef), quoted => some(0, 0, 100));
+		return table($mark, [ serial('id', 1), @columns ], names => pick('', '', '', undef), quoted => pick(0, 0, 100));
 	},
 	'a mark at every end' => sub {
-		return table(some('$', '^', '~', '|'), [ serial('isr', 7), number('case', 1, 99), words('drug'), [ '', 'text', sub { '' } ] ], names => '');
+		return table(pick('$', '^', '~', '|'), [ serial('isr', 7), number('case', 1, 99), words('drug'), [ '', 'text', sub { '' } ] ], names => '');
 	},
 	'texts by single bytes' => sub {
-		return table(some('$', '^', '~', '|'), [ words('kind'), map { words("word$_") } 1 .. between(1, 4) ], names => some('', '', undef));
+		return table(pick('$', '^', '~', '|'), [ words('kind'), map { words("word$_") } 1 .. between(1, 4) ], names => pick('', '', undef));
 	},
 
 	# ---- commas, with others in values ----
 
 	'others between commas' => sub {
-		my $mark = some("\t", ';', '|', '^', '~', '$');
+		my $mark = pick("\t", ';', '|', '^', '~', '$');
 		my $n = percent(60) ? between(2, 4) : undef;
 
-		return table(some(',', ',', ';'), [ serial('id', 1), [ 'item', 'text', sub { join $mark, map { some(@words) } 1 .. $n // between(1, 4) } ], percent(50) ? words('note') : (), percent(50) ? number('count', 1, 99) : () ], names => '', quoted => some(0, 100));
+		return table(pick(',', ',', ';'), [ serial('id', 1), [ 'item', 'text', sub { join $mark, map { pick(@words) } 1 .. $n // between(1, 4) } ], percent(50) ? words('note') : (), percent(50) ? number('count', 1, 99) : () ], names => '', quoted => pick(0, 100));
 	},
 	'prices' => sub {
-		my $price = [ some('price', 'price', 'price ($)', '$ in 2024'), 'text', sub { sprintf '$%d.%02d', between(1, 99), between(0, 99) } ];
+		my $price = [ pick('price', 'price', 'price ($)', '$ in 2024'), 'text', sub { sprintf '$%d.%02d', between(1, 99), between(0, 99) } ];
 
-		return table(some(',', ';', "\t", '|'), [ serial('id', 1), $price, percent(50) ? [ 'cost', 'text', $price->[2] ] : (), percent(50) ? words('item') : () ], names => some('', '', undef));
+		return table(pick(',', ';', "\t", '|'), [ serial('id', 1), $price, percent(50) ? [ 'cost', 'text', $price->[2] ] : (), percent(50) ? words('item') : () ], names => pick('', '', undef));
 	},
 	'one column' => sub {
-		my ($mark, $n) = (some('$', '^', '~', '|'), between(2, 3));
+		my ($mark, $n) = (pick('$', '^', '~', '|'), between(2, 3));
 
-		return table(',', [ [ 'value', 'text', some(sub { sprintf '$%d.%02d', between(1, 99), between(0, 99) }, sub { join $mark, map { some(@words) } 1 .. $n }, sub { between(1, 9) . $mark . between(1, 9) }) ] ], names => '');
+		return table(',', [ [ 'value', 'text', pick(sub { sprintf '$%d.%02d', between(1, 99), between(0, 99) }, sub { join $mark, map { pick(@words) } 1 .. $n }, sub { between(1, 9) . $mark . between(1, 9) }) ] ], names => '');
 	},
 	'tabs behind commas' => sub {
-		my $mark = some(',', ';');
+		my $mark = pick(',', ';');
 		my $file = table("$mark\t", [ serial('id', 1), words('name'), number('count', 1, 99), percent(50) ? gene('gene') : () ], names => '');
 
 		$file->{truth}{delimiter} = $mark;
@@ -252,18 +247,18 @@ my %made;
 	# ---- logs ----
 
 	zeek => sub {
-		my $break = [ [ 'ts', 'num', sub { sprintf '15982430%02d.%06d', between(10, 99), between(0, 999999) } ], [ 'uid', 'text', sub { "CW$_[0]x" } ], [ 'id.orig_h', 'text', sub { join '.', 10, map { between(0, 255) } 1 .. 3 } ], [ 'id.orig_p', 'int', sub { between(1024, 65000) } ], [ 'proto', 'text', sub { some(qw(tcp udp)) } ], [ 'duration', 'num', sub { percent(30) ? '-' : sprintf '0.%06d', between(1, 999999) } ], [ 'tunnel_parents', 'text', sub { some('(empty)', 'a,b') } ] ];
+		my $break = [ [ 'ts', 'num', sub { sprintf '15982430%02d.%06d', between(10, 99), between(0, 999999) } ], [ 'uid', 'text', sub { "CW$_[0]x" } ], [ 'id.orig_h', 'text', sub { join '.', 10, map { between(0, 255) } 1 .. 3 } ], [ 'id.orig_p', 'int', sub { between(1024, 65000) } ], [ 'proto', 'text', sub { pick(qw(tcp udp)) } ], [ 'duration', 'num', sub { percent(30) ? '-' : sprintf '0.%06d', between(1, 999999) } ], [ 'tunnel_parents', 'text', sub { pick('(empty)', 'a,b') } ] ];
 		my @columns = @$break[ 0 .. between(2, 6) ];
 		my @types = map { { num => 'time', text => 'string', int => 'port' }->{ $_->[1] } } @columns;
 
 		return table("\t", \@columns, above => [ '#separator \x09', "#set_separator\t,", "#empty_field\t(empty)", "#unset_field\t-", "#path\tconn", percent(70) ? "#open\t2020-08-24-00-00-00" : (), join("\t", '#fields', map { $_->[0] } @columns), percent(90) ? join("\t", '#types', @types) : () ], log => 1, below => percent(80) ? ["#close\t2020-08-24-01-00-00"] : []);
 	},
 	w3c => sub {
-		my $delimiter = some(' ', ' ', "\t");
-		my @columns = ([ 'date', 'date', sub { sprintf '2024-05-%02d', between(1, 28) } ], [ 'time', 'time', sub { sprintf '%02d:%02d:%02d', between(0, 23), between(0, 59), between(0, 59) } ], [ 's-ip', 'text', sub { '10.0.0.' . between(1, 99) } ], [ 'cs-method', 'text', sub { some(qw(GET POST)) } ], [ 'cs-uri-stem', 'text', sub { '/' . some(@words) . '.html' } ], [ 'sc-status', 'int', sub { some(200, 302, 404) } ], [ 'cs(User-Agent)', 'text', sub { 'Mozilla/5.0+(X11;+Linux)' } ], [ 'time-taken', 'int', sub { between(1, 900) } ]);
+		my $delimiter = pick(' ', ' ', "\t");
+		my @columns = ([ 'date', 'date', sub { sprintf '2024-05-%02d', between(1, 28) } ], [ 'time', 'time', sub { sprintf '%02d:%02d:%02d', between(0, 23), between(0, 59), between(0, 59) } ], [ 's-ip', 'text', sub { '10.0.0.' . between(1, 99) } ], [ 'cs-method', 'text', sub { pick(qw(GET POST)) } ], [ 'cs-uri-stem', 'text', sub { '/' . pick(@words) . '.html' } ], [ 'sc-status', 'int', sub { pick(200, 302, 404) } ], [ 'cs(User-Agent)', 'text', sub { 'Mozilla/5.0+(X11;+Linux)' } ], [ 'time-taken', 'int', sub { between(1, 900) } ]);
 
 		splice @columns, between(3, 7), between(0, 1);
-		return table($delimiter, \@columns, above => [ '#Software: Microsoft Internet Information Services 8.5', '#Version: 1.0', percent(80) ? '#Date: 2024-05-01 00:00:01' : (), join some(' ', $delimiter), '#Fields:', map { $_->[0] } @columns ], log => 1, n => between(3, 60));
+		return table($delimiter, \@columns, above => [ '#Software: Microsoft Internet Information Services 8.5', '#Version: 1.0', percent(80) ? '#Date: 2024-05-01 00:00:01' : (), join pick(' ', $delimiter), '#Fields:', map { $_->[0] } @columns ], log => 1, n => between(3, 60));
 	});
 
 # ---- the tests ----
@@ -272,9 +267,9 @@ my %made;
 # told with its number, and nothing must be told of the same names again.
 sub log_of_parts
 {
-	my $delimiter = some(' ', "\t");
+	my $delimiter = pick(' ', "\t");
 	my @names = ([qw(date time c-ip sc-status)], [qw(date time sc-status c-ip)], [qw(date time s-ip sc-status)], [qw(date time c-ip)], [qw(date time c-ip sc-status s-ip)], [qw(date time c-ip sc-status s-ip bytes)]);
-	my @parts = (0, map { percent(50) ? 0 : some(1 .. $#names) } 1 .. between(1, 3));
+	my @parts = (0, map { percent(50) ? 0 : pick(1 .. $#names) } 1 .. between(1, 3));
 	my $zeek = $delimiter eq "\t" && percent(50);
 	my (@lines, $changed);
 
@@ -285,7 +280,7 @@ sub log_of_parts
 		push @lines, $zeek ? '#path' . "\tconn" : ('#Software: x', '#Version: 1.0');
 		push @lines, ($zeek ? "#fields\t" : '#Fields: ') . join $delimiter, @{ $names[$part] };
 		$changed //= @lines if $part;
-		push @lines, (join $delimiter, map { $value{$_} } @{ $names[$part] }) x (@lines > 4 ? some(between(1, 9), 40) : some(3, 20, 20, 30000));
+		push @lines, (join $delimiter, map { $value{$_} } @{ $names[$part] }) x (@lines > 4 ? pick(between(1, 9), 40) : pick(3, 20, 20, 30000));
 	}
 	return (join('', map { "$_\n" } @lines), $changed);
 }
@@ -305,7 +300,7 @@ for my $name (grep { index($_, $ENV{CSV_GPU_FDW_KIND} // '') >= 0 } sort keys %m
 		my $case = $made{$name}->($i);
 
 		$case->{table} = sprintf 'f%04d', ++$number;
-		$case->{file} = "$case->{table}." . some(qw(csv csv txt dat bed));
+		$case->{file} = "$case->{table}." . pick(qw(csv csv txt dat bed));
 		write_file("$directory/$case->{file}", $case->{content});
 		push @cases, $case;
 	}

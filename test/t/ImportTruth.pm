@@ -5,6 +5,7 @@
 #					silence; why the result is not right; why its records, fields and
 #					names are not; and of each column whether its type is "exact",
 #					"weaker", "told" or "wrong"
+#	lines(LINE ...)			a text of them
 #	parsed(TEXT, TRUTH)			records of a text, as its dialect has them
 #
 # TRUTH of a file is a hash:
@@ -39,7 +40,7 @@ use File::Basename qw(basename);
 use PostgreSQL::Test::Utils;
 use Time::Local qw(timegm);
 
-our @EXPORT = qw(imported judged parsed same_value);
+our @EXPORT = qw(imported judged parsed same_value lines);
 
 my %month = map { ($_->[1] => $_->[0]) }
   ([ 1, 'jan' ], [ 2, 'feb' ], [ 3, 'mar' ], [ 4, 'apr' ], [ 5, 'may' ], [ 6, 'jun' ],
@@ -535,6 +536,11 @@ sub judged_by
 }
 
 # ---- a text's records ----
+
+sub lines
+{
+	return join '', map { "$_\n" } @_;
+}
 
 # Records of a text by the dialect of a truth: delimiter, quote, escape, trim, comment.
 sub parsed
