@@ -23,5 +23,5 @@ build/duckdb: test/bench/duckdb.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -o $@ $< -ldl
 
-build/engine: $(call plain_objects,test/bench/engine.c test/bench/content.c $(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
+build/engine: $(call plain_objects,test/bench/engine.c $(LIBRARY_SOURCES)) $(TEST_CUDA_OBJS)
 	$(CC) $(TEST_CFLAGS) -o $@ $^ $(CUDA_LIBS) -lpthread

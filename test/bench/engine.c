@@ -28,8 +28,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "content.h"
 #include "reader.h"
 #ifdef CSV_WITH_CUDA
 #include "../../cuda/csv_cuda.h"
@@ -37,6 +37,73 @@
 
 #define MAX_COLUMNS	1000
 #define MAX_REPEAT	101
+
+/* ---- what is read, and times ---- */
+
+/* a file's bytes, and how many of them were delivered */
+typedef struct Content
+{
+	uint8_t    *bytes;
+	size_t		nbytes;
+	size_t		position;
+} Content;
+
+/* a CsvReadFn */
+static size_t
+read_content(void *arg, uint8_t *buffer, size_t nbytes)
+{
+	Content *content = arg;
+	size_t		left = content->nbytes - content->position;
+
+	if (nbytes > left)
+		nbytes = left;
+	memcpy(buffer, content->bytes + content->position, nbytes);
+	content->position += nbytes;
+	return nbytes;
+}
+
+/* false, and a message in errno, if it cannot be had; bytes are malloc()ed */
+static bool
+load(const char *filename, Content *content)
+{
+	FILE	   *file = fopen(filename, "rb");
+	long		nbytes;
+	bool		loaded = false;
+
+	if (file == NULL)
+		return false;
+	if (fseek(file, 0, SEEK_END) == 0 && (nbytes = ftell(file)) >= 0)
+	{
+		rewind(file);
+		content->nbytes = (size_t) nbytes;
+		content->position = 0;
+		content->bytes = malloc(content->nbytes + 1);
+		loaded = content->bytes != NULL &&
+			fread(content->bytes, 1, content->nbytes, file) == content->nbytes;
+	}
+	fclose(file);
+	return loaded;
+}
+
+/* seconds of a clock that runs evenly */
+static double
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+/* for qsort() */
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double		left = *(const double *) a;
+	double		right = *(const double *) b;
+
+	return left < right ? -1 : left > right;
+}
 
 /* ---- layouts ---- */
 
@@ -152,7 +219,7 @@ size_of_chunks(const CsvEngine *engine)
 }
 
 static bool
-run_once(const CsvEngine *engine, void *state, CsvBenchContent *content,
+run_once(const CsvEngine *engine, void *state, Content *content,
 		 const CsvLayout *layout, Times *times)
 {
 	CsvReaderOptions options;
@@ -169,7 +236,7 @@ run_once(const CsvEngine *engine, void *state, CsvBenchContent *content,
 	reader = csv_reader_create(reader_memory, &options);
 	status = csv_reader_set_engine(reader, engine, state);
 	if (status == CSV_OK)
-		status = csv_reader_open(reader, csv_bench_read, content);
+		status = csv_reader_open(reader, read_content, content);
 	if (status == CSV_OK)
 		status = csv_reader_set_layout(reader, layout);
 	while (status == CSV_OK &&
@@ -327,7 +394,7 @@ count_by_table(const uint8_t *bytes, size_t nbytes)
 
 static void
 measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
-			 const CsvBenchContent *content)
+			 const Content *content)
 {
 	double		seconds[MAX_REPEAT] = {0};
 	Times		times;
@@ -335,10 +402,10 @@ measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
 	memset(&times, 0, sizeof(times));
 	for (int i = 0; i < repeat; i++)
 	{
-		double		start = csv_bench_now();
+		double		start = now();
 		Counts		counts = count(content->bytes, content->nbytes);
 
-		seconds[i] = csv_bench_now() - start;
+		seconds[i] = now() - start;
 		times.rows = counts.records;
 		check_records(detail, counts.records);
 		if (counts.fields < counts.records * ncolumns)
@@ -348,7 +415,7 @@ measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
 			exit(1);
 		}
 	}
-	qsort(seconds, (size_t) repeat, sizeof(double), csv_bench_compare);
+	qsort(seconds, (size_t) repeat, sizeof(double), compare_doubles);
 	print_line("loop", detail, 0, 4, "none", &times, content->nbytes, seconds, 0);
 	end_line();
 }
@@ -356,7 +423,7 @@ measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
 /* ---- the engines ---- */
 
 static void
-measure(const CsvEngine *engine, void *state, CsvBenchContent *content,
+measure(const CsvEngine *engine, void *state, Content *content,
 		const char *set, int nset)
 {
 	double		seconds[MAX_REPEAT];
@@ -394,10 +461,10 @@ measure(const CsvEngine *engine, void *state, CsvBenchContent *content,
 		device[i] = times.device;
 		copies = copies || times.copies > 0;
 	}
-	qsort(seconds, (size_t) repeat, sizeof(double), csv_bench_compare);
-	qsort(with_copies, (size_t) repeat, sizeof(double), csv_bench_compare);
-	qsort(structure, (size_t) repeat, sizeof(double), csv_bench_compare);
-	qsort(device, (size_t) repeat, sizeof(double), csv_bench_compare);
+	qsort(seconds, (size_t) repeat, sizeof(double), compare_doubles);
+	qsort(with_copies, (size_t) repeat, sizeof(double), compare_doubles);
+	qsort(structure, (size_t) repeat, sizeof(double), compare_doubles);
+	qsort(device, (size_t) repeat, sizeof(double), compare_doubles);
 	print_line(engine->name, engine->detail(state), chunk, nset, set, &times,
 			   content->nbytes, seconds, copies ? with_copies[repeat / 2] : 0);
 #ifdef CSV_WITH_CUDA
@@ -424,7 +491,7 @@ measure(const CsvEngine *engine, void *state, CsvBenchContent *content,
 
 /* all sets of FIELDS */
 static void
-measure_sets(const CsvEngine *engine, void *state, CsvBenchContent *content)
+measure_sets(const CsvEngine *engine, void *state, Content *content)
 {
 	const char *sets = getenv("FIELDS");
 
@@ -463,9 +530,9 @@ main(int argc, char **argv)
 	const char *threads_text = getenv("THREADS");
 	uint32_t	nthreads = threads_text != NULL ?
 		(uint32_t) atoi(threads_text) : 1;
-	CsvBenchContent content;
+	Content content;
 
-	if (argc < 3 || !set_layout(argv[1]) || !csv_bench_load(argv[2], &content))
+	if (argc < 3 || !set_layout(argv[1]) || !load(argv[2], &content))
 	{
 		fprintf(stderr, "usage: engine lineitem|tiny|wide FILE [RESULTS.csv]\n");
 		return 2;
