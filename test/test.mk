@@ -151,7 +151,7 @@ PROGRAM_SOURCES = $(filter-out %/main.c,$(SERVICE_SOURCES))
 
 UNIT_SUPPORT = $(LIBRARY_SOURCES) $(COMPARE_SOURCES) $(PROGRAM_SOURCES) \
 	$(addprefix test/unit/,unit.c reading.c rounds.c naive_query.c random_query.c \
-		host_answer.c compare_query.c walk.c)
+		host_answer.c compare_query.c)
 
 build/test/test_%: $(PLAIN)/test/unit/test_%.o \
 		$(call plain_objects,$(UNIT_SUPPORT)) $(PLAIN)/test/inject/faults.o $(TEST_CUDA_OBJS) $(INJECT_CUDA_OBJS)

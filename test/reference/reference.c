@@ -544,7 +544,8 @@ read_leniently(RefReader *reader, uint64_t start)
 
 /* ---- values ---- */
 
-uint32_t
+/* length of the valid UTF-8 character at p, 0 if there is none */
+static uint32_t
 reference_utf8(const uint8_t *p, uint64_t nbytes)
 {
 	uint32_t	code_point;

@@ -70,7 +70,4 @@ extern void reference_read(RefResult *result, const CsvDialectOptions *dialect,
 						   uint64_t nbytes);
 extern void reference_free(RefResult *result);
 
-/* length of the valid UTF-8 character at p, 0 if there is none */
-extern uint32_t reference_utf8(const uint8_t *p, uint64_t nbytes);
-
 #endif							/* CSV_REFERENCE_H */

@@ -174,7 +174,7 @@ sub date_value { return pick("date '" . day() . "'", "(date '1998-12-01' - inter
 
 sub comparison { return pick(' = ', ' <> ', ' < ', ' <= ', ' > ', ' >= ') }
 
-sub between
+sub compared_with
 {
 	my ($value, $make) = @_;
 
@@ -198,17 +198,17 @@ sub condition
 	return pick(
 		sub { pick('b', 'NOT b', 'b IS NOT TRUE', 'b = true') },
 		sub { pick(map { $_->[0] } @columns) . ' IS ' . pick('', 'NOT ') . 'NULL' },
-		sub { between(int_value(1), sub { int_value(0) }) },
-		sub { between(pick('n', 'm', numeric_value(1) . ' + m'), sub { pick('0', '0.05', '-12.125', '100', 'n', '999.999') }) },
-		sub { between(pick('q', 'p', 'q + n', 'q * 2', 'scale(q)', 'CASE WHEN b THEN n ELSE q END'), sub { pick('0', '0.05', '-12.1250000', '0.1234567', 'n', 'q', 'i4') }) },
-		sub { between(float_value(1), sub { pick('0', '1.5', "'NaN'", 'f4', '-0.0') . '::float8' }) },
-		sub { between('f4', sub { pick("'0'", "'NaN'", "'2.25'") . '::real' }) },
+		sub { compared_with(int_value(1), sub { int_value(0) }) },
+		sub { compared_with(pick('n', 'm', numeric_value(1) . ' + m'), sub { pick('0', '0.05', '-12.125', '100', 'n', '999.999') }) },
+		sub { compared_with(pick('q', 'p', 'q + n', 'q * 2', 'scale(q)', 'CASE WHEN b THEN n ELSE q END'), sub { pick('0', '0.05', '-12.1250000', '0.1234567', 'n', 'q', 'i4') }) },
+		sub { compared_with(float_value(1), sub { pick('0', '1.5', "'NaN'", 'f4', '-0.0') . '::float8' }) },
+		sub { compared_with('f4', sub { pick("'0'", "'NaN'", "'2.25'") . '::real' }) },
 		sub { 'd' . comparison() . date_value() },
 		sub { 'ts' . comparison() . pick(date_value(), 'd') },
-		sub { between('d', sub { "date '" . day() . "'" }) },
+		sub { compared_with('d', sub { "date '" . day() . "'" }) },
 		sub { 'tz' . comparison() . "timestamptz '" . moment() . "+01'" },
-		sub { between('u', sub { "uuid '000000ff-0000-0000-0000-000000000001'" }) },
-		sub { between(text_value(), \&quoted) },
+		sub { compared_with('u', sub { "uuid '000000ff-0000-0000-0000-000000000001'" }) },
+		sub { compared_with(text_value(), \&quoted) },
 		sub { text_value() . comparison() . pick(text_value(), constant('text')) },
 		sub { constant('boolean') },
 		sub {

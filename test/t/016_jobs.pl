@@ -16,11 +16,6 @@ my $node = csv_server(
 	restart_after_crash => 'on');
 my $dir = new_folder();
 
-sub sql
-{
-	return $node->safe_psql('postgres', $_[0]);
-}
-
 # wait for the runs of a job that this condition holds for
 sub await_run
 {

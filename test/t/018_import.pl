@@ -9,11 +9,6 @@ my $dir = new_folder();
 
 random_seed();
 
-sub sql
-{
-	return $node->safe_psql('postgres', $_[0]);
-}
-
 sub import_folder
 {
 	my ($folder, $options) = @_;

@@ -8,10 +8,6 @@ my $directory = new_folder();
 write_file("$directory/t.csv", "1,a\nx,b\n3,c\n4,d,e\n");
 write_file("$directory/many.csv", map { $_ % 1000 == 0 ? "x$_,a\n" : "$_,a\n" } 1 .. 40_000);
 
-sub sql
-{
-	return $node->safe_psql('postgres', $_[0]);
-}
 sql(qq{
 	CREATE FOREIGN TABLE t (id int, v text) SERVER csv OPTIONS (filename '$directory/t.csv', engine 'cpu');
 	CREATE FOREIGN TABLE many (id int, v text) SERVER csv OPTIONS (filename '$directory/many.csv', engine 'cpu');

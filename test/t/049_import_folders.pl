@@ -43,27 +43,22 @@ sub one_table
 	return main::import("pattern '*.csv', table 't'" . ($options ? ", $options" : ''));
 }
 
-sub query
-{
-	return $node->safe_psql('postgres', $_[0]);
-}
-
 sub tables
 {
-	return query(q{SELECT string_agg(relname, ' ' ORDER BY relname COLLATE "C") FROM pg_class WHERE relnamespace = 'made'::regnamespace});
+	return sql(q{SELECT string_agg(relname, ' ' ORDER BY relname COLLATE "C") FROM pg_class WHERE relnamespace = 'made'::regnamespace});
 }
 
 sub columns
 {
 	my ($table) = @_;
 
-	return query("SELECT string_agg(quote_ident(attname), ' ' ORDER BY attnum) FROM pg_attribute
+	return sql("SELECT string_agg(quote_ident(attname), ' ' ORDER BY attnum) FROM pg_attribute
 		WHERE attrelid = 'made.$table'::regclass AND attnum > 0");
 }
 
 sub option
 {
-	return query("SELECT coalesce((SELECT option_value FROM pg_foreign_table, pg_options_to_table(ftoptions)
+	return sql("SELECT coalesce((SELECT option_value FROM pg_foreign_table, pg_options_to_table(ftoptions)
 		WHERE ftrelid = 'made.t'::regclass AND option_name = '$_[0]'), '')");
 }
 
@@ -72,7 +67,7 @@ sub option
 folder('a.csv' => "id,name\n1,x\n", 'b.csv' => "id,name\n2,y\n", 'c.csv.gz' => 'nothing', 'd.txt' => 'nothing');
 is(one_table(), '', 'a pattern: nothing to say');
 is(tables(), 't', 'one table');
-is(query('SELECT * FROM made.t ORDER BY id'), "1|x\n2|y", 'of all files that match');
+is(sql('SELECT * FROM made.t ORDER BY id'), "1|x\n2|y", 'of all files that match');
 is(option('filename'), "$folder/*.csv", 'and of those to come');
 is(main::import(q{pattern '*.csv', table 'Orders 2024'}), '', 'any name');
 is(tables(), 'Orders 2024', 'is the table\'s');
@@ -107,15 +102,15 @@ like(main::import($_), qr/^ERROR:  (?s:.*)$wrong{$_}/, $_) for sort keys %wrong;
 folder('[ab]*/x.csv' => "a,b\n1,2\n", 'ab/x.csv' => "c,d\n3,4\n");
 $folder .= '/[ab]*';
 is(one_table(), '', 'a directory whose name would be a pattern');
-is(query('SELECT * FROM made.t'), '1|2', 'is none');
+is(sql('SELECT * FROM made.t'), '1|2', 'is none');
 
 folder('2023/a.csv' => "id,v\n1,2\n", '2024/a.csv' => "id,v\n3,4\n", '2024/b.tsv' => "id\tv\n3\t4\n");
 is(main::import(q{pattern '*/*.csv', table 't'}), '', 'a pattern of directories');
-is(query('SELECT * FROM made.t ORDER BY id'), "1|2\n3|4", 'has their files');
+is(sql('SELECT * FROM made.t ORDER BY id'), "1|2\n3|4", 'has their files');
 
 folder('a.csv' => "id,v\n1,2\n", 'b.csv' => '');
 is(one_table(), '', 'an empty file');
-is(query('SELECT * FROM made.t'), '1|2', 'has no rows');
+is(sql('SELECT * FROM made.t'), '1|2', 'has no rows');
 folder('a.csv' => '', 'b.csv' => '');
 like(one_table(), qr/^ERROR:  "DIR\/\*\.csv" is empty/, 'where all are empty, there is no table');
 
@@ -127,7 +122,7 @@ folder('2024-01.csv' => "order_id,amount,region\n1,10,north\n2,20,south\n",
 my $said = one_table();
 my $another_name = "HINT:  If two of these are one column under two names, coalesce() has the values of both; OPTIONS (by_name 'false') makes one column of them, if the fields of all files are in one order.";
 is(columns('t'), 'order_id amount region channel order_date total discount', 'a monthly folder: the columns of all files');
-is(query('SELECT count(*), sum(amount), sum(total), count(channel), count(order_date), sum(discount) FROM made.t'), '4|60|40|2|1|5',
+is(sql('SELECT count(*), sum(amount), sum(total), count(channel), count(order_date), sum(discount) FROM made.t'), '4|60|40|2|1|5',
 	'each value under its name');
 is($said, qq{NOTICE:  files of "DIR/*.csv" differ in their headers, as "DIR/2024-02.csv" does from the first one: columns are found by name
 DETAIL:  The first file lacks columns "channel", "order_date", "total", "discount".
@@ -238,7 +233,7 @@ for my $case (@folders)
 	folder(map { ("$_.csv" => $files->{$_}) } keys %$files);
 	$said = one_table();
 	is(columns('t'), $columns, "$name: columns");
-	is(query('SELECT * FROM made.t') =~ s/\n/ /gr, $rows, "$name: rows");
+	is(sql('SELECT * FROM made.t') =~ s/\n/ /gr, $rows, "$name: rows");
 	ref $notice ? like($said, $notice, "$name: what is said") : is($said, $notice, "$name: what is said");
 }
 
@@ -252,21 +247,21 @@ folder('a.csv' => "id,v\n1,2\n", 'b.csv' => "v,id\n3,4\n");
 like(one_table(q{"null" 'v'}), qr/fields are taken by their places\nDETAIL:  "DIR\/a\.csv" has a field without a name\.\nHINT:/, 'a name that reads as NULL');
 folder('a.csv' => ",amount\n1,10\n", 'b.csv' => "amount,id\n20,2\n");
 like(one_table(q{by_name 'true'}), qr/by_name may not find all fields of .*\nDETAIL:  "DIR\/a\.csv" has a field without a name\./, 'no name');
-is(query('SELECT * FROM made.t'), "10|\n20|2", 'has no column');
+is(sql('SELECT * FROM made.t'), "10|\n20|2", 'has no column');
 folder('a.csv' => "id,v,v\n1,2,3\n", 'b.csv' => "id,v\n4,5\n");
 like(one_table(q{by_name 'true'}), qr/^ERROR:  header of "DIR\/a\.csv" has more than one field "v"/, 'nor has one that is there twice');
 folder('a.csv' => "Order ID,v\n1,2\n", 'b.csv' => "order_id,V\n3,4\n");
 is(one_table(q{by_name 'true'}), differ('b') . qq{DETAIL:  The first file lacks column "order_id_2".
 A later file lacks column "order_id".
 } . $another_name, 'where spelling counts');
-is(query('SELECT * FROM made.t'), "1|2|\n|4|3", 'and each value is there');
+is(sql('SELECT * FROM made.t'), "1|2|\n|4|3", 'and each value is there');
 folder('a.csv' => "Report\nid,v\n1,2\n2,3\n", 'b.csv' => "id,v\n3,4\n5,6\n");
 like(one_table(q{by_name 'true'}), qr/differ in the number of lines above/, 'by_name with other numbers of lines above the data');
 
 # more columns than a table can have
 folder(map { my $n = $_; ("$n.csv" => join(',', map { "c${n}_$_" } 1 .. 700) . "\n" . join(',', 1 .. 700) . "\n") } 1 .. 3);
 like(one_table(), qr/fields are taken by their places\nDETAIL:  The files have more than 1600 names\./, 'too many columns for by_name');
-is(query('SELECT c1_1, c1_700 FROM made.t'), "1|700\n1|700\n1|700", 'by places');
+is(sql('SELECT c1_1, c1_700 FROM made.t'), "1|700\n1|700\n1|700", 'by places');
 like(one_table(q{by_name 'true'}), qr/ERROR:  .* has 1601 fields, and a table can have at most 1600 columns/, 'and if by_name is given');
 
 # ---- suffixes ----
@@ -280,27 +275,27 @@ is(main::import(q{suffixes 'txt, LOG'}), qq{NOTICE:  compressed files of directo
 DETAIL:  Files that bzip2, xz or zip have compressed cannot be read.
 HINT:  Decompress them, or compress them by gzip, zstd or LZ4.}, 'others');
 is(tables(), 'b c z', 'in any case, compressed or not');
-is(query('SELECT * FROM made.z'), '1|2', 'which are read');
+is(sql('SELECT * FROM made.z'), '1|2', 'which are read');
 main::import(q{suffixes 'csv,tsv,txt,log,dat'});
 is(tables(), 'a b c d f z', 'all of them');
 folder('k=1/a.txt' => "id\n1\n", 'k=2/a.txt' => "id\n2\n");
 like(main::import(''), qr/^NOTICE:  directory "DIR" has no files \*\.csv or \*\.tsv: there are no tables\nHINT:  For files with other suffixes, set the option "suffixes"\./, 'none');
 is(main::import(q{suffixes 'txt'}), '', 'directories KEY=VALUE');
 my ($hive) = $folder =~ m{([^/]+)$};
-is(query("SELECT * FROM made.$hive"), "1|1\n2|2", 'have suffixes, too');
+is(sql("SELECT * FROM made.$hive"), "1|1\n2|2", 'have suffixes, too');
 
 # ---- keys ----
 
 folder('a=1/x.csv' => "id\n1\n", 'b=2/x.csv' => "id\n2\n", 'a=3/x.csv' => "id\n3\n");
 like(main::import(q{pattern '*/*.csv', table 't'}), qr/^$/, 'directories of several keys');
-is(query('SELECT id, a, b FROM made.t ORDER BY id'), "1|1|\n2||2\n3|3|", 'a column for each');
-is(query("SELECT string_agg(column_name || coalesce(' ' || virtual, ''), ', ') FROM csv_gpu_sniff('$folder/*/*.csv')"),
+is(sql('SELECT id, a, b FROM made.t ORDER BY id'), "1|1|\n2||2\n3|3|", 'a column for each');
+is(sql("SELECT string_agg(column_name || coalesce(' ' || virtual, ''), ', ') FROM csv_gpu_sniff('$folder/*/*.csv')"),
 	'id, a path:a, b path:b', 'in csv_gpu_sniff(), too');
 is(main::import(q{pattern 'a=*/*.csv', table 't'}), '', 'one key');
-is(query('SELECT * FROM made.t ORDER BY id'), "1|1\n3|3", 'by a pattern');
+is(sql('SELECT * FROM made.t ORDER BY id'), "1|1\n3|3", 'by a pattern');
 $folder .= '/a=1';
 is(one_table(), '', 'a key of the directory itself');
-is(query('SELECT * FROM made.t'), '1', 'is none of the table');
+is(sql('SELECT * FROM made.t'), '1', 'is none of the table');
 
 # ---- names ----
 
@@ -313,6 +308,6 @@ is(columns('b2'), 'id name unit_price', 'byte-order marks and characters without
 folder('a.csv' => "name,amount\nab,1.25\ncd,2.50\n");
 main::import('');
 append_to_file("$folder/a.csv", "longer,12345.678\nof all,1\n");
-is(query('SELECT * FROM made.a'), "ab|1.25\ncd|2.50\nlonger|12345.678\nof all|1", 'rows that come later are rows of the table');
+is(sql('SELECT * FROM made.a'), "ab|1.25\ncd|2.50\nlonger|12345.678\nof all|1", 'rows that come later are rows of the table');
 
 finish();

@@ -20,17 +20,6 @@ my @words = qw(alpha beta gamma delta kinase receptor binding channel unknown pr
 
 note("SEED=$seed");
 
-sub percent
-{
-	return rand(100) < $_[0];
-}
-
-# a number of [from, to]
-sub between
-{
-	return $_[0] + int rand($_[1] - $_[0] + 1);
-}
-
 sub text
 {
 	return join ' ', map { pick(@words) } 1 .. between(1, 4);
@@ -46,7 +35,7 @@ sub list
 
 sub record_count
 {
-	return percent(40) ? between(1, 8) : percent(80) ? between(9, 80) : between(300, 1300);
+	return chance(0.4) ? between(1, 8) : chance(0.8) ? between(9, 80) : between(300, 1300);
 }
 
 # A column is [name, kind, function that gives a value of record N].
@@ -71,7 +60,7 @@ sub lists
 sub table
 {
 	my ($delimiter, $columns, %how) = @_;
-	my $break = percent(25) ? "\r\n" : "\n";
+	my $break = chance(0.25) ? "\r\n" : "\n";
 	my $names = defined $how{names} || $how{log};
 	my @rows = map { my $n = $_; [ map { $_->[2]->($n) } @$columns ] } 1 .. $how{n} // record_count();
 	my @lines = (@{ $how{above} // [] }, defined $how{names} ? $how{names} . join($delimiter, map { $_->[0] } @$columns) : ());
@@ -79,10 +68,10 @@ sub table
 
 	$lines[-1] = join $delimiter, map { "\"$_\"" } split /\Q$delimiter\E/, $lines[-1] if $quoted && defined $how{names} && $how{names} eq '';
 	push @lines, map {
-		join $delimiter, map { index($_, $delimiter) >= 0 || percent($quoted) && /\D/ ? '"' . s/"/""/gr . '"' : $_ } @$_
+		join $delimiter, map { index($_, $delimiter) >= 0 || chance($quoted / 100) && /\D/ ? '"' . s/"/""/gr . '"' : $_ } @$_
 	} @rows;
 	return {
-		content => join($break, @lines, @{ $how{below} // [] }) . (percent(90) ? $break : ''),
+		content => join($break, @lines, @{ $how{below} // [] }) . (chance(0.9) ? $break : ''),
 		header => $names,
 		truth => {
 			delimiter => $delimiter,
@@ -106,49 +95,49 @@ my %made;
 	# ---- tabs ----
 
 	gtf => sub {
-		my $attributes = sub { my $n = $_[0]; join ' ', map { "$_;" } "gene_id \"ENSG$n\"", "transcript_id \"T$n.1\"", map { $_ . ' "' . between(1, 9) . '"' } grep { percent(50) } qw(exon_number gene_name oId class_code tss_id) };
+		my $attributes = sub { my $n = $_[0]; join ' ', map { "$_;" } "gene_id \"ENSG$n\"", "transcript_id \"T$n.1\"", map { $_ . ' "' . between(1, 9) . '"' } grep { chance(0.5) } qw(exon_number gene_name oId class_code tss_id) };
 
 		return table("\t", [ chromosome('seqname'), [ 'source', 'text', sub { pick(qw(Cufflinks HAVANA)) } ], [ 'feature', 'text', sub { pick(qw(exon CDS)) } ], serial('start', 50), serial('end', 70), [ 'score', 'text', sub { '.' } ], strand('strand'), [ 'frame', 'text', sub { pick('.', 0, 1, 2) } ], [ 'attributes', 'text', $attributes ] ],
-			above => percent(30) ? [ '#!genome-build GRCh38', '#!genome-version GRCh38' ] : []);
+			above => chance(0.3) ? [ '#!genome-build GRCh38', '#!genome-version GRCh38' ] : []);
 	},
 	gff3 => sub {
-		return table("\t", [ chromosome('seqid'), words('source'), [ 'type', 'text', sub { pick(qw(gene mRNA exon)) } ], serial('start', 50), serial('end', 70), [ 'score', 'text', sub { '.' } ], strand('strand'), [ 'phase', 'text', sub { '.' } ], [ 'attributes', 'text', sub { "ID=g$_[0];Name=" . pick(@words) . (percent(50) ? ';Alias=a,b' : '') . ';' } ] ],
+		return table("\t", [ chromosome('seqid'), words('source'), [ 'type', 'text', sub { pick(qw(gene mRNA exon)) } ], serial('start', 50), serial('end', 70), [ 'score', 'text', sub { '.' } ], strand('strand'), [ 'phase', 'text', sub { '.' } ], [ 'attributes', 'text', sub { "ID=g$_[0];Name=" . pick(@words) . (chance(0.5) ? ';Alias=a,b' : '') . ';' } ] ],
 			above => ['##gff-version 3']);
 	},
 	bed12 => sub {
-		my $n = percent(50) ? between(1, 4) : undef;
+		my $n = chance(0.5) ? between(1, 4) : undef;
 
 		return table("\t", [ coordinates(), gene('name'), number('score', 0, 1000), strand('strand'), serial('thickStart', 100), serial('thickEnd', 130), [ 'itemRgb', 'text', sub { pick('0', '255,0,0') } ], number('blockCount', 1, 9), lists('blockSizes', ',', 1, $n), lists('blockStarts', ',', 1, $n) ],
 			names => pick(undef, '#', ''));
 	},
 	bed => sub {
-		my $n = percent(50) ? between(1, 4) : undef;
+		my $n = chance(0.5) ? between(1, 4) : undef;
 
 		return table("\t", [ coordinates(pick('chrom', 'chr')), gene('name'), lists('sizes', pick(',', ';', '|'), 1, $n) ], names => pick('', '', '#', undef));
 	},
 	'known genes' => sub {
-		my $n = percent(50) ? between(2, 5) : undef;
+		my $n = chance(0.5) ? between(2, 5) : undef;
 
-		return table("\t", [ gene('name'), chromosome('chrom'), strand('strand'), serial('txStart', 90), serial('txEnd', 95), serial('cdsStart', 91), serial('cdsEnd', 94), number('exonCount', 1, 20), lists('exonStarts', ',', 1, $n), lists('exonEnds', ',', 1, $n), [ 'proteinID', 'text', sub { percent(70) ? "Q$_[0]X" : '' } ], [ 'alignID', 'text', sub { "uc$_[0]aaa.1" } ] ],
+		return table("\t", [ gene('name'), chromosome('chrom'), strand('strand'), serial('txStart', 90), serial('txEnd', 95), serial('cdsStart', 91), serial('cdsEnd', 94), number('exonCount', 1, 20), lists('exonStarts', ',', 1, $n), lists('exonEnds', ',', 1, $n), [ 'proteinID', 'text', sub { chance(0.7) ? "Q$_[0]X" : '' } ], [ 'alignID', 'text', sub { "uc$_[0]aaa.1" } ] ],
 			names => pick(undef, '#', ''));
 	},
 	variants => sub {
 		my @samples = map { [ "S0$_", 'text', sub { pick('0/1', '1/1', '0|1') . ':' . between(1, 60) . ',' . between(1, 60) } ] } 1 .. between(1, 3);
 
-		return table("\t", [ chromosome('CHROM'), serial('POS', 40), [ 'ID', 'text', sub { percent(50) ? "rs$_[0]" : '.' } ], [ 'REF', 'text', sub { pick(qw(A C G T AT)) } ], [ 'ALT', 'text', sub { pick('A', 'C', 'G', 'A,T') } ], number('QUAL', 10, 99), [ 'FILTER', 'text', sub { pick('PASS', 'q10;s50') } ], [ 'INFO', 'text', sub { 'DP=' . between(1, 99) . ';AF=0.5,0.1;DB;' } ], [ 'FORMAT', 'text', sub { 'GT:AD' } ], @samples ],
+		return table("\t", [ chromosome('CHROM'), serial('POS', 40), [ 'ID', 'text', sub { chance(0.5) ? "rs$_[0]" : '.' } ], [ 'REF', 'text', sub { pick(qw(A C G T AT)) } ], [ 'ALT', 'text', sub { pick('A', 'C', 'G', 'A,T') } ], number('QUAL', 10, 99), [ 'FILTER', 'text', sub { pick('PASS', 'q10;s50') } ], [ 'INFO', 'text', sub { 'DP=' . between(1, 99) . ';AF=0.5,0.1;DB;' } ], [ 'FORMAT', 'text', sub { 'GT:AD' } ], @samples ],
 			above => [ '##fileformat=VCFv4.2', '##INFO=<ID=DP,Number=1,Type=Integer,Description="Total, all">' ], names => '#');
 	},
 	'lists between tabs' => sub {
 		my $mark = pick(',', ',', ';', '|');
-		my $n = percent(60) ? between(1, 5) : undef;
-		my @columns = map { pick([ 0, lists("part$_", $mark, percent(80), $n) ], [ 1, number("count$_", 1, 500) ], [ 1, words("label$_") ], [ 1, gene("gene$_") ]) } 1 .. between(1, 5);
+		my $n = chance(0.6) ? between(1, 5) : undef;
+		my @columns = map { pick([ 0, lists("part$_", $mark, chance(0.8), $n) ], [ 1, number("count$_", 1, 500) ], [ 1, words("label$_") ], [ 1, gene("gene$_") ]) } 1 .. between(1, 5);
 
 		return table("\t", [ gene('id'), number('size', 1, 9999), lists('parts', $mark, 1, $n), map { $_->[1] } @columns ], names => '');
 	},
 	'the list first' => sub {
-		my $n = percent(60) ? between(1, 4) : undef;
+		my $n = chance(0.6) ? between(1, 4) : undef;
 
-		return table("\t", [ lists('parts', pick(',', ';', '|'), 1, $n), number('size', 1, 9999), percent(50) ? gene('id') : () ], names => '');
+		return table("\t", [ lists('parts', pick(',', ';', '|'), 1, $n), number('size', 1, 9999), chance(0.5) ? gene('id') : () ], names => '');
 	},
 	'lines above' => sub {
 		my $file = $made{bed}->();
@@ -159,7 +148,7 @@ my %made;
 	},
 	'a bad record' => sub {
 		my $mark = pick(',', ';', '|');
-		my $file = table("\t", [ gene('id'), number('size', 1, 9999), lists('parts', $mark, 1, 3), percent(50) ? lists('more', $mark, 0, 4) : () ], names => pick('', undef), n => between(30, 300));
+		my $file = table("\t", [ gene('id'), number('size', 1, 9999), lists('parts', $mark, 1, 3), chance(0.5) ? lists('more', $mark, 0, 4) : () ], names => pick('', undef), n => between(30, 300));
 
 		$file->{content} =~ s/\t(?=[^\t]*\z)/ /;
 		pop @{ $file->{truth}{rows} };
@@ -180,12 +169,12 @@ my %made;
 	'texts between tabs' => sub {
 		my $mark = pick(',', ';', '|', ', ', '; ');
 
-		return table("\t", [ serial('id', 1), [ 'title', 'text', sub { join $mark, map { text() } 1 .. between(1, 4) } ], [ 'place', 'text', sub { text() . (percent(50) ? pick(',', ';', '|') : '') } ], number('year', 1990, 2020) ], names => '', quoted => pick(0, 100));
+		return table("\t", [ serial('id', 1), [ 'title', 'text', sub { join $mark, map { text() } 1 .. between(1, 4) } ], [ 'place', 'text', sub { text() . (chance(0.5) ? pick(',', ';', '|') : '') } ], number('year', 1990, 2020) ], names => '', quoted => pick(0, 100));
 	},
 	'no names' => sub {
-		my $n = percent(60) ? between(2, 4) : undef;
+		my $n = chance(0.6) ? between(2, 4) : undef;
 
-		return table("\t", [ number('a', 1, 500), gene('b'), lists('c', pick(',', ';', '|'), 1, $n), percent(50) ? number('d', 1, 9) : () ]);
+		return table("\t", [ number('a', 1, 500), gene('b'), lists('c', pick(',', ';', '|'), 1, $n), chance(0.5) ? number('d', 1, 9) : () ]);
 	},
 
 	# ---- any delimiter, with lists by another ----
@@ -193,9 +182,9 @@ my %made;
 	'lists by another' => sub {
 		my $delimiter = pick("\t", ';', ',', '|', '^', '~', '$');
 		my ($mark) = grep { $_ ne $delimiter } map { pick(',', ';', '|', '~', '^', '::', '||', ' | ', '; ') } 1 .. 20;
-		my $n = percent(60) ? between(2, 4) : undef;
+		my $n = chance(0.6) ? between(2, 4) : undef;
 
-		return table($delimiter, [ gene('id'), lists('parts', $mark, percent(60), $n), number('size', 1, 99), percent(50) ? words('note') : () ], names => '');
+		return table($delimiter, [ gene('id'), lists('parts', $mark, chance(0.6), $n), number('size', 1, 99), chance(0.5) ? words('note') : () ], names => '');
 	},
 
 	# ---- between all fields: "$", "^", "~", "|" ----
@@ -203,7 +192,7 @@ my %made;
 	'adverse events' => sub {
 		my $drug = [ 'drugname', 'text', sub { pick('TYLENOL', 'ASPIRIN, COATED', 'VITAMIN B; OTHER', 'HUMIRA (PEN, 40MG)') } ];
 
-		return table('$', [ serial('primaryid', 11), serial('caseid', 1), percent(50) ? $drug : (), [ 'fda_dt', 'date', sub { 20240100 + between(1, 28) } ], number('age', 1, 99), [ 'sex', 'text', sub { pick('F', 'M', '') } ], percent(50) ? [ 'dose', 'text', sub { pick('', '5 MG', '2 X 10 MG, DAILY') } ] : () ], names => '');
+		return table('$', [ serial('primaryid', 11), serial('caseid', 1), chance(0.5) ? $drug : (), [ 'fda_dt', 'date', sub { 20240100 + between(1, 28) } ], number('age', 1, 99), [ 'sex', 'text', sub { pick('F', 'M', '') } ], chance(0.5) ? [ 'dose', 'text', sub { pick('', '5 MG', '2 X 10 MG, DAILY') } ] : () ], names => '');
 	},
 	'single bytes' => sub {
 		my $mark = pick('$', '^', '~', '|');
@@ -222,14 +211,14 @@ my %made;
 
 	'others between commas' => sub {
 		my $mark = pick("\t", ';', '|', '^', '~', '$');
-		my $n = percent(60) ? between(2, 4) : undef;
+		my $n = chance(0.6) ? between(2, 4) : undef;
 
-		return table(pick(',', ',', ';'), [ serial('id', 1), [ 'item', 'text', sub { join $mark, map { pick(@words) } 1 .. $n // between(1, 4) } ], percent(50) ? words('note') : (), percent(50) ? number('count', 1, 99) : () ], names => '', quoted => pick(0, 100));
+		return table(pick(',', ',', ';'), [ serial('id', 1), [ 'item', 'text', sub { join $mark, map { pick(@words) } 1 .. $n // between(1, 4) } ], chance(0.5) ? words('note') : (), chance(0.5) ? number('count', 1, 99) : () ], names => '', quoted => pick(0, 100));
 	},
 	'prices' => sub {
 		my $price = [ pick('price', 'price', 'price ($)', '$ in 2024'), 'text', sub { sprintf '$%d.%02d', between(1, 99), between(0, 99) } ];
 
-		return table(pick(',', ';', "\t", '|'), [ serial('id', 1), $price, percent(50) ? [ 'cost', 'text', $price->[2] ] : (), percent(50) ? words('item') : () ], names => pick('', '', undef));
+		return table(pick(',', ';', "\t", '|'), [ serial('id', 1), $price, chance(0.5) ? [ 'cost', 'text', $price->[2] ] : (), chance(0.5) ? words('item') : () ], names => pick('', '', undef));
 	},
 	'one column' => sub {
 		my ($mark, $n) = (pick('$', '^', '~', '|'), between(2, 3));
@@ -238,7 +227,7 @@ my %made;
 	},
 	'tabs behind commas' => sub {
 		my $mark = pick(',', ';');
-		my $file = table("$mark\t", [ serial('id', 1), words('name'), number('count', 1, 99), percent(50) ? gene('gene') : () ], names => '');
+		my $file = table("$mark\t", [ serial('id', 1), words('name'), number('count', 1, 99), chance(0.5) ? gene('gene') : () ], names => '');
 
 		$file->{truth}{delimiter} = $mark;
 		return $file;
@@ -247,18 +236,18 @@ my %made;
 	# ---- logs ----
 
 	zeek => sub {
-		my $break = [ [ 'ts', 'num', sub { sprintf '15982430%02d.%06d', between(10, 99), between(0, 999999) } ], [ 'uid', 'text', sub { "CW$_[0]x" } ], [ 'id.orig_h', 'text', sub { join '.', 10, map { between(0, 255) } 1 .. 3 } ], [ 'id.orig_p', 'int', sub { between(1024, 65000) } ], [ 'proto', 'text', sub { pick(qw(tcp udp)) } ], [ 'duration', 'num', sub { percent(30) ? '-' : sprintf '0.%06d', between(1, 999999) } ], [ 'tunnel_parents', 'text', sub { pick('(empty)', 'a,b') } ] ];
+		my $break = [ [ 'ts', 'num', sub { sprintf '15982430%02d.%06d', between(10, 99), between(0, 999999) } ], [ 'uid', 'text', sub { "CW$_[0]x" } ], [ 'id.orig_h', 'text', sub { join '.', 10, map { between(0, 255) } 1 .. 3 } ], [ 'id.orig_p', 'int', sub { between(1024, 65000) } ], [ 'proto', 'text', sub { pick(qw(tcp udp)) } ], [ 'duration', 'num', sub { chance(0.3) ? '-' : sprintf '0.%06d', between(1, 999999) } ], [ 'tunnel_parents', 'text', sub { pick('(empty)', 'a,b') } ] ];
 		my @columns = @$break[ 0 .. between(2, 6) ];
 		my @types = map { { num => 'time', text => 'string', int => 'port' }->{ $_->[1] } } @columns;
 
-		return table("\t", \@columns, above => [ '#separator \x09', "#set_separator\t,", "#empty_field\t(empty)", "#unset_field\t-", "#path\tconn", percent(70) ? "#open\t2020-08-24-00-00-00" : (), join("\t", '#fields', map { $_->[0] } @columns), percent(90) ? join("\t", '#types', @types) : () ], log => 1, below => percent(80) ? ["#close\t2020-08-24-01-00-00"] : []);
+		return table("\t", \@columns, above => [ '#separator \x09', "#set_separator\t,", "#empty_field\t(empty)", "#unset_field\t-", "#path\tconn", chance(0.7) ? "#open\t2020-08-24-00-00-00" : (), join("\t", '#fields', map { $_->[0] } @columns), chance(0.9) ? join("\t", '#types', @types) : () ], log => 1, below => chance(0.8) ? ["#close\t2020-08-24-01-00-00"] : []);
 	},
 	w3c => sub {
 		my $delimiter = pick(' ', ' ', "\t");
 		my @columns = ([ 'date', 'date', sub { sprintf '2024-05-%02d', between(1, 28) } ], [ 'time', 'time', sub { sprintf '%02d:%02d:%02d', between(0, 23), between(0, 59), between(0, 59) } ], [ 's-ip', 'text', sub { '10.0.0.' . between(1, 99) } ], [ 'cs-method', 'text', sub { pick(qw(GET POST)) } ], [ 'cs-uri-stem', 'text', sub { '/' . pick(@words) . '.html' } ], [ 'sc-status', 'int', sub { pick(200, 302, 404) } ], [ 'cs(User-Agent)', 'text', sub { 'Mozilla/5.0+(X11;+Linux)' } ], [ 'time-taken', 'int', sub { between(1, 900) } ]);
 
 		splice @columns, between(3, 7), between(0, 1);
-		return table($delimiter, \@columns, above => [ '#Software: Microsoft Internet Information Services 8.5', '#Version: 1.0', percent(80) ? '#Date: 2024-05-01 00:00:01' : (), join pick(' ', $delimiter), '#Fields:', map { $_->[0] } @columns ], log => 1, n => between(3, 60));
+		return table($delimiter, \@columns, above => [ '#Software: Microsoft Internet Information Services 8.5', '#Version: 1.0', chance(0.8) ? '#Date: 2024-05-01 00:00:01' : (), join pick(' ', $delimiter), '#Fields:', map { $_->[0] } @columns ], log => 1, n => between(3, 60));
 	});
 
 # ---- the tests ----
@@ -269,8 +258,8 @@ sub log_of_parts
 {
 	my $delimiter = pick(' ', "\t");
 	my @names = ([qw(date time c-ip sc-status)], [qw(date time sc-status c-ip)], [qw(date time s-ip sc-status)], [qw(date time c-ip)], [qw(date time c-ip sc-status s-ip)], [qw(date time c-ip sc-status s-ip bytes)]);
-	my @parts = (0, map { percent(50) ? 0 : pick(1 .. $#names) } 1 .. between(1, 3));
-	my $zeek = $delimiter eq "\t" && percent(50);
+	my @parts = (0, map { chance(0.5) ? 0 : pick(1 .. $#names) } 1 .. between(1, 3));
+	my $zeek = $delimiter eq "\t" && chance(0.5);
 	my (@lines, $changed);
 
 	for my $part (@parts)

@@ -21,13 +21,6 @@ note("SEED=$seed");
 
 # ---- parts of files ----
 
-sub between
-{
-	my ($from, $to) = @_;
-
-	return $from + int rand($to - $from + 1);
-}
-
 # the marks of all values of a file, and its rows' names
 my ($mark, $decimal);
 my @towns = qw(Oslo Bergen Hamar Molde Alta Bodo Narvik Skien Moss Larvik Halden Voss);

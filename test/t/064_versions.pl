@@ -11,7 +11,7 @@ chomp $sharedir;
 my ($version) = slurp_file("$sharedir/extension/csv_gpu_fdw.control") =~ /^default_version = '(.*)'/m;
 
 # rows of a query, in one database
-sub sql
+sub sql_in
 {
 	return $node->safe_psql(@_);
 }
@@ -21,7 +21,7 @@ sub members
 {
 	my ($database) = @_;
 
-	return split /\n/, sql($database, q{
+	return split /\n/, sql_in($database, q{
 		SELECT kind || ' ' || name FROM (
 			SELECT 'ROUTINE', p.proname, p.oid FROM pg_proc p
 			UNION ALL SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, c.relname, c.oid
@@ -46,7 +46,7 @@ sub definitions
 
 	$dump =~ s/^SELECT pg_catalog\.binary_upgrade_set_next_.*\n//mg;
 	$dump =~ s/^SET relfrozenxid = .*\nWHERE oid = .*\n//mg;
-	$dump =~ s/'\{[0-9,]+\}'/sql($database, 'SELECT extconfig::regclass[] FROM pg_extension WHERE extconfig IS NOT NULL')/e;
+	$dump =~ s/'\{[0-9,]+\}'/sql_in($database, 'SELECT extconfig::regclass[] FROM pg_extension WHERE extconfig IS NOT NULL')/e;
 	$dump =~ s/^\\(un)?restrict .*\n//mg;
 	return join "\n--\n", sort split /\n--\n(?=-- Name: )/, $dump;
 }
@@ -58,7 +58,7 @@ sub rows
 {
 	my ($database) = @_;
 
-	return join '', map { "$_\n" . sql($database, "SELECT $columns{$_} FROM $_ ORDER BY 1, 2, 3") . "\n" } sort keys %columns;
+	return join '', map { "$_\n" . sql_in($database, "SELECT $columns{$_} FROM $_ ORDER BY 1, 2, 3") . "\n" } sort keys %columns;
 }
 
 # ---- objects of users in a database of each version ----
@@ -85,15 +85,15 @@ my $objects = "
 	GRANT USAGE ON FOREIGN DATA WRAPPER csv_gpu_fdw TO analyst WITH GRANT OPTION";
 
 write_files(3, 1, 2);
-sql('postgres', 'CREATE ROLE analyst; CREATE ROLE keeper SUPERUSER');
+sql_in('postgres', 'CREATE ROLE analyst; CREATE ROLE keeper SUPERUSER');
 foreach my $database ('old', 'new')
 {
-	sql('postgres', "CREATE DATABASE $database");
-	sql($database, 'CREATE EXTENSION csv_gpu_fdw' . ($database eq 'old' ? " VERSION '0.1'" : ''));
-	sql($database, $objects);
+	sql_in('postgres', "CREATE DATABASE $database");
+	sql_in($database, 'CREATE EXTENSION csv_gpu_fdw' . ($database eq 'old' ? " VERSION '0.1'" : ''));
+	sql_in($database, $objects);
 }
-is(sql('old', "SELECT extversion FROM pg_extension WHERE extname = 'csv_gpu_fdw'"), '0.1', 'the script of 0.1');
-is(sql('new', "SELECT extversion FROM pg_extension WHERE extname = 'csv_gpu_fdw'"), $version, 'and the script of this version');
+is(sql_in('old', "SELECT extversion FROM pg_extension WHERE extname = 'csv_gpu_fdw'"), '0.1', 'the script of 0.1');
+is(sql_in('new', "SELECT extversion FROM pg_extension WHERE extname = 'csv_gpu_fdw'"), $version, 'and the script of this version');
 
 # every member of 0.1 gets another owner, another comment and other grants
 my @members = members('old');
@@ -105,26 +105,26 @@ foreach my $member (@members)
 	my $grants = $member =~ /^ROUTINE/ ? "REVOKE ALL ON $member FROM PUBLIC; GRANT ALL ON $member TO analyst;" :
 	  $member =~ /^(TABLE|VIEW) (.*)/ ? "REVOKE ALL ON $2 FROM PUBLIC; GRANT SELECT, DELETE ON $2 TO analyst;" : '';
 
-	sql($_, "$owner $grants COMMENT ON $member IS 'ours'") foreach 'old', 'new';
+	sql_in($_, "$owner $grants COMMENT ON $member IS 'ours'") foreach 'old', 'new';
 }
 
 # Positions and runs of jobs: this version's library need not work with the script of 0.1,
 # so rows are copied.
-sql('new', "SELECT csv_gpu_load('log', 'of_log', mode => 'new_records');
+sql_in('new', "SELECT csv_gpu_load('log', 'of_log', mode => 'new_records');
 	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES
 		('records', '* * * * *', 'log', 'of_log', 'new_records'), ('files', '* * * * *', 'day', 'of_day', 'new_files');
 	SELECT csv_gpu_run_job('files')");
-foreach my $table (split /\n/, sql('old', q{SELECT c.oid::regclass FROM pg_extension e, unnest(e.extconfig) t, pg_class c
+foreach my $table (split /\n/, sql_in('old', q{SELECT c.oid::regclass FROM pg_extension e, unnest(e.extconfig) t, pg_class c
 	WHERE e.extname = 'csv_gpu_fdw' AND c.oid = t AND c.relkind = 'r'}))
 {
-	my $columns = sql('old', "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = '$table'::regclass AND attnum > 0 AND NOT attisdropped");
+	my $columns = sql_in('old', "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = '$table'::regclass AND attnum > 0 AND NOT attisdropped");
 
-	sql('new', "COPY (SELECT $columns FROM $table) TO '$dir/rows'");
-	sql('old', "COPY $table ($columns) FROM '$dir/rows'");
+	sql_in('new', "COPY (SELECT $columns FROM $table) TO '$dir/rows'");
+	sql_in('old', "COPY $table ($columns) FROM '$dir/rows'");
 	$columns{$table} = $columns;
 }
-sql('new', "COPY $_ TO '$dir/rows'"), sql('old', "COPY $_ FROM '$dir/rows'") foreach 'of_log', 'of_day';
-sql('old', "SELECT setval('csv_gpu_job_run_run_seq', 2)");
+sql_in('new', "COPY $_ TO '$dir/rows'"), sql_in('old', "COPY $_ FROM '$dir/rows'") foreach 'of_log', 'of_day';
+sql_in('old', "SELECT setval('csv_gpu_job_run_run_seq', 2)");
 is(join(' ', sort keys %columns), 'csv_gpu_job csv_gpu_job_file csv_gpu_job_run csv_gpu_position', 'tables of which dumps have rows');
 
 my $rows = rows('old');
@@ -136,54 +136,54 @@ unlike($rows, qr/^csv.*\n\n/m, 'each has rows');
 my $dump = "$dir/old.sql";
 
 command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('old') ], 'a dump of 0.1');
-sql('postgres', 'CREATE DATABASE restored');
-sql('postgres', 'CREATE DATABASE used TEMPLATE old');
-sql('old', 'ALTER EXTENSION csv_gpu_fdw UPDATE');
+sql_in('postgres', 'CREATE DATABASE restored');
+sql_in('postgres', 'CREATE DATABASE used TEMPLATE old');
+sql_in('old', 'ALTER EXTENSION csv_gpu_fdw UPDATE');
 is(definitions('old'), definitions('new'), 'an update makes what the script makes');
 is(rows('old'), $rows, 'rows stay');
 
 $node->command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('restored') ], 'the dump is restored');
-is(sql('restored', "SELECT extversion FROM pg_extension WHERE extname = 'csv_gpu_fdw'"), $version, 'into this version');
+is(sql_in('restored', "SELECT extversion FROM pg_extension WHERE extname = 'csv_gpu_fdw'"), $version, 'into this version');
 is(rows('restored'), $rows, 'with its rows');
-is(sql('restored', "SELECT has_function_privilege('public', 'csv_gpu_forget()', 'EXECUTE'), has_function_privilege('analyst', 'csv_gpu_forget()', 'EXECUTE')"),
+is(sql_in('restored', "SELECT has_function_privilege('public', 'csv_gpu_forget()', 'EXECUTE'), has_function_privilege('analyst', 'csv_gpu_forget()', 'EXECUTE')"),
 	'f|t', 'and grants');
 
 # positions and jobs go on
 write_files(5, 3);
 foreach my $database ('old', 'restored')
 {
-	is(sql($database, "SELECT records_loaded, error FROM csv_gpu_run_job('records')"), '2|', "$database: a job loads new records only");
-	is(sql($database, "SELECT records_loaded FROM csv_gpu_load('log', 'of_log', mode => 'new_records')"), 0, 'as csv_gpu_load() does');
-	is(sql($database, "SELECT filename, records_loaded, error FROM csv_gpu_run_job('files')"), "$dir/day3.csv|10|", 'and new files only');
-	is(sql($database, 'SELECT run FROM csv_gpu_job_run ORDER BY run'), "1\n2\n3\n4", 'runs are numbered on');
-	is(sql($database, 'SELECT (SELECT string_agg(a::text, $$ $$ ORDER BY a) FROM of_log), count(*), count(DISTINCT file) FROM of_day'),
+	is(sql_in($database, "SELECT records_loaded, error FROM csv_gpu_run_job('records')"), '2|', "$database: a job loads new records only");
+	is(sql_in($database, "SELECT records_loaded FROM csv_gpu_load('log', 'of_log', mode => 'new_records')"), 0, 'as csv_gpu_load() does');
+	is(sql_in($database, "SELECT filename, records_loaded, error FROM csv_gpu_run_job('files')"), "$dir/day3.csv|10|", 'and new files only');
+	is(sql_in($database, 'SELECT run FROM csv_gpu_job_run ORDER BY run'), "1\n2\n3\n4", 'runs are numbered on');
+	is(sql_in($database, 'SELECT (SELECT string_agg(a::text, $$ $$ ORDER BY a) FROM of_log), count(*), count(DISTINCT file) FROM of_day'),
 		'1 2 3 4 5|30|3', 'nothing is lost, and nothing is there twice');
-	is(sql($database, 'DROP TABLE of_log; SELECT count(*) FROM csv_gpu_position'), 0, 'a dropped table has no positions');
+	is(sql_in($database, 'DROP TABLE of_log; SELECT count(*) FROM csv_gpu_position'), 0, 'a dropped table has no positions');
 }
 
 # ---- an update that cannot be ----
 
 # Objects of users that depend on each function, table and view.  None is dropped between 0.1
 # and this version; otherwise the ERROR of the update must name what depends on it.
-sql('used', 'CREATE VIEW uses_' . ($_ =~ s/.* //r) . ' AS SELECT u FROM ' . ($_ =~ s/.* //r) . ' u')
+sql_in('used', 'CREATE VIEW uses_' . ($_ =~ s/.* //r) . ' AS SELECT u FROM ' . ($_ =~ s/.* //r) . ' u')
   foreach grep { /^(TABLE|VIEW)/ } @members;
-my $views = sql('used', q{SELECT format('CREATE VIEW uses_function_%s AS SELECT count(*) FROM %s(%s)', p.proname, p.proname,
+my $views = sql_in('used', q{SELECT format('CREATE VIEW uses_function_%s AS SELECT count(*) FROM %s(%s)', p.proname, p.proname,
 		(SELECT string_agg('NULL::' || t::regtype, ', ') FROM unnest(p.proargtypes) t))
 	FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e'
 	WHERE p.proname LIKE 'csv_gpu%' AND p.prorettype NOT IN ('fdw_handler'::regtype, 'trigger'::regtype, 'event_trigger'::regtype)});
 
-sql('used', $views =~ s/$/;/mgr);
+sql_in('used', $views =~ s/$/;/mgr);
 
 my $users = q{SELECT count(*) FROM pg_views WHERE viewname LIKE 'uses%'};
-my $count = sql('used', $users);
+my $count = sql_in('used', $users);
 
 cmp_ok($count, '>', 40, 'views of users');
 is_deeply([ $node->psql('used', 'ALTER EXTENSION csv_gpu_fdw UPDATE') ], [ 0, '', '' ], 'no view is in the way');
-is(sql('used', $users), $count, 'and none is gone');
+is(sql_in('used', $users), $count, 'and none is gone');
 
 # scripts that also said 0.1, before it was complete
-sql('postgres', 'CREATE DATABASE elsewhere');
-sql('elsewhere', "CREATE SCHEMA csv; CREATE EXTENSION csv_gpu_fdw SCHEMA csv VERSION '0.1'");
+sql_in('postgres', 'CREATE DATABASE elsewhere');
+sql_in('elsewhere', "CREATE SCHEMA csv; CREATE EXTENSION csv_gpu_fdw SCHEMA csv VERSION '0.1'");
 foreach my $change ('ALTER TABLE csv.csv_gpu_position DROP COLUMN lacks_break', 'ALTER EXTENSION csv_gpu_fdw DROP FUNCTION csv.csv_gpu_take_over')
 {
 	my (undef, undef, $err) = $node->psql('elsewhere', "BEGIN; $change; ALTER EXTENSION csv_gpu_fdw UPDATE");
@@ -195,7 +195,7 @@ foreach my $change ('ALTER TABLE csv.csv_gpu_position DROP COLUMN lacks_break', 
 # PostgreSQL's: the script, which a superuser runs, calls none of them.
 my @types = qw(oid regclass name text);
 
-sql('elsewhere', 'GRANT ALL ON SCHEMA csv TO analyst; SET ROLE analyst; ' . join '', map {
+sql_in('elsewhere', 'GRANT ALL ON SCHEMA csv TO analyst; SET ROLE analyst; ' . join '', map {
 		my ($operator, $result) = @$_;
 
 		map {

@@ -41,9 +41,9 @@ BEGIN
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(csv_server finish new_folder engine engines use_gpu has_stand_in new_session literal write_file resident_memory
+our @EXPORT = qw(csv_server sql finish new_folder engine engines use_gpu has_stand_in new_session literal write_file resident_memory
   gpu_memory_limit has_program
-  random_seed amount pick chance rss_kb cpu_seconds descriptors settle start_again kill_server await_server
+  random_seed amount pick chance between rss_kb cpu_seconds descriptors settle start_again kill_server await_server
   proc processes postmaster service
   QUICK_FILES CHEAP_WORKERS);
 
@@ -122,6 +122,12 @@ sub csv_server
 		CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
 		CREATE SERVER file FOREIGN DATA WRAPPER file_fdw;});
 	return $node;
+}
+
+# a statement of the superuser, in the first of the servers
+sub sql
+{
+	return $servers[0]->safe_psql('postgres', $_[0]);
 }
 
 sub finish
@@ -212,6 +218,12 @@ sub pick
 sub chance
 {
 	return rand() < $_[0];
+}
+
+# a number of [from, to]
+sub between
+{
+	return $_[0] + int rand($_[1] - $_[0] + 1);
 }
 
 # so many random inputs, or seconds for them, by EFFORT

@@ -62,7 +62,8 @@ expect_real(double found, double expected)
 		assert_memory_equal(&found, &expected, 8);
 }
 
-void
+/* -0 is told from 0, and NaNs are one */
+static void
 expect_equal_value(uint8_t lane, const CsvValue *found, const CsvValue *expected)
 {
 	assert_true(naive_equal(lane, found, expected));
@@ -77,7 +78,8 @@ is_extreme(const CsvAggregate *aggregate)
 		aggregate->kind == CSV_AGGREGATE_MAX;
 }
 
-void
+/* exact: also which of two equal extremes */
+static void
 expect_aggregate(const CsvAggregate *aggregate, const CsvAggregateValue *found,
 				 const CsvAggregateValue *expected, bool exact)
 {

@@ -23,14 +23,6 @@ extern CsvSelection run_certain(CsvEvaluator *evaluator,
 /* which rows these are: bytes, for free() */
 extern uint8_t *doubtful_rows(const CsvLayout *layout, const CsvBatch *batch);
 
-/* -0 is told from 0, and NaNs are one */
-extern void expect_equal_value(uint8_t lane, const CsvValue *found,
-						 const CsvValue *expected);
-
-/* exact: also which of two equal extremes */
-extern void expect_aggregate(const CsvAggregate *aggregate,
-							 const CsvAggregateValue *found,
-							 const CsvAggregateValue *expected, bool exact);
 extern void expect_naive_aggregate(const CsvAggregate *aggregate,
 								   const CsvAggregateValue *found,
 								   const NaiveAggregate *expected);

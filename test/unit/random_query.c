@@ -353,7 +353,7 @@ group_by_column(Program *program, uint8_t lane, uint32_t c)
 	key->value = add_load(program, lane, c);
 }
 
-CsvInstruction *
+static CsvInstruction *
 add_instruction(Program *program, CsvOperation operation, uint8_t lane)
 {
 	CsvInstruction *instruction =
@@ -387,7 +387,7 @@ add_operation(Program *program, CsvOperation operation, uint8_t lane,
 	return instruction->result;
 }
 
-CsvConstant *
+static CsvConstant *
 add_constant(Program *program, uint8_t lane)
 {
 	CsvConstant *constant = &program->constants[program->query.nconstants++];
@@ -397,7 +397,7 @@ add_constant(Program *program, uint8_t lane)
 	return constant;
 }
 
-uint16_t
+static uint16_t
 add_integer(Program *program, uint8_t lane, int64_t value)
 {
 	CsvInstruction *instruction = add_instruction(program, CSV_OP_CONSTANT,

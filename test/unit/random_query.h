@@ -78,13 +78,9 @@ extern void start_program(Program *program);
 
 /* aggregates, and a key more: a column */
 extern void group_by_column(Program *program, uint8_t lane, uint32_t c);
-extern CsvInstruction *add_instruction(Program *program,
-									   CsvOperation operation, uint8_t lane);
 extern uint16_t add_load(Program *program, uint8_t lane, uint32_t c);
 extern uint16_t add_operation(Program *program, CsvOperation operation,
 							  uint8_t lane, uint16_t a, uint16_t b);
-extern CsvConstant *add_constant(Program *program, uint8_t lane);
-extern uint16_t add_integer(Program *program, uint8_t lane, int64_t value);
 extern void add_aggregate(Program *program, CsvAggregateKind kind,
 						  uint8_t lane, uint16_t argument, uint16_t filter);
 
