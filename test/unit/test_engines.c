@@ -9,15 +9,12 @@
 
 #include "unit.h"
 #include "reading.h"
+#include "rounds.h"
 
 #define MEGABYTE	((size_t) 1024 * 1024)
 
 /* under sanitizers a tenth of the size shows as much */
-#if defined(__SANITIZE_ADDRESS__)
-#define LARGE		(10 * MEGABYTE)
-#else
-#define LARGE		(100 * MEGABYTE)
-#endif
+#define LARGE		((rounds(10) < 10 ? 10 : 100) * MEGABYTE)
 
 /* read some of the fields only, or as other types than text */
 static void

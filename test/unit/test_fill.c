@@ -11,11 +11,7 @@
 #include "reading.h"
 #include "rounds.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ROUNDS	60
-#else
 #define ROUNDS	600
-#endif
 
 #define MAX_ROWS	300
 #define MAX_BYTES	(MAX_ROWS * 20 * 300)
