@@ -11,7 +11,6 @@
 #include "utils/wait_event.h"
 
 #include "batches/reading.h"
-#include "batches/remote.h"
 #include "batches/sharing.h"
 #include "compat.h"
 #include "reader/piece.h"
@@ -69,7 +68,7 @@ typedef struct CsvShare
 	int			file;			/* its file, from 0 */
 	CsvPiece	piece;
 	CsvChain	chain;			/* the file's, up to this piece */
-	bool		is_begun;		/* the GPU has made a batch of the piece */
+	bool		is_begun;		/* a batch was made of it, and another follows */
 	bool		is_read;		/* nothing more of the piece will be read */
 	CsvFileChange change;		/* of its file; reported when the piece is passed */
 	bool		found;			/* result of a step: a file, or a batch */
@@ -519,11 +518,26 @@ csv_sharing_open(CsvBatches *batches)
 static void
 read_step(CsvBatches *batches)
 {
-	CsvPiece   *piece = &batches->share->piece;
+	CsvShare   *share = batches->share;
 	CsvStatus	status;
 
-	while ((status = csv_piece_read(batches->pieces, piece)) != CSV_OK)
-		csv_reading_fail(batches, status);
+	while ((status = csv_piece_read(batches->pieces, &share->piece)) != CSV_OK)
+		if (status == CSV_DEVICE_FAILED)
+			csv_reading_leave_gpu(batches, drop_gpu(share->sharing));
+		else
+			csv_reading_fail(batches, status);
+}
+
+/* the piece is read from the end of the chain, without a guess */
+static void
+skip_guess(CsvShare *share, uint64 sure_end)
+{
+	CsvPiece   *piece = &share->piece;
+
+	piece->is_exact = true;
+	piece->begin = share->chain.place;
+	/* the footer is searched in few bytes */
+	piece->end = piece->begin.offset < sure_end ? Min(piece->to, sure_end) : piece->to;
 }
 
 /* false: the piece must be read again */
@@ -538,60 +552,6 @@ join(CsvBatches *batches)
 	return true;
 }
 
-/* the GPU has failed: from this place on, this process reads on the CPU */
-static void
-parse_instead(CsvBatches *batches)
-{
-	CsvPiece   *piece = &batches->share->piece;
-
-	csv_reading_leave_gpu(batches, drop_gpu(batches->share->sharing));
-
-	/* the GPU may have passed a long line up to the piece's end */
-	if (batches->share->chain.place.offset >= piece->to)
-		return;
-	/* no process has guessed a later end: the next piece begins at `to` */
-	piece->end = piece->to;
-	piece->begin = batches->share->chain.place;
-	piece->is_exact = true;
-	read_step(batches);
-	(void) join(batches);
-}
-
-/*
- * Reads the current piece on the GPU.  The batch may end before the piece; then
- * the last piece has another batch.
- */
-static void
-remote_step(CsvBatches *batches)
-{
-	CsvShare   *share = batches->share;
-	CsvBatch   *batch = &batches->at.batch;
-	const CsvPiece *piece = &share->piece;
-	CsvStatus	status;
-
-	if (csv_reader_waits(batches->reader))
-		return;
-	if (!share->is_begun)
-	{
-		if (share->chain.place.offset >= piece->to)
-			return;
-		csv_reader_go_to(batches->reader, &share->chain.place,
-						 piece->to - share->chain.place.offset);
-	}
-	status = csv_reader_next(batches->reader, batch);
-	share->chain.place = *csv_reader_place(batches->reader);
-	share->is_begun = status == CSV_OK && piece->is_last;
-	if (status == CSV_OK)
-		return;
-	memset(batch, 0, sizeof(*batch));
-	if (status == CSV_DEVICE_FAILED)
-		parse_instead(batches);
-	else if (status != CSV_END)
-		csv_reading_fail(batches, status);
-	else						/* no more records in the file */
-		share->chain.place.offset = current_file(share)->nbytes;
-}
-
 static void
 check_step(CsvBatches *batches)
 {
@@ -600,27 +560,29 @@ check_step(CsvBatches *batches)
 
 /*
  * Reads the current piece, or more of it.  Returns false if this piece, or one before
- * it, could not be read.
+ * it, could not be read.  If a batch ends before its piece does, the next piece has the
+ * rest, and the last piece has another batch.
  */
 static bool
 read_piece(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
-	bool		is_remote = batches->remote != NULL;
-	bool		good = is_remote || try_step(batches, read_step);
+	bool		guesses = batches->remote == NULL && !share->is_begun;
 	bool		must_wait = share->piece.number > 0 && !share->is_begun;
+	bool		good = !guesses || try_step(batches, read_step);
 
 	if (good && must_wait && !await_turn(share))
 	{
 		share->is_read = true;
 		return false;
 	}
-	if (good && is_remote)
-		good = try_step(batches, remote_step);
-	else if (good && !join(batches))
+	if (good && !guesses)
+		skip_guess(share, csv_piece_sure_end(batches->pieces));
+	if (good && (!guesses || !join(batches)))
 		good = try_step(batches, read_step) && join(batches);
 	good = good && try_step(batches, check_step);
-	if (!good || !share->is_begun)
+	share->is_begun = good && share->piece.is_last && !share->piece.at_end;
+	if (!share->is_begun)
 		end_piece(batches, good);
 	return good;
 }

@@ -648,13 +648,6 @@ typedef struct CsvOwnBytes
 extern void csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own);
 
 /*
- * Continue at another place of the opened file, with a chunk of about nbytes bytes.
- * The file must be one for csv_reader_read_ahead(), and the engine without threads.
- */
-extern void csv_reader_go_to(CsvReader *reader, const struct CsvFilePlace *place,
-							 uint64_t nbytes);
-
-/*
  * When several threads parse a file, each calls the hook for its batches, to do more
  * work in the thread.  The hook may set batch->answer and batch->note.  `thread` is
  * below CSV_MAX_THREADS.  `slot` is below CSV_BATCH_SLOTS; no other batch has the same

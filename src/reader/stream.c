@@ -57,8 +57,7 @@ struct CsvReader
 	void	   *read_arg;
 	uint64_t	position;		/* of the callback in the file */
 
-	uint64_t	target_bytes;	/* size of the next chunk; 0: not chosen yet */
-	uint64_t	next_chunk_bytes;	/* the size it returns to */
+	uint64_t	next_chunk_bytes;	/* 0: not chosen yet */
 	uint64_t	expected_bytes; /* of the next file; 0: not known */
 
 	/* threads */
@@ -451,13 +450,6 @@ csv_reader_read_ahead(CsvReader *reader, const CsvReadAhead *ahead)
 }
 
 void
-csv_reader_go_to(CsvReader *reader, const CsvFilePlace *place, uint64_t nbytes)
-{
-	reader->place = *place;
-	reader->target_bytes = nbytes;
-}
-
-void
 csv_reader_use_own(CsvReader *reader, const CsvOwnBytes *own)
 {
 	reader->here.own = *own;
@@ -526,7 +518,6 @@ begin_opening(CsvReader *reader, CsvReadFn read, void *arg, const CsvFilePlace *
 	reader->is_compiled = false;
 	reader->layout = NULL;
 	reader->next_chunk_bytes = 0;
-	reader->target_bytes = 0;
 	reader->npassed = 0;
 }
 
@@ -712,7 +703,6 @@ csv_reader_set_engine(CsvReader *reader, const CsvEngine *engine, void *state)
 	reader->here.engine_state = state;
 	memset(&reader->here.own, 0, sizeof(reader->here.own));
 	reader->next_chunk_bytes = 0;
-	reader->target_bytes = 0;
 	reader->nwithout = 1;
 	if (reader->layout != NULL)
 		return engine->configure(state, &reader->dialect, reader->layout);
@@ -756,10 +746,8 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 		bool		at_end;
 		CsvStatus	status;
 
-		if (reader->target_bytes == 0)
-			reader->target_bytes = here->own.in_one ? MOST_OWN_BYTES :
-				reader->next_chunk_bytes;
-		end = reader->place.offset + reader->target_bytes;
+		end = reader->place.offset +
+			(here->own.in_one ? MOST_OWN_BYTES : reader->next_chunk_bytes);
 		/* search for a footer in few bytes */
 		if (reader->place.offset < sure_end && end > sure_end)
 			end = sure_end;
@@ -767,9 +755,6 @@ read_chunk(CsvReader *reader, CsvBatch *batch)
 		if (status != CSV_OK)
 			return status;
 		grow_chunk(reader);
-		/* a piece goes on up to its first record */
-		if (!here->own.in_one || batch->nrecords > 0)
-			reader->target_bytes = 0;
 		if (reader->nwithout > 0)
 			reader->nwithout--;
 		if (batch->nrecords > 0 || batch->nlines > 0)
@@ -856,7 +841,6 @@ start_threads(CsvReader *reader)
 
 	/* threads read these bytes again, or have copied them */
 	csv_window_empty(&reader->here.window, reader->place.offset);
-	reader->target_bytes = 0;
 }
 
 CsvStatus
