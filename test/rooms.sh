@@ -25,7 +25,7 @@ declare -A may_include=(
 	# the program that sessions share
 	[service]='reader query wire cuda'
 	# the server's side, from the ground up
-	[table]='reader wire'
+	[table]='reader query wire'
 	[client]='wire table'
 	[program]='reader query table'
 	[batches]='reader query wire cuda table client program'

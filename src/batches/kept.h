@@ -19,7 +19,7 @@
 #ifndef CSV_KEPT_H
 #define CSV_KEPT_H
 
-#include "batches/layout.h"
+#include "table/layout.h"
 #include "table/source.h"
 #include "wire/message.h"
 #include "wire/store.h"

@@ -10,7 +10,7 @@
 #define CSV_PRODUCER_H
 
 #include "batches/choose.h"
-#include "batches/layout.h"
+#include "table/layout.h"
 #include "program/program.h"
 #include "query/query.h"
 #include "table/source.h"
@@ -20,7 +20,6 @@ struct CsvKept;
 struct CsvEvaluation;
 struct CsvRemote;
 struct CsvShare;
-struct CsvPieceReader;
 
 /*
  * The query that the engine must evaluate.
@@ -160,9 +159,8 @@ struct CsvBatches
 	void	   *cpu;			/* state of the CPU engine; NULL: not open */
 	CsvGpuUse	gpu;
 	struct CsvRemote *remote;	/* a GPU makes the batches; NULL: the CPU does */
-	struct CsvPieceReader *pieces;	/* of a shared file; NULL: the file is one piece */
 	bool		is_alone;		/* the engine has one thread, because others share */
-	int64		file_bytes;		/* bytes of the open file in batches so far */
+	int64		file_bytes;		/* where the next batch of the open file begins */
 	bool		holds;			/* the engine holds groups of earlier batches */
 	bool		is_lost;		/* groups were lost with the device, or must not be used:
 								 * everything is read again */

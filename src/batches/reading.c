@@ -74,7 +74,6 @@ add_reader(const CsvBatches *batches, CsvBatchesStatistics *statistics)
 void
 csv_reading_close_reader(CsvBatches *batches)
 {
-	batches->pieces = NULL;
 	add_reader(batches, &batches->statistics);
 	if (batches->reader != NULL)
 		csv_reader_free(batches->reader);
@@ -360,9 +359,7 @@ csv_reading_count(CsvBatches *batches)
 	batches->holds |= batch->answer != NULL && batch->answer->held;
 	statistics->chunks++;
 	/* the bytes before the first batch are the header */
-	statistics->bytes += file_bytes - (batches->pieces != NULL ?
-									   (int64) batch->file_offset :
-									   batches->file_bytes);
+	statistics->bytes += file_bytes - batches->file_bytes;
 	batches->file_bytes = file_bytes;
 	statistics->read_seconds += batch->read_seconds;
 	statistics->copy_in_seconds += batch->copy_in_seconds;

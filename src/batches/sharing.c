@@ -330,7 +330,6 @@ csv_sharing_begin(CsvBatches *batches, CsvSharing *sharing)
 void
 csv_sharing_rewind(CsvBatches *batches)
 {
-	batches->pieces = NULL;
 	*batches->share = (CsvShare) {.sharing = batches->share->sharing};
 }
 
@@ -436,7 +435,6 @@ open_pieces(CsvBatches *batches, uint64 nbytes)
 		fail_replaced(batches->source);
 	ahead.file_bytes = nbytes;
 	csv_reader_read_ahead(batches->reader, &ahead);
-	batches->pieces = csv_reader_here(batches->reader);
 	if (share->piece.number == 0)
 	{
 		share->chain.place = *csv_reader_place(batches->reader);
@@ -496,7 +494,6 @@ csv_sharing_open(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
 
-	batches->pieces = NULL;
 	while (claim_piece(batches))
 	{
 		batches->at.file_number = share->file + 1;
@@ -519,9 +516,10 @@ static void
 read_step(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
+	CsvPieceReader *reader = csv_reader_here(batches->reader);
 	CsvStatus	status;
 
-	while ((status = csv_piece_read(batches->pieces, &share->piece)) != CSV_OK)
+	while ((status = csv_piece_read(reader, &share->piece)) != CSV_OK)
 		if (status == CSV_DEVICE_FAILED)
 			csv_reading_leave_gpu(batches, drop_gpu(share->sharing));
 		else
@@ -577,7 +575,7 @@ read_piece(CsvBatches *batches)
 		return false;
 	}
 	if (good && !guesses)
-		skip_guess(share, csv_piece_sure_end(batches->pieces));
+		skip_guess(share, csv_piece_sure_end(csv_reader_here(batches->reader)));
 	if (good && (!guesses || !join(batches)))
 		good = try_step(batches, read_step) && join(batches);
 	good = good && try_step(batches, check_step);
@@ -600,6 +598,7 @@ next_of_pieces(CsvBatches *batches)
 		memset(batch, 0, sizeof(*batch));
 		if (read_piece(batches) && batch->nrecords > 0)
 		{
+			batches->file_bytes = (int64) batch->file_offset;
 			csv_reading_count(batches);
 			return true;
 		}
@@ -622,7 +621,7 @@ file_step(CsvBatches *batches)
 bool
 csv_sharing_next(CsvBatches *batches)
 {
-	if (batches->pieces != NULL)
+	if (!current_file(batches->share)->whole)
 		return next_of_pieces(batches);
 	return try_step(batches, file_step) && batches->share->found;
 }

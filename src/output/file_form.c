@@ -12,7 +12,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
-#include "batches/layout.h"
+#include "table/layout.h"
 #include "output/fields.h"
 #include "output/file_form.h"
 #include "output/sink.h"

@@ -13,7 +13,7 @@
 #include "utils/formatting.h"
 #include "utils/memutils.h"
 
-#include "batches/layout.h"
+#include "table/layout.h"
 #include "query/query.h"
 #include "reader/field.h"
 #include "reader/lenient.h"
@@ -212,58 +212,6 @@ match_header(const CsvTable *table, const CsvRecord *header, char **names,
 	}
 }
 
-/* finds the field of a column by its name */
-static uint32_t
-find_header_name(const CsvTable *table, const CsvTableColumn *column,
-				 char **names, uint32_t nnames, const char *filename)
-{
-	int64		found = -1;
-	const char *similar = NULL;
-
-	for (uint32_t i = 0; i < nnames; i++)
-	{
-		if (names[i] != NULL && csv_may_quote(table, column) &&
-			pg_strcasecmp(names[i], column->header_name) == 0)
-			similar = names[i];
-		if (names[i] == NULL || strcmp(names[i], column->header_name) != 0)
-			continue;
-		if (found >= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("header of \"%s\" has more than one field \"%s\"",
-							filename, column->header_name),
-					 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
-							   column->name, table->name)));
-		found = i;
-	}
-	if (found < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("header of \"%s\" has no field \"%s\"",
-						filename, column->header_name),
-				 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
-						   column->name, table->name),
-				 similar != NULL ?
-				 errhint("It has \"%s\": case counts.",
-						 csv_visible_text(similar, strlen(similar), false)) : 0));
-	return (uint32_t) found;
-}
-
-/* finds the fields of all columns that have a header_name */
-static void
-find_each_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
-				  const char *filename)
-{
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		CsvFileColumn *column = &layout->columns[i];
-
-		if (column->column->header_name != NULL)
-			column->spec.field = find_header_name(layout->table, column->column, names,
-												  nnames, filename);
-	}
-}
-
 /* a name that is not NULL, and the field's number */
 typedef struct HeaderField
 {
@@ -289,6 +237,33 @@ compare_fields(const void *a, const void *b)
 	return left->field < right->field ? -1 : 1;
 }
 
+/* the first field of this name, of fields in their order; NULL: there is none */
+static const HeaderField *
+find_name(const HeaderField *fields, uint32_t n, const char *name)
+{
+	HeaderField wanted = {.name = name};
+	const HeaderField *found = bsearch(&wanted, fields, n, sizeof(HeaderField),
+									   compare_names);
+
+	while (found != NULL && found > fields && compare_names(found - 1, found) == 0)
+		found--;
+	return found;
+}
+
+static bool
+has_another(const HeaderField *fields, uint32_t n, const HeaderField *found)
+{
+	return found + 1 < fields + n && compare_names(found, found + 1) == 0;
+}
+
+/* for messages about a column's field */
+static int
+detail_of_column(const CsvTable *table, const CsvTableColumn *column)
+{
+	return errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
+					 column->name, table->name);
+}
+
 /*
  * ERROR for two fields of one name.  Unless the table declares the name, shows only
  * the fields' numbers, because the user may not be allowed to see the file.
@@ -308,6 +283,27 @@ report_same_name(const CsvTable *table, const HeaderField *field,
 					   table->name)));
 }
 
+/* ERROR for a column whose field must be there, but is not */
+static void
+report_missing(const CsvTable *table, const CsvTableColumn *column,
+			   char **names, uint32_t nnames, const char *filename)
+{
+	const char *similar = NULL;
+
+	for (uint32_t i = 0; i < nnames; i++)
+		if (names[i] != NULL && csv_may_quote(table, column) &&
+			pg_strcasecmp(names[i], column->header_name) == 0)
+			similar = names[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("header of \"%s\" has no field \"%s\"",
+					filename, column->header_name),
+			 detail_of_column(table, column),
+			 similar != NULL ?
+			 errhint("It has \"%s\": case counts.",
+					 csv_visible_text(similar, strlen(similar), false)) : 0));
+}
+
 /* lower case, by the database's collation */
 static char *
 fold_name(const char *name)
@@ -316,24 +312,10 @@ fold_name(const char *name)
 }
 
 /*
- * ERROR for fields whose names differ only in case.  Shows only their numbers, because
- * the user may not be allowed to see the file.
- */
-static void
-report_similar(const CsvTable *table, const CsvTableColumn *column,
-			   const HeaderField *field, const char *filename)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-			 errmsg("header of \"%s\" has no field \"%s\", but fields %u and %u differ from it in case only",
-					filename, column->header_name, field[0].field + 1, field[1].field + 1),
-			 errdetail("Column \"%s\" of foreign table \"%s\" finds its field by that name.",
-					   column->name, table->name)));
-}
-
-/*
  * Finds the fields of columns that no name matches exactly: ignores case, among the
- * names that match no column of the table.
+ * names that match no column of the table.  ERROR for fields whose names differ only in
+ * case, which shows only their numbers, because the user may not be allowed to see the
+ * file.
  */
 static void
 find_similar(CsvFileLayout *layout, const HeaderField *fields, uint32_t n,
@@ -345,8 +327,8 @@ find_similar(CsvFileLayout *layout, const HeaderField *fields, uint32_t n,
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		CsvFileColumn *column = &layout->columns[i];
-		HeaderField wanted;
-		HeaderField *found;
+		const char *name = column->column->header_name;
+		const HeaderField *found;
 
 		if (column->spec.field != CSV_ABSENT_FIELD)
 			continue;
@@ -362,52 +344,67 @@ find_similar(CsvFileLayout *layout, const HeaderField *fields, uint32_t n,
 			}
 			qsort(folded, nfolded, sizeof(HeaderField), compare_fields);
 		}
-		wanted.name = fold_name(column->column->header_name);
-		found = bsearch(&wanted, folded, nfolded, sizeof(HeaderField), compare_names);
+		found = find_name(folded, nfolded, fold_name(name));
 		if (found == NULL)
 			continue;
-		while (found > folded && compare_names(found - 1, found) == 0)
-			found--;
-		if (found + 1 < folded + nfolded && compare_names(found, found + 1) == 0)
-			report_similar(layout->table, column->column, found, filename);
+		if (has_another(folded, nfolded, found))
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("header of \"%s\" has no field \"%s\", but fields %u and %u differ from it in case only",
+							filename, name, found[0].field + 1, found[1].field + 1),
+					 detail_of_column(layout->table, column->column)));
 		column->spec.field = found->field;
 	}
 }
 
 /*
- * Finds the fields of columns with by_name, if the file has them.  Whether a name
- * counts as duplicate does not depend on the columns that a query wants.
+ * Finds the fields of columns that have a name, which the file may lack with by_name.
+ * Whether a name counts as duplicate there does not depend on the columns that a query
+ * wants.
  */
 static void
 find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 			 const char *filename)
 {
+	const CsvTable *table = layout->table;
 	HeaderField *fields = palloc(sizeof(HeaderField) * nnames);
+	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < nnames; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fields[i] = (HeaderField) {names[i], i};
+		if (names[i] != NULL)
+			fields[n++] = (HeaderField) {names[i], i};
 	}
-	qsort(fields, nnames, sizeof(HeaderField), compare_fields);
-	for (uint32_t i = 1; i < nnames; i++)
+	qsort(fields, n, sizeof(HeaderField), compare_fields);
+	for (uint32_t i = 1; table->by_name && i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (compare_names(&fields[i - 1], &fields[i]) == 0 &&
-			!is_no_name(layout->table, fields[i].name))
-			report_same_name(layout->table, &fields[i - 1], filename);
+			!is_no_name(table, fields[i].name))
+			report_same_name(table, &fields[i - 1], filename);
 	}
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
-		CsvFileColumn *column = &layout->columns[i];
-		HeaderField wanted = {.name = column->column->header_name};
-		const HeaderField *found = bsearch(&wanted, fields, nnames, sizeof(HeaderField),
-										   compare_names);
+		const CsvTableColumn *column = layout->columns[i].column;
+		const HeaderField *found;
 
+		if (column->header_name == NULL)
+			continue;
+		found = find_name(fields, n, column->header_name);
 		if (found != NULL)
-			column->spec.field = found->field;
+			layout->columns[i].spec.field = found->field;
+		else if (!table->by_name)
+			report_missing(table, column, names, nnames, filename);
+		if (found != NULL && !table->by_name && has_another(fields, n, found))
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("header of \"%s\" has more than one field \"%s\"",
+							filename, column->header_name),
+					 detail_of_column(table, column)));
 	}
-	find_similar(layout, fields, nnames, filename);
+	if (table->by_name)
+		find_similar(layout, fields, n, filename);
 }
 
 /* lays out columns by the header; returns the number of its fields */
@@ -428,10 +425,7 @@ read_header(CsvFileLayout *layout, const CsvDialect *dialect,
 		names[i] = header_name(table, dialect, header, i);
 	if (table->header_match)
 		match_header(table, header, names, filename);
-	if (table->by_name)
-		find_by_name(layout, names, header->nfields, filename);
-	else
-		find_each_by_name(layout, names, header->nfields, filename);
+	find_by_name(layout, names, header->nfields, filename);
 	return header->nfields;
 }
 
