@@ -46,7 +46,7 @@ open_engine(CsvBatches *batches)
 					 csv_engine_threads(settings, nbytes,
 										batches->table->reader.chunk_bytes),
 					 csv_choose_gpu(settings, nbytes, ncolumns,
-									batches->rows_out));
+									batches->rows_out, true));
 }
 
 void

@@ -103,8 +103,9 @@ gpu_is_worth_it(const CsvSettings *settings, int64 nbytes, int ncolumns,
 	}
 }
 
-static CsvGpuUse
-find_use(const CsvSettings *settings, int64 nbytes, int ncolumns, double rows_out)
+CsvGpuUse
+csv_choose_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
+			   double rows_out, bool wakes)
 {
 	CsvDeviceState state;
 
@@ -117,25 +118,11 @@ find_use(const CsvSettings *settings, int64 nbytes, int ncolumns, double rows_ou
 	state = csv_gpu_state(settings->device, NULL);
 	if (!gpu_is_worth_it(settings, nbytes, ncolumns, rows_out, state))
 		return CSV_GPU_NONE;
-	return state == CSV_DEVICE_AWAKE ? CSV_GPU_READS : CSV_GPU_AWAITED;
-}
-
-bool
-csv_engine_uses_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
-					double rows_out)
-{
-	return find_use(settings, nbytes, ncolumns, rows_out) == CSV_GPU_READS;
-}
-
-CsvGpuUse
-csv_choose_gpu(const CsvSettings *settings, int64 nbytes, int ncolumns,
-			   double rows_out)
-{
-	CsvGpuUse	use = find_use(settings, nbytes, ncolumns, rows_out);
-
-	if (use == CSV_GPU_AWAITED)
+	if (state == CSV_DEVICE_AWAKE)
+		return CSV_GPU_READS;
+	if (wakes)
 		csv_gpu_wake(settings->device);
-	return use;
+	return CSV_GPU_AWAITED;
 }
 
 CsvGpuUse
@@ -213,7 +200,7 @@ csv_engine_gpu_failed(void)
 }
 
 const char *
-csv_engine_description(const CsvSettings *settings, bool is_gpu)
+csv_engine_name(const CsvSettings *settings, bool is_gpu)
 {
 	static char cpu[32] = "";
 	char		name[CSV_DEVICE_NAME_BYTES];
@@ -227,14 +214,6 @@ csv_engine_description(const CsvSettings *settings, bool is_gpu)
 	if (csv_gpu_state(settings->device, name) == CSV_DEVICE_NONE)
 		return "cuda (no usable GPU)";
 	return psprintf("cuda (%s)", name);
-}
-
-const char *
-csv_engine_describe(const CsvSettings *settings, int64 nbytes, int ncolumns,
-					double rows_out)
-{
-	return csv_engine_description(settings, find_use(settings, nbytes, ncolumns,
-													 rows_out) != CSV_GPU_NONE);
 }
 
 double
@@ -255,5 +234,5 @@ csv_engine_holds_groups(const CsvSettings *settings, int64 nbytes,
 		settings->gpu_memory_limit * 1024.0 * 1024.0 : CSV_GPU_GROUP_BYTES;
 
 	return group_bytes <= limit / 4 &&
-		csv_engine_uses_gpu(settings, nbytes, ncolumns, 0);
+		csv_choose_gpu(settings, nbytes, ncolumns, 0, false) == CSV_GPU_READS;
 }

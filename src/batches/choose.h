@@ -19,17 +19,14 @@ typedef enum CsvGpuUse
  * For nbytes bytes (-1: unknown) of a table with ncolumns wanted columns (0: the
  * records are counted).  rows_out is the share of the rows that come out to this
  * process; it is 0 if groups come out, or if several processes share the rows.  With 'auto'
- * the caller never waits for a GPU to wake up.  Wakes a GPU that may be worth using.
+ * the caller never waits for a GPU to wake up.  wakes: wake a GPU that may be worth
+ * using.
  */
 extern CsvGpuUse csv_choose_gpu(const CsvSettings *settings, int64 nbytes,
-								int ncolumns, double rows_out);
+								int ncolumns, double rows_out, bool wakes);
 
 /* Is the awaited GPU awake now, and worth using for the remaining nbytes bytes? */
 extern CsvGpuUse csv_await_gpu(const CsvSettings *settings, int64 nbytes);
-
-/* would csv_choose_gpu() return CSV_GPU_READS now?  Wakes no GPU. */
-extern bool csv_engine_uses_gpu(const CsvSettings *settings, int64 nbytes,
-								int ncolumns, double rows_out);
 
 /*
  * The threads of the CPU engine, for a file of nbytes bytes (-1: unknown) in chunks of
@@ -53,17 +50,13 @@ extern void csv_engine_gpu_failed(void);
 
 /*
  * For EXPLAIN: "cpu (avx2)" or "cuda (NVIDIA H200)", in the current memory context.
- * Creates no CUDA context.  csv_engine_describe(): the engine that would be chosen
- * now.
+ * Creates no CUDA context.
  */
-extern const char *csv_engine_description(const CsvSettings *settings,
-										  bool is_gpu);
-extern const char *csv_engine_describe(const CsvSettings *settings, int64 nbytes,
-									   int ncolumns, double rows_out);
+extern const char *csv_engine_name(const CsvSettings *settings, bool is_gpu);
 
 /*
- * For costs: the speed of reading and evaluating, relative to one thread.  has_gpu is
- * the result of csv_engine_uses_gpu().
+ * For costs: the speed of reading and evaluating, relative to one thread.  has_gpu: a GPU
+ * reads.
  */
 extern double csv_engine_speed(const CsvSettings *settings, int64 nbytes,
 							   bool has_gpu);

@@ -33,7 +33,7 @@ csv_reading_name_engine(CsvBatches *batches, bool is_gpu)
 {
 	MemoryContext outer = MemoryContextSwitchTo(batches->context);
 
-	batches->engine = csv_engine_description(&batches->table->settings, is_gpu);
+	batches->engine = csv_engine_name(&batches->table->settings, is_gpu);
 	MemoryContextSwitchTo(outer);
 }
 

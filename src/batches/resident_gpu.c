@@ -153,8 +153,8 @@ csv_resident_ask(const CsvBatches *batches, const CsvRequest *request)
 	CsvStatus	status;
 
 	if (nrows == 0 || nrows > PG_INT32_MAX ||
-		csv_choose_gpu(&batches->table->settings, kept->key.file.size, 1,
-					   0) != CSV_GPU_READS)
+		csv_choose_gpu(&batches->table->settings, kept->key.file.size, 1, 0,
+					   true) != CSV_GPU_READS)
 		return NULL;
 	inlet = open_inlet(batches, request);
 	if (inlet == NULL)

@@ -153,7 +153,7 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 		sharing->total_bytes += file->nbytes;
 	}
 	sharing->has_gpu = csv_choose_gpu(settings, (int64) sharing->total_bytes,
-									  1, 0) == CSV_GPU_READS;
+									  1, 0, true) == CSV_GPU_READS;
 }
 
 void

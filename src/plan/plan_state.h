@@ -22,7 +22,7 @@ typedef struct CsvPlanState
 	int			nfiles;
 	BlockNumber pages;			/* of the file, as for a plain table */
 	double		rows_out;		/* the share of the rows that the engine hands out */
-	bool		has_gpu;		/* csv_engine_uses_gpu() */
+	bool		has_gpu;		/* csv_choose_gpu(): it reads */
 	double		speed;			/* csv_engine_speed(): it reads and evaluates this
 								 * many times as fast as one thread */
 	bool		resident;		/* the session has the columns */

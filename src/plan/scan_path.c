@@ -249,8 +249,8 @@ csv_plan_engine(CsvPlanState *state, double rows_out)
 	int64		nbytes = state->nbytes < 0 ? CSV_GUESSED_BYTES : state->nbytes;
 
 	state->rows_out = rows_out;
-	state->has_gpu = csv_engine_uses_gpu(settings, nbytes,
-										 bms_num_members(state->wanted), rows_out);
+	state->has_gpu = csv_choose_gpu(settings, nbytes, bms_num_members(state->wanted),
+									rows_out, false) == CSV_GPU_READS;
 	state->speed = csv_engine_speed(settings, nbytes, state->has_gpu);
 }
 

@@ -383,17 +383,18 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 	 */
 	if (engine == NULL)
 	{
-		CsvSettings settings = table->settings;
+		const CsvSettings settings = table->settings;
 		int64		data_size = csv_source_size(table).data_bytes;
-		double		rows_out = plan->scan.plan.parallel_aware ? 0 :
-			csv_plan_rows_out(plan);
+		bool		is_shared = plan->scan.plan.parallel_aware;
+		CsvGpuUse	gpu = csv_choose_gpu(&settings, data_size, nwanted, is_shared ? 0 :
+										 csv_plan_rows_out(plan), false);
 
+		/* processes that share a scan do not wait for a GPU */
 		if ((resident && (state->pushdown.program == NULL ||
 						  csv_engine_lacks_gpu(&settings))) ||
-			(plan->scan.plan.parallel_aware &&
-			 !csv_engine_uses_gpu(&settings, data_size, nwanted, rows_out)))
-			settings.engine = CSV_ENGINE_CPU;
-		engine = csv_engine_describe(&settings, data_size, nwanted, rows_out);
+			(is_shared && gpu == CSV_GPU_AWAITED))
+			gpu = CSV_GPU_NONE;
+		engine = csv_engine_name(&settings, gpu != CSV_GPU_NONE);
 	}
 	ExplainPropertyText("Engine", engine, es);
 	ExplainPropertyText("Columns",
