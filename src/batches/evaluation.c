@@ -57,7 +57,6 @@ struct CsvEvaluation
 	const CsvPushdown *pushdown;
 	CsvBatches *batches;
 	MemoryContext context;
-	MemoryContextCallback callback;
 
 	MemoryContext query_context;
 	CsvMemory	query_memory;
@@ -110,13 +109,6 @@ csv_evaluation_leave_file(CsvEvaluation *evaluation)
 		clear_window(evaluation->window);
 }
 
-/* the reset callback */
-static void
-release_evaluation(void *arg)
-{
-	csv_evaluation_leave_file(arg);
-}
-
 CsvEvaluation *
 csv_evaluation_create(CsvBatches *batches, const CsvPushdown *pushdown)
 {
@@ -130,10 +122,6 @@ csv_evaluation_create(CsvBatches *batches, const CsvPushdown *pushdown)
 													  ALLOCSET_DEFAULT_SIZES);
 	evaluation->query_memory = csv_context_memory(evaluation->query_context);
 	evaluation->hidden = palloc(sizeof(bool) * Max(batches->layout->ncolumns, 1));
-	evaluation->callback.func = release_evaluation;
-	evaluation->callback.arg = evaluation;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext,
-									   &evaluation->callback);
 	return evaluation;
 }
 
@@ -386,7 +374,7 @@ csv_evaluation_open_file(CsvEvaluation *evaluation)
 	request_threads(evaluation);
 }
 
-/* the engine has evaluated the query itself */
+/* the engine, threads, or a GPU over kept columns, have evaluated the batch */
 static void
 take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
 {
@@ -561,21 +549,6 @@ fill_window(CsvEvaluation *evaluation, CsvWindow *window)
 									  csv_team_nactive(team));
 }
 
-/* threads have evaluated the current kept batch, or do; false: they do not */
-static bool
-evaluate_shared(CsvEvaluation *evaluation)
-{
-	CsvWindow  *window = get_window(evaluation);
-	const CsvAnswer *answer;
-
-	if (window->next == window->nbatches)
-		fill_window(evaluation, window);
-	answer = window->batches[window->next++].answer;
-	if (answer != NULL)
-		take_answer(evaluation, answer);
-	return answer != NULL;
-}
-
 static void
 evaluate_here(CsvEvaluation *evaluation, const CsvBatch *batch)
 {
@@ -593,24 +566,26 @@ evaluate_here(CsvEvaluation *evaluation, const CsvBatch *batch)
 	batches->statistics.beyond += evaluation->selection.nbeyond;
 }
 
-/* evaluates a batch of kept columns, if not here */
-static bool
-evaluate_kept(CsvEvaluation *evaluation, const CsvBatch *batch)
+/* the answer for the current kept batch, from a GPU or from threads; NULL: none */
+static const CsvAnswer *
+answer_kept(CsvEvaluation *evaluation, const CsvBatch *batch)
 {
 	const CsvKept *kept = evaluation->batches->kept;
+	CsvWindow  *window;
 
 	if (kept->batch->first_row == 0)
 	{
 		ask_gpu(evaluation);
 		begin_grouping(evaluation);
 	}
-	if (evaluation->answer == NULL)
-		return may_share(evaluation) &&
-			csv_store_nrows(kept->store) >= CSV_SHARED_ROWS &&
-			evaluate_shared(evaluation);
-	csv_resident_select(evaluation->answer, batch->nrows,
-						&evaluation->selection);
-	return true;
+	if (evaluation->answer != NULL)
+		return csv_resident_select(evaluation->answer, batch->nrows);
+	if (!may_share(evaluation) || csv_store_nrows(kept->store) < CSV_SHARED_ROWS)
+		return NULL;
+	window = get_window(evaluation);
+	if (window->next == window->nbatches)
+		fill_window(evaluation, window);
+	return window->batches[window->next++].answer;
 }
 
 void
@@ -618,6 +593,7 @@ csv_evaluation_run(CsvEvaluation *evaluation)
 {
 	CsvBatches *batches = evaluation->batches;
 	const CsvBatch *batch = &batches->at.batch;
+	const CsvAnswer *answer = batch->answer;
 
 	memset(&evaluation->selection, 0, sizeof(evaluation->selection));
 	batches->at.selection = &evaluation->selection;
@@ -632,9 +608,11 @@ csv_evaluation_run(CsvEvaluation *evaluation)
 		lay_out_query(evaluation);
 	request_answers(evaluation);
 	request_threads(evaluation);
-	if (batch->answer != NULL)
-		take_answer(evaluation, batch->answer);
-	else if (!batch->is_kept || !evaluate_kept(evaluation, batch))
+	if (batch->is_kept)
+		answer = answer_kept(evaluation, batch);
+	if (answer != NULL)
+		take_answer(evaluation, answer);
+	else
 		evaluate_here(evaluation, batch);
 	batches->statistics.filtered += evaluation->selection.ndropped;
 }

@@ -87,6 +87,7 @@ drop_grouping(CsvKept *kept)
 	if (kept->grouping != NULL)
 		munmap(kept->grouping, grouping_bytes(kept));
 	kept->grouping = NULL;
+	csv_wire_close(&kept->offered);
 }
 
 /* releases the pin of columns that were found */
@@ -355,32 +356,11 @@ map_grouping(const CsvKept *kept, CsvDescriptors *came)
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
-/* like csv_service_ask(); closes the descriptor, also after an ERROR */
-static bool
-offer_grouping(const CsvGroupingMessage *message, CsvDescriptors *with,
-			   CsvMessage *answer, CsvDescriptors *came)
-{
-	volatile bool good = false;
-
-	PG_TRY();
-	{
-		good = csv_service_ask(message, sizeof(*message), with, answer, came);
-	}
-	PG_CATCH();
-	{
-		csv_wire_close(with);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	csv_wire_close(with);
-	return good;
-}
-
 void
 csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys, int nkeys)
 {
 	CsvGroupingMessage message;
-	CsvDescriptors with = {0};
+	CsvDescriptors *offered = &kept->offered;
 	CsvDescriptors came;
 	CsvMessage	answer;
 
@@ -396,10 +376,14 @@ csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys, int nkeys)
 	if (!csv_service_ask(&message, sizeof(message), NULL, &answer, &came))
 		return;
 	if (came.n == 0 && answer.done.count > 0 &&
-		(with.files[0] = make_grouping(kept)) >= 0)
+		(offered->files[0] = make_grouping(kept)) >= 0)
 	{
-		with.n = 1;
-		if (!offer_grouping(&message, &with, &answer, &came))
+		bool		good;
+
+		offered->n = 1;
+		good = csv_service_ask(&message, sizeof(message), offered, &answer, &came);
+		csv_wire_close(offered);
+		if (!good)
 			return;
 	}
 	if (came.n == 1)

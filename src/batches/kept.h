@@ -54,6 +54,7 @@ typedef struct CsvKept
 	CsvArray   *arrays;			/* arrays of the current batch, in the layout's order */
 	uint32_t   *places;			/* for each of these arrays: its number in the store */
 	CsvResidentGrouping *grouping;	/* mapped; NULL: none */
+	CsvDescriptors offered;		/* its file, while csv_gpu_service is offered it */
 
 	/* columns that are being made */
 	CsvStoreWriter *writer;		/* NULL: no columns are being made */

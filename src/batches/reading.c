@@ -60,9 +60,8 @@ csv_reading_open(CsvBatches *batches, int nthreads, CsvGpuUse gpu)
 	csv_reading_name_engine(batches, false);
 }
 
-/* adds the reader's time, and its threads */
-static void
-add_reader(const CsvBatches *batches, CsvBatchesStatistics *statistics)
+void
+csv_reading_add_times(const CsvBatches *batches, CsvBatchesStatistics *statistics)
 {
 	if (batches->reader == NULL)
 		return;
@@ -74,7 +73,7 @@ add_reader(const CsvBatches *batches, CsvBatchesStatistics *statistics)
 void
 csv_reading_close_reader(CsvBatches *batches)
 {
-	add_reader(batches, &batches->statistics);
+	csv_reading_add_times(batches, &batches->statistics);
 	if (batches->reader != NULL)
 		csv_reader_free(batches->reader);
 	batches->reader = NULL;
@@ -106,13 +105,6 @@ csv_reading_leave(CsvBatches *batches)
 {
 	if (batches->reader != NULL)
 		csv_reader_leave(batches->reader);
-}
-
-void
-csv_reading_add_times(const CsvBatches *batches,
-					  CsvBatchesStatistics *statistics)
-{
-	add_reader(batches, statistics);
 }
 
 /* ---- failures ---- */

@@ -24,20 +24,21 @@ typedef struct Slice
 
 struct CsvResidentAnswer
 {
+	MemoryContext context;		/* of everything here */
 	CsvInlet   *inlet;			/* owns the memory that slices point to */
 	bool		aggregates;
 	List	   *slices;
 
-	/* the combined selections of all slices */
-	uint32_t	nselected;
-	uint32_t   *selected;
-	uint8_t    *careful;
-	bool		any_careful;
-	uint32_t	ndropped;
-
-	/* progress of csv_resident_select() */
+	/* progress of csv_resident_select(): the next row, and the next selected one */
 	uint32_t	row;
+	int			slice;
 	uint32_t	position;
+
+	/* its last result */
+	CsvAnswer	part;
+	uint32_t	capacity;
+	uint32_t   *rows;
+	uint8_t    *careful;		/* behind the rows */
 };
 
 static void
@@ -110,69 +111,39 @@ receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
 	}
 }
 
-/* combines the slices' selections */
-static void
-join_selections(CsvResidentAnswer *answer)
-{
-	uint32_t	n = 0;
-	ListCell   *cell;
-
-	foreach(cell, answer->slices)
-	{
-		const CsvSelection *selection = &((Slice *) lfirst(cell))->answer.selection;
-
-		answer->nselected += selection->nrows;
-		answer->any_careful |= selection->any_careful;
-		answer->ndropped += selection->ndropped;
-	}
-	answer->selected = palloc_extended(sizeof(uint32_t) *
-									   ((size_t) answer->nselected + 1),
-									   MCXT_ALLOC_HUGE);
-	answer->careful = palloc_extended((size_t) answer->nselected + 1,
-									  MCXT_ALLOC_HUGE);
-	foreach(cell, answer->slices)
-	{
-		const Slice *slice = lfirst(cell);
-		const CsvSelection *selection = &slice->answer.selection;
-
-		for (uint32_t k = 0; k < selection->nrows; k++, n++)
-		{
-			answer->selected[n] = slice->first_row + selection->rows[k];
-			answer->careful[n] = selection->careful[k];
-		}
-	}
-}
-
 CsvResidentAnswer *
 csv_resident_ask(const CsvBatches *batches, const CsvRequest *request)
 {
 	const CsvKept *kept = batches->kept;
 	int64		nrows = (int64) csv_store_nrows(kept->store);
 	CsvResidentAnswer *answer;
-	CsvInlet   *inlet;
-	CsvStatus	status;
+	MemoryContext context;
+	MemoryContext outer;
+	CsvStatus	status = CSV_DEVICE_FAILED;
 
 	if (nrows == 0 || nrows > PG_INT32_MAX ||
 		csv_choose_gpu(&batches->table->settings, kept->key.file.size, 1, 0,
 					   true) != CSV_GPU_READS)
 		return NULL;
-	inlet = open_inlet(batches, request);
-	if (inlet == NULL)
-		return NULL;
+	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw answer",
+									ALLOCSET_SMALL_SIZES);
+	outer = MemoryContextSwitchTo(context);
 	answer = palloc0(sizeof(CsvResidentAnswer));
-	answer->inlet = inlet;
+	answer->context = context;
 	answer->aggregates = request->query->aggregates;
-	status = receive_slices(answer, request->query, (uint32_t) nrows);
-	if (status == CSV_DEVICE_FAILED)
+	answer->inlet = open_inlet(batches, request);
+	if (answer->inlet != NULL)
 	{
-		csv_engine_gpu_failed();
-		warn_of_failure(csv_inlet_reason(inlet));
+		status = receive_slices(answer, request->query, (uint32_t) nrows);
+		if (status == CSV_DEVICE_FAILED)
+		{
+			csv_engine_gpu_failed();
+			warn_of_failure(csv_inlet_reason(answer->inlet));
+		}
 	}
+	MemoryContextSwitchTo(outer);
 	if (status == CSV_END && answer->slices != NIL)
-	{
-		join_selections(answer);
 		return answer;
-	}
 	csv_resident_answer_free(answer);
 	return NULL;
 }
@@ -180,14 +151,7 @@ csv_resident_ask(const CsvBatches *batches, const CsvRequest *request)
 void
 csv_resident_answer_free(CsvResidentAnswer *answer)
 {
-	csv_inlet_close(answer->inlet);
-	if (answer->selected != NULL)
-	{
-		pfree(answer->selected);
-		pfree(answer->careful);
-	}
-	list_free_deep(answer->slices);
-	pfree(answer);
+	MemoryContextDelete(answer->context);
 }
 
 /* ---- using the answer ---- */
@@ -205,22 +169,46 @@ csv_resident_merge(const CsvResidentAnswer *answer, CsvEvaluator *evaluator)
 	return status;
 }
 
-void
-csv_resident_select(CsvResidentAnswer *answer, uint32_t nrows,
-					CsvSelection *selection)
+const CsvAnswer *
+csv_resident_select(CsvResidentAnswer *answer, uint32_t nrows)
 {
-	uint32_t	first = answer->position;
+	CsvSelection *selection = &answer->part.selection;
 	uint32_t	end = answer->row + nrows;
 
-	while (answer->position < answer->nselected &&
-		   answer->selected[answer->position] < end)
-		answer->selected[answer->position++] -= answer->row;
+	if (nrows > answer->capacity)
+	{
+		if (answer->rows != NULL)
+			pfree(answer->rows);
+		answer->capacity = nrows;
+		answer->rows = MemoryContextAllocHuge(answer->context, (size_t) nrows *
+											  (sizeof(uint32_t) + sizeof(uint8_t)));
+		answer->careful = (uint8_t *) (answer->rows + nrows);
+	}
 	memset(selection, 0, sizeof(*selection));
-	selection->nrows = answer->position - first;
-	selection->rows = answer->selected + first;
-	selection->careful = answer->careful + first;
-	selection->any_careful = answer->any_careful;
-	selection->ndropped = !answer->aggregates ? nrows - selection->nrows :
-		answer->row == 0 ? answer->ndropped : 0;
+	answer->part.is_whole = true;
+	selection->rows = answer->rows;
+	selection->careful = answer->careful;
+	for (; answer->slice < list_length(answer->slices); answer->slice++)
+	{
+		const Slice *slice = list_nth(answer->slices, answer->slice);
+		const CsvSelection *from = &slice->answer.selection;
+		uint32_t   *k = &answer->position;
+
+		for (; *k < from->nrows && slice->first_row + from->rows[*k] < end; (*k)++)
+		{
+			answer->rows[selection->nrows] = slice->first_row + from->rows[*k] -
+				answer->row;
+			answer->careful[selection->nrows++] = from->careful[*k];
+		}
+		selection->any_careful |= from->any_careful;
+		if (*k < from->nrows)
+			break;
+		*k = 0;
+		if (answer->aggregates)
+			selection->ndropped += from->ndropped;
+	}
+	if (!answer->aggregates)
+		selection->ndropped = nrows - selection->nrows;
 	answer->row = end;
+	return &answer->part;
 }

@@ -524,6 +524,7 @@ read_step(CsvBatches *batches)
 			csv_reading_leave_gpu(batches, drop_gpu(share->sharing));
 		else
 			csv_reading_fail(batches, status);
+	csv_source_check_same(batches->source);
 }
 
 /* the piece is read from the end of the chain, without a guess */
@@ -550,12 +551,6 @@ join(CsvBatches *batches)
 	return true;
 }
 
-static void
-check_step(CsvBatches *batches)
-{
-	csv_source_check_same(batches->source);
-}
-
 /*
  * Reads the current piece, or more of it.  Returns false if this piece, or one before
  * it, could not be read.  If a batch ends before its piece does, the next piece has the
@@ -578,7 +573,6 @@ read_piece(CsvBatches *batches)
 		skip_guess(share, csv_piece_sure_end(csv_reader_here(batches->reader)));
 	if (good && (!guesses || !join(batches)))
 		good = try_step(batches, read_step) && join(batches);
-	good = good && try_step(batches, check_step);
 	share->is_begun = good && share->piece.is_last && !share->piece.at_end;
 	if (!share->is_begun)
 		end_piece(batches, good);
