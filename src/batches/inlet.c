@@ -11,27 +11,10 @@
 #include "utils/memutils.h"
 
 #include "batches/inlet.h"
-#include "client/channel.h"
 #include "client/connection.h"
 #include "table/memory.h"
 #include "wire/request.h"
 #include "wire/store.h"
-
-struct CsvInlet
-{
-	MemoryContext context;
-	MemoryContextCallback callback;
-	CsvChannel *channel;		/* NULL: closed */
-	char		reason[CSV_REASON_BYTES];	/* of the last failure */
-	CsvBlock   *blocks;
-	CsvBlocks	list;
-	uint32		capacity;
-	union
-	{
-		CsvBatchMessage batch;
-		CsvMessage	other;
-	}			message;
-};
 
 /* ---- begin and end ---- */
 
@@ -41,18 +24,18 @@ csv_request_file(const CsvDialectOptions *dialect,
 				 const CsvRequest *request)
 {
 	CsvMemory	memory = csv_context_memory(CurrentMemoryContext);
-	CsvWireRequest whole;
+	CsvWireRequest whole = {
+		.dialect = *dialect,
+		.max_record_bytes = reader->max_record_bytes,
+		.chunk_bytes = reader->chunk_bytes,
+		.layout = layout,
+		.request = request
+	};
 	size_t		nbytes;
 	uint8_t    *bytes;
 	int			file;
 	bool		good;
 
-	memset(&whole, 0, sizeof(whole));
-	whole.dialect = *dialect;
-	whole.max_record_bytes = reader->max_record_bytes;
-	whole.chunk_bytes = reader->chunk_bytes;
-	whole.layout = layout;
-	whole.request = request;
 	bytes = csv_wire_encode_request(&whole, &memory, &nbytes);
 	if (bytes == NULL)
 	{
@@ -73,13 +56,13 @@ csv_request_file(const CsvDialectOptions *dialect,
 void
 csv_inlet_close(CsvInlet *inlet)
 {
-	if (inlet->channel == NULL)
-		return;
-	csv_channel_free(inlet->channel);
+	csv_wire_close(&inlet->sent);
+	if (inlet->channel != NULL)
+		csv_channel_free(inlet->channel);
 	inlet->channel = NULL;
-	for (uint32 i = 0; i < inlet->list.nblocks; i++)
-		munmap(inlet->blocks[i].bytes, inlet->blocks[i].nbytes);
-	inlet->list.nblocks = 0;
+	for (uint32 i = 0; i < inlet->blocks.nblocks; i++)
+		munmap(inlet->mapped[i].bytes, inlet->mapped[i].nbytes);
+	inlet->blocks.nblocks = 0;
 }
 
 /* the reset callback */
@@ -93,70 +76,41 @@ CsvInlet *
 csv_inlet_open(const void *message, size_t nbytes, int request)
 {
 	CsvInlet   *inlet = palloc0(sizeof(CsvInlet));
-	CsvDescriptors with = {1, {-1}};
+	CsvDescriptors *sent = &inlet->sent;
 	CsvMessage	answer;
 	int			ends[2];
-	volatile bool good = false;
+	bool		good = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+								  0, ends) == 0;
 
 	inlet->context = CurrentMemoryContext;
 	inlet->callback.func = release_inlet;
 	inlet->callback.arg = inlet;
 	MemoryContextRegisterResetCallback(inlet->context, &inlet->callback);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
-				   ends) != 0)
-		return NULL;
-	with.files[0] = ends[1];
+	if (good)
+		sent->files[sent->n++] = ends[1];
 	if (request >= 0)
-		with.files[with.n++] = request;
-	PG_TRY();
+		sent->files[sent->n++] = request;
+	if (good)
 	{
 		inlet->channel = csv_channel_create(ends[0]);
-		good = csv_service_ask(message, nbytes, &with, &answer, NULL) &&
+		good = csv_service_ask(message, nbytes, sent, &answer, NULL) &&
 			answer.done.count > 0;
 	}
-	PG_FINALLY();
-	{
-		close(ends[1]);
-	}
-	PG_END_TRY();
+	csv_wire_close(sent);
 	if (good)
 		return inlet;
 	csv_inlet_close(inlet);
 	return NULL;
 }
 
-uint64
-csv_inlet_file_bytes(const CsvInlet *inlet)
-{
-	return inlet->message.other.end.file_bytes;
-}
-
-const CsvBlock *
-csv_inlet_block(const CsvInlet *inlet, uint32 number)
-{
-	return number < inlet->list.nblocks ? &inlet->blocks[number] : NULL;
-}
-
 /* ---- messages ---- */
-
-const char *
-csv_inlet_reason(const CsvInlet *inlet)
-{
-	return inlet->reason;
-}
 
 CsvStatus
 csv_inlet_fail(CsvInlet *inlet, const char *reason)
 {
-	strlcpy(inlet->reason, reason, sizeof(inlet->reason));
+	strlcpy(inlet->reason, reason != NULL ? reason :
+			"csv_gpu_service does not answer as it should", sizeof(inlet->reason));
 	return CSV_DEVICE_FAILED;
-}
-
-CsvStatus
-csv_inlet_misfit(CsvInlet *inlet)
-{
-	return csv_inlet_fail(inlet,
-						  "csv_gpu_service does not answer as it should");
 }
 
 static CsvStatus
@@ -181,17 +135,16 @@ fail_as_told(CsvInlet *inlet, CsvFailedMessage *failed)
 static bool
 add_block(CsvInlet *inlet, const CsvBlockMessage *message, CsvDescriptors *came)
 {
-	CsvBlock *block;
 	void	   *bytes = MAP_FAILED;
 
-	if (inlet->list.nblocks == inlet->capacity)
+	if (inlet->blocks.nblocks == inlet->capacity)
 	{
 		inlet->capacity = 2 * inlet->capacity + 16;
-		inlet->blocks = inlet->blocks == NULL ?
+		inlet->mapped = inlet->mapped == NULL ?
 			MemoryContextAlloc(inlet->context,
 							   sizeof(CsvBlock) * inlet->capacity) :
-			repalloc(inlet->blocks, sizeof(CsvBlock) * inlet->capacity);
-		inlet->list.blocks = inlet->blocks;
+			repalloc(inlet->mapped, sizeof(CsvBlock) * inlet->capacity);
+		inlet->blocks.blocks = inlet->mapped;
 	}
 	if (came->n == 1 && message->nbytes > 0 &&
 		csv_memory_file_size(came->files[0], false) >= (int64) message->nbytes)
@@ -200,17 +153,8 @@ add_block(CsvInlet *inlet, const CsvBlockMessage *message, CsvDescriptors *came)
 	csv_wire_close(came);
 	if (bytes == MAP_FAILED)
 		return false;
-	block = &inlet->blocks[inlet->list.nblocks++];
-	block->bytes = bytes;
-	block->nbytes = message->nbytes;
+	inlet->mapped[inlet->blocks.nblocks++] = (CsvBlock) {bytes, message->nbytes};
 	return true;
-}
-
-bool
-csv_inlet_send(CsvInlet *inlet, const void *message, size_t nbytes,
-			   const CsvDescriptors *with)
-{
-	return csv_channel_send(inlet->channel, message, nbytes, with);
 }
 
 CsvStatus
@@ -245,7 +189,7 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind, CsvDataMessage *room,
 		}
 		if (message->kind == kind && layout != NULL && n >= head)
 		{
-			if (csv_unpack(inlet->message.batch.packed, n - head, &inlet->list,
+			if (csv_unpack(inlet->message.batch.packed, n - head, &inlet->blocks,
 						   layout, query, arrays, answer, batch) &&
 				!batch->is_kept && csv_check_values(batch, layout))
 				return CSV_OK;
@@ -255,6 +199,6 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind, CsvDataMessage *room,
 			return CSV_END;
 		if (message->kind == CSV_MESSAGE_FAILED && n == sizeof(CsvFailedMessage))
 			return fail_as_told(inlet, &message->failed);
-		return csv_inlet_misfit(inlet);
+		return csv_inlet_fail(inlet, NULL);
 	}
 }

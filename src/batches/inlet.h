@@ -9,10 +9,25 @@
 #ifndef CSV_INLET_H
 #define CSV_INLET_H
 
-#include "wire/message.h"
+#include "client/channel.h"
 #include "wire/packed.h"
 
-typedef struct CsvInlet CsvInlet;
+typedef struct CsvInlet
+{
+	MemoryContext context;
+	MemoryContextCallback callback;
+	CsvChannel *channel;		/* NULL: closed */
+	char		reason[CSV_REASON_BYTES];	/* why the device has failed */
+	CsvDescriptors sent;		/* files that are closed once they are sent */
+	CsvBlock   *mapped;			/* blocks that messages have announced */
+	CsvBlocks	blocks;			/* the same */
+	uint32		capacity;
+	union
+	{
+		CsvBatchMessage batch;
+		CsvMessage	other;
+	}			message;		/* the last one; the end of a file, after CSV_END */
+} CsvInlet;
 
 /*
  * Returns a memory file with a request, or -1 with errno.  request: the query over the
@@ -25,17 +40,13 @@ extern int	csv_request_file(const CsvDialectOptions *dialect,
 
 /*
  * Makes csv_gpu_service start such a thread.  The message is sent with the thread's
- * end of a socket and with the request's file, if there is one (otherwise -1).
- * Returns NULL if csv_gpu_service starts no thread.  Allocated in the current memory
- * context; its deletion also closes the inlet.
+ * end of a socket and with the request's file, if there is one (otherwise -1), which is
+ * closed in any case.  Returns NULL if csv_gpu_service starts no thread.  Allocated in
+ * the current memory context; its deletion also closes the inlet.
  */
 extern CsvInlet *csv_inlet_open(const void *message, size_t nbytes,
 								int request);
 extern void csv_inlet_close(CsvInlet *inlet);
-
-/* false: the thread has ended */
-extern bool csv_inlet_send(CsvInlet *inlet, const void *message, size_t nbytes,
-						   const CsvDescriptors *with);
 
 /*
  * Waits for a message of this kind.  With a layout that is a CsvBatchMessage,
@@ -49,18 +60,7 @@ extern CsvStatus csv_inlet_receive(CsvInlet *inlet, uint32 kind,
 								   const CsvQuery *query, CsvArray *arrays,
 								   CsvAnswer *answer, CsvBatch *batch);
 
-/* after CSV_END: as in CsvEndMessage */
-extern uint64 csv_inlet_file_bytes(const CsvInlet *inlet);
-
-/* a block that a message has announced; NULL: there is none of this number */
-extern const CsvBlock *csv_inlet_block(const CsvInlet *inlet, uint32 number);
-
-/*
- * csv_inlet_reason(): why the device has failed.  csv_inlet_fail(): it counts as
- * failed, for this reason; csv_inlet_misfit(): because its messages are wrong.
- */
-extern const char *csv_inlet_reason(const CsvInlet *inlet);
+/* the device counts as failed, for this reason; NULL: its messages are wrong */
 extern CsvStatus csv_inlet_fail(CsvInlet *inlet, const char *reason);
-extern CsvStatus csv_inlet_misfit(CsvInlet *inlet);
 
 #endif							/* CSV_INLET_H */

@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <unistd.h>
-
 #include "utils/memutils.h"
 
 #include "batches/inlet.h"
@@ -45,26 +43,19 @@ static void
 send_request(CsvRemote *remote, const void *message, size_t nbytes,
 			 const CsvRequest *request)
 {
-	CsvDescriptors with = {1, {-1}};
+	int			file = csv_request_file(&remote->dialect->opt, &remote->table->reader,
+										remote->layout, request);
+	CsvDescriptors with = {1, {file}};
 
-	with.files[0] = csv_request_file(&remote->dialect->opt,
-									 &remote->table->reader, remote->layout,
-									 request);
-	if (with.files[0] < 0)
+	if (file < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not create memory for csv_gpu_service: %m")));
+	remote->inlet->sent = with;
 	if (request == NULL && !remote->file.is_stream)
 		with.files[with.n++] = csv_source_file(remote->source);
-	PG_TRY();
-	{
-		(void) csv_inlet_send(remote->inlet, message, nbytes, &with);
-	}
-	PG_FINALLY();
-	{
-		close(with.files[0]);
-	}
-	PG_END_TRY();
+	(void) csv_channel_send(remote->inlet->channel, message, nbytes, &with);
+	csv_wire_close(&remote->inlet->sent);
 }
 
 static CsvStatus
@@ -107,7 +98,7 @@ ask(CsvRemote *remote, const void *message, size_t nbytes, uint32 kind,
 	const CsvQuery *query = remote->request == NULL ? NULL :
 		remote->request->query;
 
-	if (!csv_inlet_send(remote->inlet, message, nbytes, NULL))
+	if (!csv_channel_send(remote->inlet->channel, message, nbytes, NULL))
 		return csv_inlet_fail(remote->inlet, "csv_gpu_service has ended");
 	return csv_inlet_receive(remote->inlet, kind, &remote->room, layout, query,
 							 remote->arrays, &remote->answer, batch);
@@ -118,7 +109,8 @@ static CsvStatus
 send_bytes(CsvRemote *remote, const CsvInput *input)
 {
 	CsvDataMessage *room = &remote->room;
-	const CsvBlock *block;
+	const CsvBlocks *blocks = &remote->inlet->blocks;
+	CsvBlock	block = {NULL, 0};
 
 	if (room->nbytes < input->nbytes)
 	{
@@ -129,12 +121,12 @@ send_bytes(CsvRemote *remote, const CsvInput *input)
 		if (status != CSV_OK)
 			return status;
 	}
-	block = csv_inlet_block(remote->inlet, room->block);
-	if (block == NULL || room->offset > block->nbytes ||
-		input->nbytes > room->nbytes ||
-		room->nbytes > block->nbytes - room->offset)
-		return csv_inlet_misfit(remote->inlet);
-	memcpy(block->bytes + room->offset, input->bytes, input->nbytes);
+	if (room->block < blocks->nblocks)
+		block = blocks->blocks[room->block];
+	if (room->offset > block.nbytes || input->nbytes > room->nbytes ||
+		room->nbytes > block.nbytes - room->offset)
+		return csv_inlet_fail(remote->inlet, NULL);
+	memcpy(block.bytes + room->offset, input->bytes, input->nbytes);
 	return CSV_OK;
 }
 
@@ -159,13 +151,13 @@ parse(void *engine, const CsvInput *input, CsvBatch *batch)
 		status = ask(remote, &message, sizeof(message), CSV_MESSAGE_BATCH,
 					 remote->layout, batch);
 	if (status == CSV_OK && batch->consumed > input->nbytes)
-		return csv_inlet_misfit(remote->inlet);
+		return csv_inlet_fail(remote->inlet, NULL);
 	if (status == CSV_END)
 	{
-		uint64		end = csv_inlet_file_bytes(remote->inlet);
+		uint64		end = remote->inlet->message.other.end.file_bytes;
 
 		if (end >= remote->end || input->bytes != NULL)
-			return csv_inlet_misfit(remote->inlet);
+			return csv_inlet_fail(remote->inlet, NULL);
 		remote->end = end;
 		csv_source_note_end(remote->source, end);
 	}
@@ -191,7 +183,7 @@ held_groups(void *engine, uint32_t first, CsvPartialGroups *groups)
 static const char *
 message(void *engine)
 {
-	return csv_inlet_reason(((CsvRemote *) engine)->inlet);
+	return ((CsvRemote *) engine)->inlet->reason;
 }
 
 /* ---- begin and end ---- */

@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <unistd.h>
-
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -56,7 +54,6 @@ open_inlet(const CsvBatches *batches, const CsvRequest *request)
 	const CsvSettings *settings = &batches->table->settings;
 	const CsvKept *kept = batches->kept;
 	CsvAskMessage message;
-	CsvInlet   *volatile inlet = NULL;
 	int			file;
 
 	if (kept->connection != csv_service_connection())
@@ -69,18 +66,7 @@ open_inlet(const CsvBatches *batches, const CsvRequest *request)
 	file = csv_request_file(&csv_store_dialect(kept->store)->opt,
 							&batches->table->reader, &batches->layout->layout,
 							request);
-	if (file < 0)
-		return NULL;
-	PG_TRY();
-	{
-		inlet = csv_inlet_open(&message, sizeof(message), file);
-	}
-	PG_FINALLY();
-	{
-		close(file);
-	}
-	PG_END_TRY();
-	return inlet;
+	return file < 0 ? NULL : csv_inlet_open(&message, sizeof(message), file);
 }
 
 /* receives all slices; CSV_END, or the reason for a failure */
@@ -138,7 +124,7 @@ csv_resident_ask(const CsvBatches *batches, const CsvRequest *request)
 		if (status == CSV_DEVICE_FAILED)
 		{
 			csv_engine_gpu_failed();
-			warn_of_failure(csv_inlet_reason(answer->inlet));
+			warn_of_failure(answer->inlet->reason);
 		}
 	}
 	MemoryContextSwitchTo(outer);
