@@ -32,15 +32,15 @@ declare -A may_include=(
 	[groups]='reader query table program batches'
 	[scan]='reader query table program batches groups'
 	[plan]='reader query table program batches groups scan'
-	[output]='reader table batches scan plan'
-	[load]='reader query wire table program batches scan plan output'
-	[import]='reader table batches scan'
+	[output]='reader table scan plan'
+	[load]='reader query wire table program scan plan output'
+	[import]='reader table scan'
 	[src]='reader query table program batches groups scan plan output load import'
 )
 
 declare -A most_lines=(
 	[reader]=9002 [cpu]=5300 [query]=11355 [wire]=2315 [cuda]=10780 [service]=4918
-	[table]=8722 [client]=1635 [program]=1070 [batches]=5592 [groups]=1930 [scan]=7789
+	[table]=9520 [client]=1635 [program]=1070 [batches]=4600 [groups]=1930 [scan]=7789
 	[plan]=4730 [output]=7329 [load]=7100 [import]=10214 [src]=782
 )
 

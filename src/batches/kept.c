@@ -12,8 +12,8 @@
 #include "utils/memutils.h"
 
 #include "batches/kept.h"
-#include "batches/meaning.h"
 #include "client/connection.h"
+#include "table/declaration.h"
 #include "table/fingerprint.h"
 #include "table/memory.h"
 
@@ -56,7 +56,7 @@ csv_kept_exist(const CsvTable *table, const Bitmapset *wanted,
 		return false;
 	memset(&message, 0, offsetof(CsvLookMessage, wanted));
 	message.kind = CSV_MESSAGE_LOOK;
-	csv_set_meaning(message.wanted.meaning, table);
+	csv_hash_declaration(message.wanted.declaration, table);
 	set_columns(&message.wanted, layout);
 	for (int first = 0; first < nfiles; first += CSV_MOST_IDENTITIES)
 	{
@@ -153,7 +153,7 @@ csv_kept_create(CsvFileLayout *layout)
 	kept->context = CurrentMemoryContext;
 	kept->key.user.database = MyDatabaseId;
 	kept->key.user.table = layout->table->relid;
-	csv_set_meaning(kept->key.wanted.meaning, layout->table);
+	csv_hash_declaration(kept->key.wanted.declaration, layout->table);
 	kept->arrays = palloc(sizeof(CsvArray) * Max(layout->ncolumns, 1));
 	kept->places = palloc(sizeof(uint32_t) * Max(layout->ncolumns, 1));
 	kept->callback.func = release_kept;

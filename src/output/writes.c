@@ -41,13 +41,13 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
-#include "batches/meaning.h"
 #include "output/file_form.h"
 #include "output/hidden.h"
 #include "output/row_writer.h"
 #include "output/sink.h"
 #include "output/staging.h"
 #include "output/writes.h"
+#include "table/declaration.h"
 #include "table/decompress.h"
 #include "table/listing.h"
 #include "table/option.h"
@@ -252,7 +252,7 @@ make_form(const Write *write, Oid relid)
 	if (compression != CSV_COMPRESSION_NONE)
 		csv_compression_prepare(compression, table->filename, true);
 	form->table = table;
-	form->meaning = csv_table_meaning(table);
+	form->meaning = csv_table_declaration(table);
 	form->file = write->is_pattern || write->state->truncates ?
 		csv_file_form_new(table) : csv_file_form_read(table);
 	form->writer = csv_row_writer_create(table, &form->file);
@@ -267,7 +267,7 @@ make_form(const Write *write, Oid relid)
 static bool
 is_form_of(const Form *form, const CsvTable *table)
 {
-	StringInfoData meaning = csv_table_meaning(table);
+	StringInfoData meaning = csv_table_declaration(table);
 
 	return form != NULL && form->meaning.len == meaning.len &&
 		memcmp(form->meaning.data, meaning.data, (size_t) meaning.len) == 0 &&

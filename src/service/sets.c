@@ -236,7 +236,7 @@ has_column(const CsvWanted *has, const CsvKeyColumn *column)
 static bool
 answers(const CsvWanted *has, bool has_bad_values, const CsvWanted *wanted)
 {
-	if (memcmp(has->meaning, wanted->meaning, CSV_MEANING_BYTES) != 0 ||
+	if (memcmp(has->declaration, wanted->declaration, CSV_DECLARATION_BYTES) != 0 ||
 		(wanted->positions && !has->positions) ||
 		(has_bad_values && has->ncolumns != wanted->ncolumns))
 		return false;

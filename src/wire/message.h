@@ -34,7 +34,7 @@
 /* the most columns of a PostgreSQL table, and some more */
 #define CSV_MOST_KEPT_COLUMNS	1664
 #define CSV_NAME_BYTES			1024	/* with a zero byte at the end */
-#define CSV_MEANING_BYTES		32
+#define CSV_DECLARATION_BYTES		32
 #define CSV_DEVICE_NAME_BYTES	128
 #define CSV_REASON_BYTES		256
 
@@ -145,13 +145,13 @@ typedef struct CsvKeyColumn
 } CsvKeyColumn;
 
 /*
- * The columns of a file that a query wants, or a set has.  meaning: a hash of
+ * The columns of a file that a query wants, or a set has.  declaration: a hash of
  * everything, except the file, that shapes the values.  positions: also where rows
  * start.
  */
 typedef struct CsvWanted
 {
-	uint8_t		meaning[CSV_MEANING_BYTES];
+	uint8_t		declaration[CSV_DECLARATION_BYTES];
 	uint32_t	positions;
 	uint32_t	ncolumns;
 	CsvKeyColumn columns[CSV_MOST_KEPT_COLUMNS];

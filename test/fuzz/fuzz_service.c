@@ -103,7 +103,7 @@ set_wanted(World *world, CsvWanted *wanted)
 {
 	Choices    *choices = &world->choices;
 
-	wanted->meaning[0] = (uint8_t) choose(choices, 2);
+	wanted->declaration[0] = (uint8_t) choose(choices, 2);
 	wanted->positions = choose(choices, 2);
 	wanted->ncolumns = choose(choices, 5);
 	for (uint32_t i = 0; i < wanted->ncolumns; i++)

@@ -437,9 +437,9 @@ TEST(columns_answer_queries)
 	assert_int_equal(host().counts.resident_hits - before.resident_hits, 4);
 	assert_int_equal(host().counts.resident_misses - before.resident_misses, 4);
 
-	/* another meaning; another file than the client says */
+	/* another declaration; another file than the client says */
 	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "1");
-	message.wanted.meaning[31] = 1;
+	message.wanted.declaration[31] = 1;
 	assert_true(send_find(bob, &message, files[0]));
 	assert_int_equal(reply.message.found.found, 0);
 	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "1");
@@ -646,7 +646,7 @@ TEST(many_sets_stay_within_the_limit)
 	for (uint32_t i = 0; i < 3000; i++)
 	{
 		(void) set_find(&message, CSV_MESSAGE_KEEP, files[0], "1");
-		memcpy(message.wanted.meaning, &i, sizeof(i));
+		memcpy(message.wanted.declaration, &i, sizeof(i));
 		message.promised = 1;
 		assert_true(room(alice, 0, 1, 1, 1));
 		assert_true(send_keep(alice, &message, files[0], memory_file(0, true)));

@@ -1,6 +1,6 @@
 /*
- * meaning.c
- *		Everything that shapes the values of a table's columns, as a hash.
+ * declaration.c
+ *		Everything that shapes the values of a table's columns.
  */
 #include "postgres.h"
 
@@ -14,22 +14,22 @@
 #include "utils/guc_tables.h"
 #include "utils/memutils.h"
 
-#include "batches/meaning.h"
 #include "compat.h"
+#include "table/declaration.h"
 #include "table/option_list.h"
 #include "wire/message.h"
 
 /* adds the terminating zero, as a separator; a setting may be NULL */
 static void
-add_string(StringInfo meaning, const char *string)
+add_string(StringInfo declaration, const char *string)
 {
 	if (string == NULL)
 		string = "";
-	appendBinaryStringInfo(meaning, string, (int) strlen(string) + 1);
+	appendBinaryStringInfo(declaration, string, (int) strlen(string) + 1);
 }
 
 static void
-add_options(StringInfo meaning, List *options, bool of_column)
+add_options(StringInfo declaration, List *options, bool of_column)
 {
 	ListCell   *cell;
 
@@ -39,10 +39,10 @@ add_options(StringInfo meaning, List *options, bool of_column)
 
 		if (!csv_option_changes_batches(def->defname, of_column))
 			continue;
-		add_string(meaning, def->defname);
-		add_string(meaning, defGetString(def));
+		add_string(declaration, def->defname);
+		add_string(declaration, defGetString(def));
 	}
-	add_string(meaning, "");
+	add_string(declaration, "");
 }
 
 /*
@@ -51,7 +51,7 @@ add_options(StringInfo meaning, List *options, bool of_column)
  * change no values (settings.h).
  */
 static void
-add_settings(StringInfo meaning)
+add_settings(StringInfo declaration)
 {
 	static List *names = NIL;	/* searched once: there are hundreds of settings */
 	ListCell   *cell;
@@ -70,17 +70,17 @@ add_settings(StringInfo meaning)
 		MemoryContextSwitchTo(outer);
 	}
 	foreach(cell, names)
-		add_string(meaning, GetConfigOption(lfirst(cell), false, false));
+		add_string(declaration, GetConfigOption(lfirst(cell), false, false));
 }
 
 StringInfoData
-csv_table_meaning(const CsvTable *table)
+csv_table_declaration(const CsvTable *table)
 {
 	Oid			database[] = {(Oid) GetDatabaseEncoding(), InvalidOid};
-	StringInfoData meaning;
+	StringInfoData declaration;
 
-	initStringInfo(&meaning);
-	add_options(&meaning, table->options, false);
+	initStringInfo(&declaration);
+	add_options(&declaration, table->options, false);
 	for (int i = 0; i < table->natts; i++)
 	{
 		const CsvTableColumn *column = &table->columns[i];
@@ -93,26 +93,26 @@ csv_table_meaning(const CsvTable *table)
 		if (column->type >= FirstNormalObjectId ||
 			column->collation >= FirstNormalObjectId)
 			database[1] = MyDatabaseId;
-		add_string(&meaning, column->name);
-		appendBinaryStringInfo(&meaning, (const char *) type, sizeof(type));
-		add_options(&meaning, column->options, true);
+		add_string(&declaration, column->name);
+		appendBinaryStringInfo(&declaration, (const char *) type, sizeof(type));
+		add_options(&declaration, column->options, true);
 	}
-	appendBinaryStringInfo(&meaning, (const char *) database, sizeof(database));
-	return meaning;
+	appendBinaryStringInfo(&declaration, (const char *) database, sizeof(database));
+	return declaration;
 }
 
 void
-csv_set_meaning(uint8 *hash, const CsvTable *table)
+csv_hash_declaration(uint8 *hash, const CsvTable *table)
 {
-	StringInfoData meaning = csv_table_meaning(table);
+	StringInfoData declaration = csv_table_declaration(table);
 	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
 
-	add_settings(&meaning);
+	add_settings(&declaration);
 	if (context == NULL || pg_cryptohash_init(context) < 0 ||
-		pg_cryptohash_update(context, (const uint8 *) meaning.data,
-							 (size_t) meaning.len) < 0 ||
-		pg_cryptohash_final(context, hash, CSV_MEANING_BYTES) < 0)
+		pg_cryptohash_update(context, (const uint8 *) declaration.data,
+							 (size_t) declaration.len) < 0 ||
+		pg_cryptohash_final(context, hash, CSV_DECLARATION_BYTES) < 0)
 		elog(ERROR, "could not hash a table's options");
 	pg_cryptohash_free(context);
-	pfree(meaning.data);
+	pfree(declaration.data);
 }
