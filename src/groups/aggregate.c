@@ -83,7 +83,6 @@ struct CsvAggregation
 	Source	   *sources;		/* of each aggregate of the query */
 
 	CsvResults *results;
-	uint32_t	rows_per_reset;
 };
 
 /* ---- begin ---- */
@@ -152,13 +151,12 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 					   List *sources)
 {
 	CsvAggregation *aggregation = palloc0(sizeof(CsvAggregation));
-	EState	   *estate = node->ss.ps.state;
 
 	aggregation->program = program;
 	aggregation->context = CurrentMemoryContext;
 	csv_extras_init(&aggregation->extras, program);
-	aggregation->econtext = CreateExprContext(estate);
-	aggregation->row = ExecInitExtraTupleSlot(estate, row_desc,
+	aggregation->econtext = CreateExprContext(node->ss.ps.state);
+	aggregation->row = ExecInitExtraTupleSlot(node->ss.ps.state, row_desc,
 											  &TTSOpsVirtual);
 	memset(aggregation->row->tts_isnull, true, row_desc->natts);
 	fix_opfuncids((Node *) quals);
@@ -166,8 +164,6 @@ csv_aggregation_create(ForeignScanState *node, const CsvProgram *program,
 	aggregation->results =
 		csv_results_create(program, (ForeignScan *) node->ss.ps.plan, results,
 						   aggregation->econtext);
-	aggregation->rows_per_reset = aggregation->results->any_text ? 1 :
-		ROWS_PER_RESET;
 	aggregation->results->layout = &aggregation->partial;
 	aggregation->room_context =
 		AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw groups",
@@ -345,6 +341,7 @@ csv_aggregation_attach(CsvAggregation *aggregation, CsvEvaluation *evaluation,
 {
 	aggregation->evaluation = evaluation;
 	aggregation->evaluator = evaluator;
+	aggregation->has_held = false;
 	aggregation->from_file = false;
 	aggregation->nbatches = 0;
 	aggregation->disk_bytes = 0;
@@ -369,23 +366,17 @@ csv_aggregation_spill(CsvAggregation *aggregation)
 	csv_extras_drop(&aggregation->extras);
 }
 
-/* begin with the evaluator's groups */
+/* begin with the evaluator's groups; groups that are held go */
 static void
 begin_groups(CsvAggregation *aggregation)
 {
+	if (aggregation->has_held)
+		csv_evaluation_drop_held(aggregation->evaluation);
+	aggregation->has_held = false;
 	memset(&aggregation->piece, 0, sizeof(aggregation->piece));
 	aggregation->piece_first = 0;
 	aggregation->piece_next = 0;
 	aggregation->made_end = 0;
-}
-
-/* drop the groups that the device holds */
-static void
-drop_held(CsvAggregation *aggregation)
-{
-	aggregation->has_held = false;
-	csv_evaluation_drop_held(aggregation->evaluation);
-	begin_groups(aggregation);
 }
 
 /* the next piece of held groups, or groups from the file; false if there are none */
@@ -420,19 +411,20 @@ merge_held(CsvAggregation *aggregation)
 													  &aggregation->piece) == CSV_OK);
 		aggregation->piece_first += aggregation->piece.ngroups;
 	} while (next_held(aggregation));
-	drop_held(aggregation);
+	begin_groups(aggregation);
 }
 
 /*
  * All rows are read.  If some groups are in the file, groups that the device holds must
  * go there, too.  Otherwise they can stay there until their turn comes.
  */
-static void
-begin_results(CsvAggregation *aggregation)
+void
+csv_aggregation_finish(CsvAggregation *aggregation, CsvEvaluation *evaluation)
 {
 	CsvGroupsMaker maker = {csv_make_group_rows, aggregation->results};
-	CsvEvaluation *evaluation = aggregation->evaluation;
 
+	/* if there was no row, this makes the evaluator */
+	(void) csv_evaluation_groups(evaluation);
 	aggregation->was_held = false;
 	aggregation->results->query = csv_evaluator_query(aggregation->evaluator);
 	/* extras refer to the evaluator's groups by their numbers */
@@ -454,14 +446,6 @@ TupleTableSlot *
 csv_aggregation_row(CsvAggregation *aggregation)
 {
 	return aggregation->row;
-}
-
-void
-csv_aggregation_finish(CsvAggregation *aggregation, CsvEvaluation *evaluation)
-{
-	/* if there was no row, this makes the evaluator */
-	(void) csv_evaluation_groups(evaluation);
-	begin_results(aggregation);
 }
 
 bool
@@ -518,7 +502,7 @@ next_piece(CsvAggregation *aggregation)
 	{
 		if (next_held(aggregation))
 			return true;
-		drop_held(aggregation);
+		begin_groups(aggregation);
 	}
 	if (aggregation->from_file)
 		return false;
@@ -568,7 +552,8 @@ make_rows(CsvAggregation *aggregation, uint32_t group)
 	}
 	MemoryContextReset(aggregation->room_context);
 	outer = MemoryContextSwitchTo(aggregation->room_context);
-	csv_group_rows_fill(aggregation->results, piece, group, n, aggregation->room);
+	(void) csv_group_rows_fill(aggregation->results, piece, group, n,
+							   aggregation->room, false);
 	MemoryContextSwitchTo(outer);
 	aggregation->made = aggregation->room;
 	aggregation->made_first = group;
@@ -611,7 +596,7 @@ csv_aggregation_next(CsvAggregation *aggregation, Datum *values, bool *isnull)
 		if (results->all_columns)
 			return true;
 	}
-	if (aggregation->nrows++ % aggregation->rows_per_reset == 0)
+	if (results->any_text || aggregation->nrows++ % ROWS_PER_RESET == 0)
 		ResetExprContext(aggregation->econtext);
 	outer = MemoryContextSwitchTo(aggregation->econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < results->n; i++)

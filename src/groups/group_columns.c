@@ -14,16 +14,13 @@
 
 #include "groups/results.h"
 
-/* for values too large for their room: a thread cannot use PostgreSQL's memory */
-typedef enum LargeValues
-{
-	LARGE_VALUES_ARE_MADE,
-	LARGE_VALUES_FAIL
-} LargeValues;
-
-/* where values of a column go: datums are `step` apart, rooms side by side */
+/*
+ * Where values of a column go: datums are `step` apart, rooms side by side.  A thread
+ * cannot use PostgreSQL's memory for values that are too large for their room.
+ */
 typedef struct Target
 {
+	bool		in_thread;
 	Datum	   *values;
 	bool	   *isnull;
 	uint32_t	step;
@@ -31,11 +28,11 @@ typedef struct Target
 } Target;
 
 /*
- * make values from pairs of words, which are `pitch` apart; false: one was too large
+ * Make values from pairs of words, which are `pitch` apart.  False: one was too large.
  */
 static bool
 fill_pairs(const CsvResult *column, Target *into,
-		   const uint64_t *pairs, uint32_t pitch, uint32_t n, LargeValues large)
+		   const uint64_t *pairs, uint32_t pitch, uint32_t n)
 {
 	Datum	   *value_of = into->values;
 	uint32_t	step = into->step;
@@ -74,7 +71,7 @@ fill_pairs(const CsvResult *column, Target *into,
 					scale <= CSV_SHORT_NUMERIC_SCALE)
 					value_of[i * step] = csv_short_numeric((int64_t) decimal,
 														   scale, into->rooms[i]);
-				else if (large == LARGE_VALUES_FAIL)
+				else if (into->in_thread)
 					return false;
 				else
 					value_of[i * step] = csv_numeric_of_decimal(decimal, scale,
@@ -90,7 +87,7 @@ fill_pairs(const CsvResult *column, Target *into,
 static bool
 fill_sums(const CsvResult *column, const CsvResults *results,
 		  const CsvPartialGroups *groups, uint32_t first, uint32_t n,
-		  Target *into, LargeValues large)
+		  Target *into)
 {
 	const CsvPartialLayout *layout = results->layout;
 	const int64_t *words = groups->words + (size_t) first * layout->nwords +
@@ -111,7 +108,7 @@ fill_sums(const CsvResult *column, const CsvResults *results,
 		else if ((!is_long || (words[2] | words[3]) == 0) &&
 				 sum == (int64_t) sum && scale <= CSV_SHORT_NUMERIC_SCALE)
 			*value_of = csv_short_numeric((int64_t) sum, scale, into->rooms[i]);
-		else if (large == LARGE_VALUES_FAIL)
+		else if (into->in_thread)
 			return false;
 		else
 		{
@@ -128,7 +125,7 @@ fill_sums(const CsvResult *column, const CsvResults *results,
 static bool
 fill_column(const CsvResult *column, const CsvResults *results,
 			const CsvPartialGroups *groups, uint32_t first, uint32_t n,
-			Target *into, LargeValues large)
+			Target *into)
 {
 	const CsvPartialLayout *layout = results->layout;
 	uint32_t	nkeys = results->query->nkeys;
@@ -142,8 +139,7 @@ fill_column(const CsvResult *column, const CsvResults *results,
 		for (uint32_t i = 0; i < n; i++)
 			into->isnull[i * step] = (groups->nulls[first + i] >> number & 1) != 0;
 		return fill_pairs(column, into, groups->keys +
-						  ((size_t) first * nkeys + number) * 2, 2 * nkeys, n,
-						  large);
+						  ((size_t) first * nkeys + number) * 2, 2 * nkeys, n);
 	}
 	input = words + layout->input[number];
 	if (column->kind == CSV_RESULT_COUNT)
@@ -159,8 +155,8 @@ fill_column(const CsvResult *column, const CsvResults *results,
 		into->isnull[i * step] = *input == 0;
 	if (column->kind == CSV_RESULT_EXTREME)
 		return fill_pairs(column, into, (const uint64_t *) words +
-						  layout->first_word[number], layout->nwords, n, large);
-	return fill_sums(column, results, groups, first, n, into, large);
+						  layout->first_word[number], layout->nwords, n);
+	return fill_sums(column, results, groups, first, n, into);
 }
 
 CsvGroupRows *
@@ -190,10 +186,10 @@ csv_group_rows_create(const CsvResults *results, const CsvMemory *memory,
 	return rows;
 }
 
-/* fill all columns; false: one value was too large */
-static bool
-fill(const CsvResults *results, const CsvPartialGroups *groups,
-	 uint32_t first, uint32_t n, CsvGroupRows *rows, LargeValues large)
+bool
+csv_group_rows_fill(const CsvResults *results, const CsvPartialGroups *groups,
+					uint32_t first, uint32_t n, CsvGroupRows *rows,
+					bool in_thread)
 {
 	char		(*rooms)[CSV_SHORT_NUMERIC_BYTES] = rows->rooms;
 
@@ -201,25 +197,18 @@ fill(const CsvResults *results, const CsvPartialGroups *groups,
 	{
 		const CsvResult *column = &results->results[i];
 		Target		into = {
-			rows->values + i, rows->isnull + i, (uint32_t) results->n, rooms
+			in_thread, rows->values + i, rows->isnull + i, (uint32_t) results->n,
+			rooms
 		};
 
 		if (!column->has_column)
 			continue;
 		if (column->type == NUMERICOID)
 			rooms += rows->n;
-		if (!fill_column(column, results, groups, first, n, &into, large))
+		if (!fill_column(column, results, groups, first, n, &into))
 			return false;
 	}
 	return true;
-}
-
-void
-csv_group_rows_fill(const CsvResults *results,
-					const CsvPartialGroups *groups, uint32_t first, uint32_t n,
-					CsvGroupRows *rows)
-{
-	(void) fill(results, groups, first, n, rows, LARGE_VALUES_ARE_MADE);
 }
 
 void *
@@ -230,8 +219,8 @@ csv_make_group_rows(void *arg, const CsvMemory *memory,
 	CsvGroupRows *rows = csv_group_rows_create(results, memory,
 											   groups->ngroups);
 
-	if (rows != NULL && !fill(results, groups, 0, groups->ngroups, rows,
-							  LARGE_VALUES_FAIL))
+	if (rows != NULL &&
+		!csv_group_rows_fill(results, groups, 0, groups->ngroups, rows, true))
 	{
 		memory->free(memory->owner, rows);
 		rows = NULL;

@@ -186,12 +186,12 @@ extern CsvGroupRows *csv_group_rows_create(const CsvResults *results,
 
 /*
  * Make rows of groups [first, first + n) in `rows`, which has room for them.  Values
- * that are too large for it are in the current memory context.  Results without a
- * column are NULL.
+ * that are too large for it are in the current memory context; in a thread, they make
+ * it return false.  Results without a column are NULL.
  */
-extern void csv_group_rows_fill(const CsvResults *results,
+extern bool csv_group_rows_fill(const CsvResults *results,
 								const CsvPartialGroups *groups, uint32_t first,
-								uint32_t n, CsvGroupRows *rows);
+								uint32_t n, CsvGroupRows *rows, bool in_thread);
 
 /*
  * A CsvGroupsMaker for CsvResults: makes CsvGroupRows of all groups.  NULL: no
