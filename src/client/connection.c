@@ -209,16 +209,6 @@ try_to_connect(void)
 	return say_hello();
 }
 
-/* has the worker, which this session started, ended? */
-static bool
-has_stopped(BackgroundWorkerHandle *handle)
-{
-	pid_t		pid;
-	BgwHandleStatus status = GetBackgroundWorkerPid(handle, &pid);
-
-	return status == BGWH_STOPPED || status == BGWH_POSTMASTER_DIED;
-}
-
 void
 csv_service_pause(long milliseconds, uint32 wait_event)
 {
@@ -226,15 +216,6 @@ csv_service_pause(long milliseconds, uint32 wait_event)
 					 milliseconds, wait_event);
 	ResetLatch(MyLatch);
 	csv_check_interrupts();
-}
-
-static void
-look_later(void)
-{
-	static uint32 wait_event = 0;
-
-	csv_service_pause(CSV_LOOK_MILLISECONDS,
-					  csv_wait_event(&wait_event, "CsvGpuServiceStart"));
 }
 
 /*
@@ -246,9 +227,14 @@ start_worker(BackgroundWorkerHandle **handle)
 {
 	if (*handle != NULL)
 	{
-		if (has_stopped(*handle) && is_other_build)
+		pid_t		pid;
+		BgwHandleStatus status = GetBackgroundWorkerPid(*handle, &pid);
+
+		if (status != BGWH_STOPPED && status != BGWH_POSTMASTER_DIED)
+			return;
+		if (is_other_build)
 			do_without_other_build("Install all files of csv_gpu_fdw from one build.");
-		else if (has_stopped(*handle))
+		else
 			do_without("could not start csv_gpu_service: it has ended",
 					   "The server's log says why.");
 		return;
@@ -271,6 +257,7 @@ start_and_connect(void)
 {
 	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 												  CSV_START_MILLISECONDS);
+	static uint32 wait_event = 0;
 	BackgroundWorkerHandle *handle = NULL;
 	volatile bool started = false;
 	volatile int right = -1;
@@ -291,7 +278,8 @@ start_and_connect(void)
 			else if ((right = csv_worker_may_start()) >= 0)
 				continue;
 			if (without_since == 0)
-				look_later();
+				csv_service_pause(CSV_LOOK_MILLISECONDS,
+								  csv_wait_event(&wait_event, "CsvGpuServiceStart"));
 		}
 	}
 	PG_FINALLY();

@@ -57,25 +57,6 @@ take(char **at, const char *end, uint32 n, Size size)
 	return entries;
 }
 
-/* the file's bytes; NULL with errno; raises no ERROR */
-static char *
-read_list(int file, Size nbytes)
-{
-	char	   *bytes = palloc_extended(nbytes + 1,
-										MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-	Size		done = 0;
-
-	while (bytes != NULL && done < nbytes)
-	{
-		ssize_t		n = pread(file, bytes + done, nbytes - done, (off_t) done);
-
-		if (n <= 0)
-			return NULL;
-		done += (Size) n;
-	}
-	return bytes;
-}
-
 /*
  * Ask for a list.  Returns its bytes, and sets *nbytes and *nentries; NULL: the
  * program does not run.
@@ -86,12 +67,15 @@ ask_for_list(const void *message, Size size, Size *nbytes, uint32 *nentries)
 	CsvMessage	answer;
 	CsvDescriptors came;
 	int64		length;
-	char	   *bytes;
+	char	   *bytes = NULL;
 
 	if (!csv_service_ask(message, size, NULL, &answer, &came))
 		return NULL;
 	length = came.n == 1 ? csv_memory_file_size(came.files[0], true) : -1;
-	bytes = length >= 0 ? read_list(came.files[0], (Size) length) : NULL;
+	if (length >= 0)
+		bytes = palloc_extended(length + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	if (bytes != NULL && pread(came.files[0], bytes, length, 0) != length)
+		bytes = NULL;
 	csv_wire_close(&came);
 	if (bytes == NULL)
 		elog(ERROR, "could not read a list of csv_gpu_service: %m");
