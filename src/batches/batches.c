@@ -2,11 +2,11 @@
  * batches.c
  *		Batches of a table's rows: read by an engine, or kept.
  *
- * For each file, the columns are taken from the kept columns, if they are there
- * (kept.c).  Otherwise an engine reads the file (reading.c), and if its batches may be
- * kept, they are copied on the way.  If processes share the files, each reads some
- * pieces of them (sharing.c).  In all cases a query is then evaluated over the batches
- * (evaluation.c).
+ * For each file, the columns are taken from the resident columns, if they are
+ * there (resident.c).  Otherwise an engine reads the file (reading.c).  If its
+ * batches may be kept, they are copied on the way.  If processes share the
+ * files, each reads some pieces of them (sharing.c).  In all cases a query is
+ * then evaluated over the batches (evaluation.c).
  *
  * Memory: reader and engine use malloc() and threads, which must not touch a memory
  * context.  A reset callback releases both when the context is deleted, also after an
@@ -21,7 +21,7 @@
 
 #include "batches/batches.h"
 #include "batches/evaluation.h"
-#include "batches/kept.h"
+#include "batches/resident.h"
 #include "batches/reading.h"
 #include "batches/sharing.h"
 
@@ -75,15 +75,15 @@ find_size(CsvBatches *batches)
 /* ---- producers ---- */
 
 static bool
-next_kept(CsvBatches *batches)
+next_resident(CsvBatches *batches)
 {
-	return csv_kept_next(batches->kept, &batches->at.batch);
+	return csv_resident_next(batches->resident, &batches->at.batch);
 }
 
 static void
-leave_kept(CsvBatches *batches)
+leave_resident(CsvBatches *batches)
 {
-	csv_kept_leave(batches->kept);
+	csv_resident_leave(batches->resident);
 }
 
 static bool
@@ -138,12 +138,12 @@ next_and_keep(CsvBatches *batches)
 	if (next_read(batches))
 	{
 		/* without room for more, none are kept */
-		if (!csv_kept_add(batches->kept, &batches->at.batch))
+		if (!csv_resident_add(batches->resident, &batches->at.batch))
 			batches->producer = &one_reader;
 		return true;
 	}
 	if (!batches->is_lost)
-		csv_kept_finish(batches->kept, batches->source,
+		csv_resident_finish(batches->resident, batches->source,
 						csv_reader_place(batches->reader));
 	return false;
 }
@@ -151,7 +151,7 @@ next_and_keep(CsvBatches *batches)
 static void
 leave_both(CsvBatches *batches)
 {
-	csv_kept_leave(batches->kept);
+	csv_resident_leave(batches->resident);
 	csv_reading_leave(batches);
 }
 
@@ -160,7 +160,9 @@ static const CsvProducer nothing = {
 	next_of_nothing, leave_nothing, false, false
 };
 
-static const CsvProducer kept_columns = {next_kept, leave_kept, false, false};
+static const CsvProducer resident_columns = {
+	next_resident, leave_resident, false, false
+};
 static const CsvProducer keeping_reader = {
 	next_and_keep, leave_both, true, true
 };
@@ -194,8 +196,8 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 	/* only the columns of a record are kept, not its surplus fields */
 	if (may_keep && !may_share && table->settings.resident &&
 		!batches->layout->wants_surplus)
-		batches->kept = csv_kept_create(batches->layout);
-	/* created after the kept columns, which it uses, so that it is released first */
+		batches->resident = csv_resident_create(batches->layout);
+	/* created after the columns that it uses, so that it is released first */
 	if (pushdown != NULL)
 		batches->evaluation = csv_evaluation_create(batches, pushdown);
 	return batches;
@@ -242,15 +244,17 @@ open_next(CsvBatches *batches)
 static void
 begin_file(CsvBatches *batches, const CsvFilePlace *from)
 {
-	CsvKept    *kept = batches->kept;
+	CsvResident *resident = batches->resident;
 	bool		may_keep = false;
 
-	if (kept != NULL &&
-		csv_kept_find(kept, batches->source, batches->grows ? from : NULL, &may_keep))
+	if (resident != NULL &&
+		csv_resident_find(resident, batches->source,
+						  batches->grows ? from : NULL, &may_keep))
 	{
-		batches->producer = &kept_columns;
-		batches->statistics.bytes += batches->grows ?
-			(int64) (kept->end.offset - from->offset) : kept->key.file.size;
+		batches->producer = &resident_columns;
+		batches->statistics.bytes += !batches->grows ?
+			resident->key.file.size :
+			(int64) (resident->end.offset - from->offset);
 		return;
 	}
 	batches->producer = &one_reader;
@@ -260,9 +264,9 @@ begin_file(CsvBatches *batches, const CsvFilePlace *from)
 	if (batches->reader == NULL)
 		open_engine(batches);
 	csv_reading_begin(batches, batches->grows, from);
-	/* of kept columns, nobody would be told of the breaks */
+	/* of resident columns, nobody would be told of the breaks */
 	if (may_keep && !csv_reader_has_odd_breaks(batches->reader) &&
-		csv_kept_begin(kept, csv_reader_dialect(batches->reader)))
+		csv_resident_begin(resident, csv_reader_dialect(batches->reader)))
 		batches->producer = &keeping_reader;
 }
 
@@ -287,15 +291,16 @@ note_opening(CsvBatches *batches)
 	at->opening++;
 	at->filename = csv_source_name(batches->source);
 	at->dialect = parses ? csv_reader_dialect(batches->reader) :
-		csv_store_dialect(batches->kept->store);
-	batches->all_kept = !parses && (batches->all_kept || at->opening == 1);
+		csv_store_dialect(batches->resident->store);
+	batches->all_resident = !parses &&
+		(batches->all_resident || at->opening == 1);
 	if (batches->evaluation != NULL)
 		csv_evaluation_open_file(batches->evaluation);
 	else if (batches->hook.function != NULL && parses)
 		csv_reader_set_hook(batches->reader, &batches->hook);
 }
 
-/* the kept columns of a file that grows are through: goes on behind them, if it can */
+/* behind the resident columns of a file that grows, goes on if it can */
 static bool
 go_on(CsvBatches *batches)
 {
@@ -303,7 +308,7 @@ go_on(CsvBatches *batches)
 
 	if (!batches->grows || batches->producer->parses)
 		return false;
-	end = batches->kept->end;
+	end = batches->resident->end;
 	if (end.offset >= csv_source_known_bytes(batches->source))
 		return false;
 	leave_file(batches);

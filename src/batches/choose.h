@@ -18,9 +18,9 @@ typedef enum CsvGpuUse
 /*
  * For nbytes bytes (-1: unknown) of a table with ncolumns wanted columns (0: the
  * records are counted).  rows_out is the share of the rows that come out to this
- * process; it is 0 if groups come out, or if several processes share the rows.  With 'auto'
- * the caller never waits for a GPU to wake up.  wakes: wake a GPU that may be worth
- * using.
+ * process; it is 0 if groups come out, or if several processes share the rows.
+ * With 'auto' the caller never waits for a GPU to wake up.  wakes: wake a GPU that
+ * may be worth using.
  */
 extern CsvGpuUse csv_choose_gpu(const CsvSettings *settings, int64 nbytes,
 								int ncolumns, double rows_out, bool wakes);
@@ -55,8 +55,8 @@ extern void csv_engine_gpu_failed(void);
 extern const char *csv_engine_name(const CsvSettings *settings, bool is_gpu);
 
 /*
- * For costs: the speed of reading and evaluating, relative to one thread.  has_gpu: a GPU
- * reads.
+ * For costs: the speed of reading and evaluating, relative to one thread.
+ * has_gpu: a GPU reads.
  */
 extern double csv_engine_speed(const CsvSettings *settings, int64 nbytes,
 							   bool has_gpu);

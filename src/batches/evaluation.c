@@ -7,7 +7,7 @@
  *	1. The engine that reads the file, if it can.  Batches come with its answer
  *	   (CsvAnswer), and have only the rows that come out.  A device may hold the
  *	   groups of many batches until all batches are read.
- *	2. A GPU, over all kept columns of a file at once (resident_gpu.h).
+ *	2. A GPU, over all resident columns of a file at once (resident_gpu.h).
  *	3. Otherwise the evaluator here, batch by batch.
  *
  * The evaluator merges the groups of all three.  Some rows can only be decided by
@@ -22,7 +22,7 @@
 #include "utils/memutils.h"
 
 #include "batches/evaluation.h"
-#include "batches/kept.h"
+#include "batches/resident.h"
 #include "batches/reading.h"
 #include "batches/resident_gpu.h"
 #include "batches/spill_file.h"
@@ -32,12 +32,12 @@
 #include "query/team.h"
 #include "table/memory.h"
 
-/* fewer rows of kept columns are evaluated before threads would have started */
+/* fewer resident rows are evaluated before threads would have started */
 #define CSV_SHARED_ROWS		100000
 
 /*
- * Kept batches that threads evaluate before the scan reaches them.  A window begins
- * small, because a query may want only a few rows, and doubles.
+ * Resident batches that threads evaluate before the scan reaches them.  A
+ * window begins small, because a query may want only a few rows, and doubles.
  */
 #define CSV_FIRST_WINDOW	8
 
@@ -83,7 +83,7 @@ struct CsvEvaluation
 	bool		keeps_batches;	/* the backend copies batches of the open file */
 	CsvWindow  *window;			/* NULL: not made yet */
 
-	/* of the open file, if its columns are kept */
+	/* of the open file, if its columns are resident */
 	CsvRowClasses classes;		/* of the batch */
 	CsvResidentAnswer *answer;	/* of a GPU, over all its rows; or NULL */
 
@@ -374,7 +374,7 @@ csv_evaluation_open_file(CsvEvaluation *evaluation)
 	request_threads(evaluation);
 }
 
-/* the engine, threads, or a GPU over kept columns, have evaluated the batch */
+/* an engine, threads, or a GPU over resident columns have evaluated it */
 static void
 take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
 {
@@ -392,9 +392,9 @@ take_answer(CsvEvaluation *evaluation, const CsvAnswer *answer)
 										 &answer->groups));
 }
 
-/* ---- kept columns ---- */
+/* ---- resident columns ---- */
 
-/* asks a GPU, over all kept columns of a file */
+/* asks a GPU, over all resident columns of a file */
 static void
 ask_gpu(CsvEvaluation *evaluation)
 {
@@ -433,7 +433,7 @@ get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 	return true;
 }
 
-/* at the first kept batch of a file: gets the known groups of its rows */
+/* at the first resident batch of a file: gets the known groups of its rows */
 static void
 begin_grouping(CsvEvaluation *evaluation)
 {
@@ -446,19 +446,19 @@ begin_grouping(CsvEvaluation *evaluation)
 	if (evaluation->team != NULL)
 		csv_team_forget(evaluation->team);
 	if (get_grouping_keys(program, keys))
-		csv_kept_find_grouping(evaluation->batches->kept, keys,
+		csv_resident_find_grouping(evaluation->batches->resident, keys,
 							   (int) program->query.nkeys);
 }
 
-/* the known groups of the rows of a kept batch; NULL: none are known */
+/* the known groups of the rows of a resident batch; NULL: none are known */
 static const CsvRowClasses *
-row_classes(const CsvKept *kept, const CsvResidentBatch *batch,
+row_classes(const CsvResident *resident, const CsvResidentBatch *batch,
 			CsvRowClasses *classes)
 {
-	if (kept->grouping == NULL)
+	if (resident->grouping == NULL)
 		return NULL;
-	classes->classes = kept->grouping->classes + batch->first_row;
-	classes->nclasses = &kept->grouping->nclasses;
+	classes->classes = resident->grouping->classes + batch->first_row;
+	classes->nclasses = &resident->grouping->nclasses;
 	return classes;
 }
 
@@ -515,20 +515,21 @@ get_window(CsvEvaluation *evaluation)
 	return evaluation->window;
 }
 
-/* threads evaluate the current batch, and kept batches behind it */
+/* threads evaluate the current batch, and resident batches behind it */
 static void
 fill_window(CsvEvaluation *evaluation, CsvWindow *window)
 {
 	CsvTeam    *team = get_team(evaluation);
 	CsvBatches *batches = evaluation->batches;
-	const CsvKept *kept = batches->kept;
+	const CsvResident *resident = batches->resident;
 	uint32_t	n = 0;
 
-	for (uint32_t number = kept->next - 1; n < window->next_size; number++)
+	for (uint32_t number = resident->next - 1; n < window->next_size; number++)
 	{
 		const CsvResidentBatch *batch =
-			csv_kept_batch(kept, number, &window->mapped[n], window->arrays +
-						   (size_t) n * batches->layout->ncolumns);
+			csv_resident_batch(resident, number, &window->mapped[n],
+							   window->arrays +
+							   (size_t) n * batches->layout->ncolumns);
 
 		if (batch == NULL)
 			break;
@@ -536,7 +537,8 @@ fill_window(CsvEvaluation *evaluation, CsvWindow *window)
 		if (batch->batch.nrows == 0)
 			continue;
 		window->batches[n].batch = &window->mapped[n];
-		window->batches[n].classes = row_classes(kept, batch, &window->classes[n]);
+		window->batches[n].classes = row_classes(resident, batch,
+												 &window->classes[n]);
 		n++;
 	}
 	csv_evaluation_check(evaluation,
@@ -554,33 +556,37 @@ evaluate_here(CsvEvaluation *evaluation, const CsvBatch *batch)
 {
 	CsvBatches *batches = evaluation->batches;
 
+	const CsvResident *resident = batches->resident;
+
 	if (evaluation->query->aggregates)
-		csv_evaluator_remember(evaluation->evaluator, batch->is_kept ?
-							   row_classes(batches->kept, batches->kept->batch,
-										   &evaluation->classes) : NULL);
-	csv_evaluation_check(evaluation, csv_evaluator_run(evaluation->evaluator,
-								   &batches->layout->layout, batch,
-								   find_doubtful(evaluation, batch),
-								   csv_process_interrupts, NULL,
-								   &evaluation->selection));
+		csv_evaluator_remember(evaluation->evaluator, !batch->is_resident ? NULL :
+							   row_classes(resident, resident->batch,
+										   &evaluation->classes));
+	csv_evaluation_check(evaluation,
+						 csv_evaluator_run(evaluation->evaluator,
+										   &batches->layout->layout, batch,
+										   find_doubtful(evaluation, batch),
+										   csv_process_interrupts, NULL,
+										   &evaluation->selection));
 	batches->statistics.beyond += evaluation->selection.nbeyond;
 }
 
-/* the answer for the current kept batch, from a GPU or from threads; NULL: none */
+/* the current resident batch's answer, from a GPU or threads; NULL: none */
 static const CsvAnswer *
-answer_kept(CsvEvaluation *evaluation, const CsvBatch *batch)
+answer_resident(CsvEvaluation *evaluation, const CsvBatch *batch)
 {
-	const CsvKept *kept = evaluation->batches->kept;
+	const CsvResident *resident = evaluation->batches->resident;
 	CsvWindow  *window;
 
-	if (kept->batch->first_row == 0)
+	if (resident->batch->first_row == 0)
 	{
 		ask_gpu(evaluation);
 		begin_grouping(evaluation);
 	}
 	if (evaluation->answer != NULL)
 		return csv_resident_select(evaluation->answer, batch->nrows);
-	if (!may_share(evaluation) || csv_store_nrows(kept->store) < CSV_SHARED_ROWS)
+	if (!may_share(evaluation) ||
+		csv_store_nrows(resident->store) < CSV_SHARED_ROWS)
 		return NULL;
 	window = get_window(evaluation);
 	if (window->next == window->nbatches)
@@ -608,8 +614,8 @@ csv_evaluation_run(CsvEvaluation *evaluation)
 		lay_out_query(evaluation);
 	request_answers(evaluation);
 	request_threads(evaluation);
-	if (batch->is_kept)
-		answer = answer_kept(evaluation, batch);
+	if (batch->is_resident)
+		answer = answer_resident(evaluation, batch);
 	if (answer != NULL)
 		take_answer(evaluation, answer);
 	else

@@ -79,8 +79,8 @@ csv_inlet_open(const void *message, size_t nbytes, int request)
 	CsvDescriptors *sent = &inlet->sent;
 	CsvMessage	answer;
 	int			ends[2];
-	bool		good = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-								  0, ends) == 0;
+	int			type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
+	bool		good = socketpair(AF_UNIX, type, 0, ends) == 0;
 
 	inlet->context = CurrentMemoryContext;
 	inlet->callback.func = release_inlet;
@@ -108,8 +108,9 @@ csv_inlet_open(const void *message, size_t nbytes, int request)
 CsvStatus
 csv_inlet_fail(CsvInlet *inlet, const char *reason)
 {
-	strlcpy(inlet->reason, reason != NULL ? reason :
-			"csv_gpu_service does not answer as it should", sizeof(inlet->reason));
+	if (reason == NULL)
+		reason = "csv_gpu_service does not answer as it should";
+	strlcpy(inlet->reason, reason, sizeof(inlet->reason));
 	return CSV_DEVICE_FAILED;
 }
 
@@ -153,7 +154,8 @@ add_block(CsvInlet *inlet, const CsvBlockMessage *message, CsvDescriptors *came)
 	csv_wire_close(came);
 	if (bytes == MAP_FAILED)
 		return false;
-	inlet->mapped[inlet->blocks.nblocks++] = (CsvBlock) {bytes, message->nbytes};
+	inlet->mapped[inlet->blocks.nblocks++] =
+		(CsvBlock) {bytes, message->nbytes};
 	return true;
 }
 
@@ -191,7 +193,7 @@ csv_inlet_receive(CsvInlet *inlet, uint32 kind, CsvDataMessage *room,
 		{
 			if (csv_unpack(inlet->message.batch.packed, n - head, &inlet->blocks,
 						   layout, query, arrays, answer, batch) &&
-				!batch->is_kept && csv_check_values(batch, layout))
+				!batch->is_resident && csv_check_values(batch, layout))
 				return CSV_OK;
 			return csv_inlet_fail(inlet, "csv_gpu_service sent a batch that is not as it should be");
 		}

@@ -39,10 +39,11 @@ extern int	csv_request_file(const CsvDialectOptions *dialect,
 							 const CsvRequest *request);
 
 /*
- * Makes csv_gpu_service start such a thread.  The message is sent with the thread's
- * end of a socket and with the request's file, if there is one (otherwise -1), which is
- * closed in any case.  Returns NULL if csv_gpu_service starts no thread.  Allocated in
- * the current memory context; its deletion also closes the inlet.
+ * Makes csv_gpu_service start such a thread.  The message is sent with the
+ * thread's end of a socket and with the request's file, if there is one (otherwise
+ * -1), which is closed in any case.  Returns NULL if csv_gpu_service starts no
+ * thread.  Allocated in the current memory context; its deletion also closes the
+ * inlet.
  */
 extern CsvInlet *csv_inlet_open(const void *message, size_t nbytes,
 								int request);

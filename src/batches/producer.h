@@ -2,8 +2,8 @@
  * producer.h
  *		The batches of a scan, and the producers that make them.
  *
- * For each file, or part of it, one producer makes the batches: kept columns
- * (kept.h), an engine that reads the file (reading.h), or an engine that reads
+ * For each file, or part of it, one producer makes the batches: resident
+ * columns (resident.h), an engine that reads the file (reading.h), or one that reads
  * some pieces of it (sharing.h).  The engine is the CPU's or a GPU's.
  */
 #ifndef CSV_PRODUCER_H
@@ -16,7 +16,7 @@
 #include "table/source.h"
 
 typedef struct CsvBatches CsvBatches;
-struct CsvKept;
+struct CsvResident;
 struct CsvEvaluation;
 struct CsvRemote;
 struct CsvShare;
@@ -132,7 +132,7 @@ struct CsvBatches
 	CsvBatchesCallbacks callbacks;
 	CsvBatchesStatistics statistics;
 	const char *engine;			/* for EXPLAIN; NULL until an engine was needed */
-	bool		all_kept;		/* all batches so far were kept batches */
+	bool		all_resident;	/* all batches so far were */
 
 	MemoryContext context;		/* holds everything here */
 	MemoryContextCallback callback;
@@ -147,7 +147,7 @@ struct CsvBatches
 
 	const CsvProducer *producer;
 	bool		grows;			/* the open file does (csv_source_grows()) */
-	struct CsvKept *kept;		/* NULL: nothing is kept or taken from kept columns */
+	struct CsvResident *resident;	/* NULL: none are used or made */
 	struct CsvShare *share;		/* NULL: no other process shares the files */
 	uint32		nthreads;		/* that may evaluate, with the backend's own */
 

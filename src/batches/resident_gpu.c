@@ -8,7 +8,7 @@
 #include "utils/memutils.h"
 
 #include "batches/inlet.h"
-#include "batches/kept.h"
+#include "batches/resident.h"
 #include "batches/resident_gpu.h"
 #include "client/connection.h"
 #include "table/messages.h"
@@ -27,7 +27,7 @@ struct CsvResidentAnswer
 	bool		aggregates;
 	List	   *slices;
 
-	/* progress of csv_resident_select(): the next row, and the next selected one */
+	/* the next row of csv_resident_select(), and the next selected one */
 	uint32_t	row;
 	int			slice;
 	uint32_t	position;
@@ -52,18 +52,18 @@ static CsvInlet *
 open_inlet(const CsvBatches *batches, const CsvRequest *request)
 {
 	const CsvSettings *settings = &batches->table->settings;
-	const CsvKept *kept = batches->kept;
+	const CsvResident *resident = batches->resident;
 	CsvAskMessage message;
 	int			file;
 
-	if (kept->connection != csv_service_connection())
+	if (resident->connection != csv_service_connection())
 		return NULL;
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_ASK;
 	message.device = settings->device;
 	message.must_wait = settings->engine == CSV_ENGINE_CUDA;
-	message.set = kept->set;
-	file = csv_request_file(&csv_store_dialect(kept->store)->opt,
+	message.set = resident->set;
+	file = csv_request_file(&csv_store_dialect(resident->store)->opt,
 							&batches->table->reader, &batches->layout->layout,
 							request);
 	return file < 0 ? NULL : csv_inlet_open(&message, sizeof(message), file);
@@ -100,15 +100,15 @@ receive_slices(CsvResidentAnswer *answer, const CsvQuery *query, uint32_t nrows)
 CsvResidentAnswer *
 csv_resident_ask(const CsvBatches *batches, const CsvRequest *request)
 {
-	const CsvKept *kept = batches->kept;
-	int64		nrows = (int64) csv_store_nrows(kept->store);
+	const CsvResident *resident = batches->resident;
+	int64		nrows = (int64) csv_store_nrows(resident->store);
 	CsvResidentAnswer *answer;
 	MemoryContext context;
 	MemoryContext outer;
 	CsvStatus	status = CSV_DEVICE_FAILED;
 
 	if (nrows == 0 || nrows > PG_INT32_MAX ||
-		csv_choose_gpu(&batches->table->settings, kept->key.file.size, 1, 0,
+		csv_choose_gpu(&batches->table->settings, resident->key.file.size, 1, 0,
 					   true) != CSV_GPU_READS)
 		return NULL;
 	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw answer",

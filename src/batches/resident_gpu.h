@@ -17,10 +17,10 @@
 typedef struct CsvResidentAnswer CsvResidentAnswer;
 
 /*
- * Asks the device about the kept columns of the open file.  Returns NULL if the device
- * cannot answer this query, or is not available now; then the batches must be evaluated
- * one by one.  In a child of the current memory context, which also releases other
- * memory.  Processes interrupts.
+ * Asks the device about the resident columns of the open file.  Returns NULL if
+ * the device cannot answer this query, or is not available now; then the batches
+ * must be evaluated one by one.  In a child of the current memory context, which also
+ * releases other memory.  Processes interrupts.
  */
 extern CsvResidentAnswer *csv_resident_ask(const CsvBatches *batches,
 										   const CsvRequest *request);
@@ -31,9 +31,10 @@ extern CsvStatus csv_resident_merge(const CsvResidentAnswer *answer,
 									CsvEvaluator *evaluator);
 
 /*
- * The answer for the next nrows rows, without groups, until the next call.  Each row must
- * be asked for once, in order.
+ * The answer for the next nrows rows, without groups, until the next call.  Each
+ * row must be asked for once, in order.
  */
-extern const CsvAnswer *csv_resident_select(CsvResidentAnswer *answer, uint32_t nrows);
+extern const CsvAnswer *csv_resident_select(CsvResidentAnswer *answer,
+											uint32_t nrows);
 
 #endif							/* CSV_RESIDENT_GPU_H */

@@ -536,7 +536,8 @@ skip_guess(CsvShare *share, uint64 sure_end)
 	piece->is_exact = true;
 	piece->begin = share->chain.place;
 	/* the footer is searched in few bytes */
-	piece->end = piece->begin.offset < sure_end ? Min(piece->to, sure_end) : piece->to;
+	piece->end = piece->begin.offset < sure_end ?
+		Min(piece->to, sure_end) : piece->to;
 }
 
 /* false: the piece must be read again */
@@ -552,9 +553,9 @@ join(CsvBatches *batches)
 }
 
 /*
- * Reads the current piece, or more of it.  Returns false if this piece, or one before
- * it, could not be read.  If a batch ends before its piece does, the next piece has the
- * rest, and the last piece has another batch.
+ * Reads the current piece, or more of it.  Returns false if this piece, or one
+ * before it, could not be read.  If a batch ends before its piece does, the next
+ * piece has the rest, and the last piece has another batch.
  */
 static bool
 read_piece(CsvBatches *batches)

@@ -24,7 +24,7 @@
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
-#include "batches/kept.h"
+#include "batches/resident.h"
 #include "compat.h"
 #include "plan/plan_state.h"
 #include "plan/shippable.h"
@@ -180,7 +180,7 @@ find_resident_columns(RelOptInfo *baserel, const CsvPlanState *state,
 
 	if (!state->table->settings.resident || state->wanted == NULL)
 		return false;
-	return csv_kept_exist(state->table, state->wanted,
+	return csv_resident_exist(state->table, state->wanted,
 								hidden_attributes(baserel, state,
 												  extract_actual_clauses(local,
 																		 false)),

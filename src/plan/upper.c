@@ -24,7 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "batches/kept.h"
+#include "batches/resident.h"
 #include "compat.h"
 #include "groups/results.h"
 #include "query/spill.h"
@@ -461,7 +461,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	 * too.
 	 */
 	state->resident |= state->table->settings.resident && state->wanted != NULL &&
-		csv_kept_exist(state->table, state->wanted, state->wanted, false,
+		csv_resident_exist(state->table, state->wanted, state->wanted, false,
 					   &ncolumns, &nresident);
 
 	if (parse->groupClause != NIL)

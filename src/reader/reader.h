@@ -354,7 +354,7 @@ typedef struct CsvBatch
 	 * offsets of rows and errors are not offsets in `bytes`.  csv_scan_row() finds
 	 * these records, too.
 	 */
-	bool		is_kept;
+	bool		is_resident;
 	uint32_t	nkept;
 	const CsvKeptRecord *records;
 

@@ -389,7 +389,7 @@ csv_scan_row(CsvScan *scan, const CsvMemory *memory, const CsvDialect *dialect,
 {
 	uint32_t	start = CSV_ROW_OFFSET(entry);
 
-	if (batch->is_kept && (start = find_kept(batch, start)) == 0)
+	if (batch->is_resident && (start = find_kept(batch, start)) == 0)
 		return CSV_END;
 	return entry & CSV_ROW_LENIENT ?
 		csv_scan_lenient(scan, memory, dialect, batch->bytes, start,

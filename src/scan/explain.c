@@ -12,7 +12,7 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "batches/kept.h"
+#include "batches/resident.h"
 #include "compat.h"
 #include "scan/execute.h"
 #include "scan/join_filter.h"
@@ -271,9 +271,9 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 		const CsvBatches *batches = state->scan->batches;
 
 		*ncolumns = batches->layout->ncolumns;
-		return batches->all_kept;
+		return batches->all_resident;
 	}
-	return csv_kept_exist(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
+	return csv_resident_exist(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
 						  pushes ? csv_plan_set(plan, CSV_PLAN_HIDDEN) : NULL,
 						  csv_plan_has_order(plan), ncolumns, &nrows);
 }

@@ -408,7 +408,7 @@ make_value(CsvInputs *inputs, CsvScanColumn *column, uint32_t entry,
 			(size_t) entry * column->stride + VARHDRSZ;
 
 		/* the function may change its argument, but a resident batch must not change */
-		if (batch->batch.is_kept)
+		if (batch->batch.is_resident)
 			string = pstrdup(string);
 		return csv_value_from_cstring(&column->input, string, value, error);
 	}

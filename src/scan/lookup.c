@@ -503,7 +503,7 @@ is_due(CsvLookup *lookup, const CsvTableScan *scan, int64 all_bytes)
 	lookup->nscans += at_end || statistics.bytes > 0;
 	if (lookup->nbytes < all_bytes)
 		return false;
-	if (batches->all_kept && lookup->nscans < CSV_SCANS_OF_RESIDENT)
+	if (batches->all_resident && lookup->nscans < CSV_SCANS_OF_RESIDENT)
 		return false;
 	return at_end ||
 		(!lookup->awaits_end && size > 0 && lookup->nbytes >= size);

@@ -170,7 +170,7 @@ begin_count(CsvTableScan *scan)
 {
 	const char *engine = scan->batches->engine;
 
-	scan->is_counted = !scan->batches->all_kept &&
+	scan->is_counted = !scan->batches->all_resident &&
 		engine != NULL && strncmp(engine, "cpu", 3) == 0;
 	if (scan->is_counted && !IsParallelWorker())
 		csv_host_counts_add(1, 0, &(CsvCounts) {0}, 0);
@@ -546,7 +546,7 @@ skip_record(CsvTableScan *scan, int64 record, const CsvError *error,
 		code;
 	if (scan->shows_bytes)
 	{
-		Assert(!at->batch.is_kept);
+		Assert(!at->batch.is_resident);
 		skipped.raw = at->batch.bytes + error->offset;
 		skipped.raw_length = error->length;
 		/* how much of it is in the input depends on the size of chunks */

@@ -17,8 +17,8 @@
 extern StringInfoData csv_table_declaration(const CsvTable *table);
 
 /*
- * Sets a hash of the definition and of PostgreSQL's settings, of CSV_DECLARATION_BYTES
- * bytes.  Resident columns can be used only for a table with the same hash.
+ * Sets a hash of the definition and of PostgreSQL's settings, of
+ * CSV_DECLARATION_BYTES bytes.  Resident columns can be used only for a table with the same hash.
  */
 extern void csv_hash_declaration(uint8 *hash, const CsvTable *table);
 

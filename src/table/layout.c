@@ -312,10 +312,10 @@ fold_name(const char *name)
 }
 
 /*
- * Finds the fields of columns that no name matches exactly: ignores case, among the
- * names that match no column of the table.  ERROR for fields whose names differ only in
- * case, which shows only their numbers, because the user may not be allowed to see the
- * file.
+ * Finds the fields of columns that no name matches exactly: ignores case, among
+ * the names that match no column of the table.  ERROR for fields whose names differ
+ * only in case, which shows only their numbers, because the user may not be allowed
+ * to see the file.
  */
 static void
 find_similar(CsvFileLayout *layout, const HeaderField *fields, uint32_t n,

@@ -268,7 +268,7 @@ check_bools(const CsvPacked *packed, const CsvArray *arrays, uint32_t ncolumns)
 		if (!is_bool(&arrays[i].all_ok) || !is_bool(&arrays[i].any_slow))
 			return false;
 	return is_bool(&packed->batch.skip_line) &&
-		is_bool(&packed->batch.is_kept) &&
+		is_bool(&packed->batch.is_resident) &&
 		is_bool(&packed->answer.selection.any_careful) &&
 		is_bool(&packed->answer.held) &&
 		is_bool(&packed->answer.is_whole) && !packed->answer.is_whole;
@@ -347,7 +347,7 @@ check_errors(const CsvBatch *batch, const CsvLayout *layout)
 
 		if (error->before_row < row || error->before_row > batch->nrows ||
 			error->record != (uint64_t) error->before_row + i ||
-			(!batch->is_kept && (error->offset > batch->consumed ||
+			(!batch->is_resident && (error->offset > batch->consumed ||
 								 error->length > batch->nbytes - error->offset)) ||
 			error->mode >= CSV_NUM_MODES || error->code == CSV_ERROR_NONE ||
 			error->code >= CSV_ERROR_BAD_VALUE ||
@@ -372,7 +372,7 @@ check_offsets(const CsvBatch *batch, const CsvLayout *layout)
 	if ((batch->row_offsets == NULL) != (batch->row_lines == NULL) ||
 		(n > 0 && needed && batch->row_offsets == NULL))
 		return false;
-	for (uint32_t i = 0; i < n && batch->row_offsets != NULL && !batch->is_kept; i++)
+	for (uint32_t i = 0; i < n && batch->row_offsets != NULL && !batch->is_resident; i++)
 	{
 		uint32_t	offset = CSV_ROW_OFFSET(batch->row_offsets[i]);
 
@@ -417,7 +417,7 @@ csv_unpack(const void *bytes, size_t nbytes, const CsvBlocks *blocks,
 	if (!check_errors(&packed.batch, layout) ||
 		!check_offsets(&packed.batch, layout) ||
 		(packed.batch.bytes == NULL && packed.batch.nbytes > 0 &&
-		 (packed.batch.is_kept || csv_batch_needs_bytes(&packed.batch, layout))))
+		 (packed.batch.is_resident || csv_batch_needs_bytes(&packed.batch, layout))))
 		return false;
 	*batch = packed.batch;
 	if (batch->answer != NULL)

@@ -357,7 +357,7 @@ csv_store_add(CsvStoreWriter *writer, const CsvBatch *batch,
 		return true;
 	if (!add_records(writer, batch))
 		return false;
-	kept.is_kept = true;
+	kept.is_resident = true;
 	kept.answer = NULL;
 	kept.records = (CsvKeptRecord *) writer->records.bytes;
 	kept.nkept = (uint32_t) (writer->records.nbytes / sizeof(CsvKeptRecord));
@@ -546,7 +546,7 @@ csv_store_batch(const CsvStore *store, uint32_t number, CsvArray *arrays,
 	return csv_unpack(&entry->packed, csv_packed_bytes(store->layout.ncolumns),
 					  &blocks, &store->layout, NULL, arrays, &none,
 					  &resident->batch) &&
-		batch->is_kept && batch->nrows <= store->header->nrows &&
+		batch->is_resident && batch->nrows <= store->header->nrows &&
 		entry->first_row <= store->header->nrows - batch->nrows;
 }
 

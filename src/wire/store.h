@@ -17,7 +17,7 @@
 #include "reader/reader.h"
 
 /*
- * A batch (is_kept).  It has the records of rows with a doubtful or long value, and of
+ * A batch (is_resident).  It has the records of rows with a doubtful or long value, and of
  * errors from nul_byte on.
  */
 typedef struct CsvResidentBatch

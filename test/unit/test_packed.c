@@ -1016,7 +1016,7 @@ TEST(records_of_kept_batches_are_found)
 
 	csv_dialect_compile(&dialect, &options);
 	make_small(&small);
-	small.batch.is_kept = true;
+	small.batch.is_resident = true;
 	small.batch.records = records;
 	small.batch.nkept = LENGTH(records);
 	memcpy(small.bytes, "\0a,b\0c,d,e\n", 11);

@@ -266,7 +266,7 @@ expect_same_batch(const Copies *copies, const CsvBatch *from,
 {
 	const CsvBatch *to = &resident->batch;
 
-	assert_true(to->is_kept);
+	assert_true(to->is_resident);
 	assert_int_equal(from->nrows, to->nrows);
 	assert_int_equal(from->nrecords, to->nrecords);
 	assert_int_equal(from->nerrors, to->nerrors);
@@ -673,7 +673,7 @@ walk_batch(const Mapping *mapping, const CsvStore *store,
 
 	assert_true(resident->first_row >= 0 &&
 				(uint64_t) resident->first_row + batch->nrows <= csv_store_nrows(store));
-	assert_true(batch->is_kept && batch->answer == NULL && batch->note == NULL);
+	assert_true(batch->is_resident && batch->answer == NULL && batch->note == NULL);
 	expect_inside(mapping, batch->errors, batch->nerrors, sizeof(CsvError), 8);
 	expect_inside(mapping, batch->records, batch->nkept, sizeof(CsvKeptRecord), 4);
 	expect_inside(mapping, batch->bytes, batch->nbytes, 1, 1);

@@ -1,5 +1,5 @@
 /*
- * kept.c
+ * resident.c
  *		Uses and keeps columns of files.
  */
 #include "postgres.h"
@@ -11,7 +11,7 @@
 #include "storage/fd.h"
 #include "utils/memutils.h"
 
-#include "batches/kept.h"
+#include "batches/resident.h"
 #include "client/connection.h"
 #include "table/declaration.h"
 #include "table/fingerprint.h"
@@ -37,7 +37,7 @@ set_columns(CsvWanted *wanted, const CsvFileLayout *layout)
 }
 
 bool
-csv_kept_exist(const CsvTable *table, const Bitmapset *wanted,
+csv_resident_exist(const CsvTable *table, const Bitmapset *wanted,
 			   const Bitmapset *hidden, bool few_rows, int *ncolumns, int64 *nrows)
 {
 	CsvFileLayout *layout = csv_file_layout_create(table, wanted, hidden,
@@ -75,115 +75,116 @@ csv_kept_exist(const CsvTable *table, const Bitmapset *wanted,
 /* ---- begin and end ---- */
 
 static Size
-grouping_bytes(const CsvKept *kept)
+grouping_bytes(const CsvResident *resident)
 {
 	return offsetof(CsvResidentGrouping, classes) +
-		sizeof(uint32) * csv_store_nrows(kept->store);
+		sizeof(uint32) * csv_store_nrows(resident->store);
 }
 
 static void
-drop_grouping(CsvKept *kept)
+drop_grouping(CsvResident *resident)
 {
-	if (kept->grouping != NULL)
-		munmap(kept->grouping, grouping_bytes(kept));
-	kept->grouping = NULL;
-	csv_wire_close(&kept->offered);
+	if (resident->grouping != NULL)
+		munmap(resident->grouping, grouping_bytes(resident));
+	resident->grouping = NULL;
+	csv_wire_close(&resident->offered);
 }
 
 /* releases the pin of columns that were found */
 static void
-leave_found(CsvKept *kept)
+leave_found(CsvResident *resident)
 {
 	CsvSetMessage message;
 
-	drop_grouping(kept);
-	csv_store_close(kept->store);
-	if (kept->batches != NULL)
-		pfree(kept->batches);
-	kept->batches = NULL;
-	kept->store = NULL;
-	kept->batch = NULL;
+	drop_grouping(resident);
+	csv_store_close(resident->store);
+	if (resident->batches != NULL)
+		pfree(resident->batches);
+	resident->batches = NULL;
+	resident->store = NULL;
+	resident->batch = NULL;
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_RELEASE;
-	message.set = kept->set;
-	if (kept->connection == csv_service_connection())
+	message.set = resident->set;
+	if (resident->connection == csv_service_connection())
 		csv_service_tell(&message, sizeof(message));
 }
 
 /* drops columns that are being made, unless they were handed over */
 static void
-leave_made(CsvKept *kept)
+leave_made(CsvResident *resident)
 {
 	CsvRoomMessage message;
 
-	csv_store_free(kept->writer);
-	kept->writer = NULL;
-	close(kept->file);
+	csv_store_free(resident->writer);
+	resident->writer = NULL;
+	close(resident->file);
 	ReleaseExternalFD();
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_ROOM;
-	message.before = kept->key.promised;
-	kept->key.promised = 0;
-	if (message.before > 0 && kept->connection == csv_service_connection())
+	message.before = resident->key.promised;
+	resident->key.promised = 0;
+	if (message.before > 0 && resident->connection == csv_service_connection())
 		csv_service_tell(&message, sizeof(message));
 }
 
 void
-csv_kept_leave(CsvKept *kept)
+csv_resident_leave(CsvResident *resident)
 {
-	if (kept->store != NULL)
-		leave_found(kept);
-	if (kept->writer != NULL)
-		leave_made(kept);
+	if (resident->store != NULL)
+		leave_found(resident);
+	if (resident->writer != NULL)
+		leave_made(resident);
 }
 
 /* the reset callback */
 static void
-release_kept(void *arg)
+release_resident(void *arg)
 {
-	csv_kept_leave(arg);
+	csv_resident_leave(arg);
 }
 
-CsvKept *
-csv_kept_create(CsvFileLayout *layout)
+CsvResident *
+csv_resident_create(CsvFileLayout *layout)
 {
-	CsvKept    *kept = palloc0(sizeof(CsvKept));
+	CsvResident *resident = palloc0(sizeof(CsvResident));
 
-	kept->layout = layout;
-	kept->context = CurrentMemoryContext;
-	kept->key.user.database = MyDatabaseId;
-	kept->key.user.table = layout->table->relid;
-	csv_hash_declaration(kept->key.wanted.declaration, layout->table);
-	kept->arrays = palloc(sizeof(CsvArray) * Max(layout->ncolumns, 1));
-	kept->places = palloc(sizeof(uint32_t) * Max(layout->ncolumns, 1));
-	kept->callback.func = release_kept;
-	kept->callback.arg = kept;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &kept->callback);
-	return kept;
+	resident->layout = layout;
+	resident->context = CurrentMemoryContext;
+	resident->key.user.database = MyDatabaseId;
+	resident->key.user.table = layout->table->relid;
+	csv_hash_declaration(resident->key.wanted.declaration, layout->table);
+	resident->arrays = palloc(sizeof(CsvArray) * Max(layout->ncolumns, 1));
+	resident->places = palloc(sizeof(uint32_t) * Max(layout->ncolumns, 1));
+	resident->callback.func = release_resident;
+	resident->callback.arg = resident;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &resident->callback);
+	return resident;
 }
 
 /* sends the key, to find columns, or with columns to keep */
 static bool
-send_key(CsvKept *kept, uint32 kind, const CsvDescriptors *with,
+send_key(CsvResident *resident, uint32 kind, const CsvDescriptors *with,
 		 CsvMessage *answer, CsvDescriptors *came)
 {
-	kept->key.kind = kind;
-	return csv_service_ask(&kept->key, CSV_WANTED_BYTES(CsvFindMessage,
-														kept->key.wanted.ncolumns),
+	resident->key.kind = kind;
+	return csv_service_ask(&resident->key,
+						   CSV_WANTED_BYTES(CsvFindMessage,
+											resident->key.wanted.ncolumns),
 						   with, answer, came);
 }
 
-/* ---- columns that are kept ---- */
+/* ---- columns that were found ---- */
 
 /* finds the places of the layout's columns, and their specs */
 static void
-find_columns(CsvKept *kept)
+find_columns(CsvResident *resident)
 {
-	const CsvLayout *found = csv_store_layout(kept->store);
+	const CsvLayout *found = csv_store_layout(resident->store);
 
-	for (int i = 0; i < kept->layout->ncolumns; i++)
+	for (int i = 0; i < resident->layout->ncolumns; i++)
 	{
-		CsvFileColumn *column = &kept->layout->columns[i];
+		CsvFileColumn *column = &resident->layout->columns[i];
 		CsvColumn	wanted = column->spec;
 		uint32_t	place = 0;
 
@@ -194,10 +195,10 @@ find_columns(CsvKept *kept)
 			elog(ERROR, "resident columns are not those that were asked for");
 		column->spec = found->columns[place];
 
-		/* kept columns have their NULLs already, but the next file may be read */
+		/* these columns have their NULLs already, but the next file may be read */
 		column->spec.nulls_from = wanted.nulls_from;
 		column->spec.nulls_to = wanted.nulls_to;
-		kept->places[i] = place;
+		resident->places[i] = place;
 	}
 }
 
@@ -218,16 +219,17 @@ is_stretch_of(const CsvSource *source, const CsvStretch *stretch)
  * whether such columns may be kept.
  */
 static bool
-set_stretch(CsvKept *kept, const CsvSource *source, const CsvFilePlace *from)
+set_stretch(CsvResident *resident, const CsvSource *source,
+			const CsvFilePlace *from)
 {
 	CsvFileIdentity listed;
 	bool		seekable;
 
-	memset(&kept->key.stretch, 0, sizeof(kept->key.stretch));
-	kept->key.grows = from != NULL;
+	memset(&resident->key.stretch, 0, sizeof(resident->key.stretch));
+	resident->key.grows = from != NULL;
 	if (from == NULL)
-		return csv_has_settled(kept->key.file.changed);
-	kept->key.stretch.from = *from;
+		return csv_has_settled(resident->key.file.changed);
+	resident->key.stretch.from = *from;
 
 	/* of other files, the place says nothing of the file's bytes */
 	return csv_source_look_at(source, csv_source_number(source), &listed, &seekable) &&
@@ -235,82 +237,84 @@ set_stretch(CsvKept *kept, const CsvSource *source, const CsvFilePlace *from)
 }
 
 bool
-csv_kept_find(CsvKept *kept, const CsvSource *source, const CsvFilePlace *from,
-			  bool *may_keep)
+csv_resident_find(CsvResident *resident, const CsvSource *source,
+				  const CsvFilePlace *from, bool *may_keep)
 {
-	CsvMemory	memory = csv_context_memory(kept->context);
+	CsvMemory	memory = csv_context_memory(resident->context);
 	CsvDescriptors with = {1, {csv_source_file(source)}};
 	CsvDescriptors came;
 	CsvMessage	answer;
 
 	*may_keep = false;
-	if (!csv_source_identity(source, &kept->key.file))
+	if (!csv_source_identity(source, &resident->key.file))
 		return false;
-	*may_keep = set_stretch(kept, source, from);
+	*may_keep = set_stretch(resident, source, from);
 	if (from != NULL && !*may_keep)
 		return false;
-	strlcpy(kept->key.user.filename, csv_source_name(source), CSV_NAME_BYTES);
-	set_columns(&kept->key.wanted, kept->layout);
+	strlcpy(resident->key.user.filename, csv_source_name(source), CSV_NAME_BYTES);
+	set_columns(&resident->key.wanted, resident->layout);
 	if (!csv_service_connect(false) ||
-		!send_key(kept, CSV_MESSAGE_FIND, &with, &answer, &came))
+		!send_key(resident, CSV_MESSAGE_FIND, &with, &answer, &came))
 		return false;
 	if (!answer.found.found || came.n != 1)
 	{
 		csv_wire_close(&came);
 		return false;
 	}
-	kept->connection = csv_service_connection();
-	kept->set = answer.found.set;
-	kept->store = csv_store_open(&memory, came.files[0],
-								 &kept->layout->table->reader.dialect);
+	resident->connection = csv_service_connection();
+	resident->set = answer.found.set;
+	resident->store = csv_store_open(&memory, came.files[0],
+								 &resident->layout->table->reader.dialect);
 	csv_wire_close(&came);
-	if (kept->store == NULL)
+	if (resident->store == NULL)
 		elog(ERROR, "could not map resident columns: %m");
 	if (from != NULL && !is_stretch_of(source, &answer.found.stretch))
 	{
-		leave_found(kept);
+		leave_found(resident);
 		return false;
 	}
 	*may_keep = false;
-	kept->end = answer.found.stretch.to;
-	kept->batches =
-		MemoryContextAllocZero(kept->context, sizeof(CsvResidentBatch) *
-							   Max(csv_store_nbatches(kept->store), 1));
-	kept->next = 0;
-	find_columns(kept);
-	csv_file_layout_set(kept->layout, csv_store_layout(kept->store)->nfields);
-	find_columns(kept);			/* csv_file_layout_set() has changed their order */
+	resident->end = answer.found.stretch.to;
+	resident->batches =
+		MemoryContextAllocZero(resident->context, sizeof(CsvResidentBatch) *
+							   Max(csv_store_nbatches(resident->store), 1));
+	resident->next = 0;
+	find_columns(resident);
+	csv_file_layout_set(resident->layout, csv_store_layout(resident->store)->nfields);
+	find_columns(resident);		/* csv_file_layout_set() has changed their order */
 	return true;
 }
 
 const CsvResidentBatch *
-csv_kept_batch(const CsvKept *kept, uint32 number, CsvBatch *batch,
-			   CsvArray *arrays)
+csv_resident_batch(const CsvResident *resident, uint32 number, CsvBatch *batch,
+				   CsvArray *arrays)
 {
-	CsvResidentBatch *from = &kept->batches[number];
+	const CsvStore *store = resident->store;
+	CsvResidentBatch *from = &resident->batches[number];
 
-	if (number == csv_store_nbatches(kept->store))
+	if (number == csv_store_nbatches(store))
 		return NULL;
 	if (from->batch.arrays == NULL &&
-		!csv_store_batch(kept->store, number,
-						 MemoryContextAlloc(kept->context, sizeof(CsvArray) *
-											csv_store_layout(kept->store)->ncolumns),
+		!csv_store_batch(store, number,
+						 MemoryContextAlloc(resident->context, sizeof(CsvArray) *
+											csv_store_layout(store)->ncolumns),
 						 from))
 		elog(ERROR, "resident columns are not as they should be");
 	*batch = from->batch;
 	batch->arrays = arrays;
-	for (int i = 0; i < kept->layout->ncolumns; i++)
-		arrays[i] = from->batch.arrays[kept->places[i]];
+	for (int i = 0; i < resident->layout->ncolumns; i++)
+		arrays[i] = from->batch.arrays[resident->places[i]];
 	return from;
 }
 
 bool
-csv_kept_next(CsvKept *kept, CsvBatch *batch)
+csv_resident_next(CsvResident *resident, CsvBatch *batch)
 {
-	kept->batch = csv_kept_batch(kept, kept->next, batch, kept->arrays);
-	if (kept->batch == NULL)
+	resident->batch = csv_resident_batch(resident, resident->next, batch,
+										 resident->arrays);
+	if (resident->batch == NULL)
 		return false;
-	csv_store_pass(kept->store, kept->next++);
+	csv_store_pass(resident->store, resident->next++);
 	return true;
 }
 
@@ -318,9 +322,9 @@ csv_kept_next(CsvKept *kept, CsvBatch *batch)
 
 /* makes a memory file of unknown classes; -1: no memory */
 static int
-make_grouping(const CsvKept *kept)
+make_grouping(const CsvResident *resident)
 {
-	Size		nbytes = grouping_bytes(kept);
+	Size		nbytes = grouping_bytes(resident);
 	int			file = csv_memory_file_create("csv_gpu_fdw grouping");
 	void	   *bytes;
 
@@ -344,9 +348,9 @@ make_grouping(const CsvKept *kept)
 
 /* maps the file that csv_gpu_service sent; NULL if it is wrong */
 static CsvResidentGrouping *
-map_grouping(const CsvKept *kept, CsvDescriptors *came)
+map_grouping(const CsvResident *resident, CsvDescriptors *came)
 {
-	Size		nbytes = grouping_bytes(kept);
+	Size		nbytes = grouping_bytes(resident);
 	void	   *bytes = MAP_FAILED;
 
 	if (csv_memory_file_size(came->files[0], false) == (int64) nbytes)
@@ -357,26 +361,27 @@ map_grouping(const CsvKept *kept, CsvDescriptors *came)
 }
 
 void
-csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys, int nkeys)
+csv_resident_find_grouping(CsvResident *resident, const CsvGroupingKey *keys,
+						   int nkeys)
 {
 	CsvGroupingMessage message;
-	CsvDescriptors *offered = &kept->offered;
+	CsvDescriptors *offered = &resident->offered;
 	CsvDescriptors came;
 	CsvMessage	answer;
 
-	drop_grouping(kept);
+	drop_grouping(resident);
 	if (nkeys > CSV_MOST_GROUPING_KEYS ||
-		kept->connection != csv_service_connection())
+		resident->connection != csv_service_connection())
 		return;
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_GROUPING;
 	message.nkeys = (uint32) nkeys;
-	message.set = kept->set;
+	message.set = resident->set;
 	memcpy(message.keys, keys, sizeof(CsvGroupingKey) * nkeys);
 	if (!csv_service_ask(&message, sizeof(message), NULL, &answer, &came))
 		return;
 	if (came.n == 0 && answer.done.count > 0 &&
-		(offered->files[0] = make_grouping(kept)) >= 0)
+		(offered->files[0] = make_grouping(resident)) >= 0)
 	{
 		bool		good;
 
@@ -387,61 +392,62 @@ csv_kept_find_grouping(CsvKept *kept, const CsvGroupingKey *keys, int nkeys)
 			return;
 	}
 	if (came.n == 1)
-		kept->grouping = map_grouping(kept, &came);
+		resident->grouping = map_grouping(resident, &came);
 }
 
 /* ---- keeping columns ---- */
 
 bool
-csv_kept_begin(CsvKept *kept, const CsvDialect *dialect)
+csv_resident_begin(CsvResident *resident, const CsvDialect *dialect)
 {
-	CsvMemory	memory = csv_context_memory(kept->context);
+	CsvMemory	memory = csv_context_memory(resident->context);
 
 	if (!csv_service_connect(true) || !AcquireExternalFD())
 		return false;
-	kept->file = csv_memory_file_create("csv_gpu_fdw columns");
-	if (kept->file < 0)
+	resident->file = csv_memory_file_create("csv_gpu_fdw columns");
+	if (resident->file < 0)
 	{
 		ReleaseExternalFD();
 		return false;
 	}
 	/* the file's header may have changed the order of columns */
-	set_columns(&kept->key.wanted, kept->layout);
-	kept->connection = csv_service_connection();
-	kept->writer = csv_store_begin(&memory, kept->file, dialect,
-								   &kept->layout->layout);
-	return kept->writer != NULL;
+	set_columns(&resident->key.wanted, resident->layout);
+	resident->connection = csv_service_connection();
+	resident->writer = csv_store_begin(&memory, resident->file, dialect,
+								   &resident->layout->layout);
+	return resident->writer != NULL;
 }
 
 /* for csv_store_add() */
 static bool
 may_take(void *arg, uint64_t nbytes)
 {
-	CsvKept    *kept = arg;
+	CsvResident *resident = arg;
 	CsvRoomMessage message;
 	CsvMessage	answer;
 
-	if (kept->connection != csv_service_connection())
+	if (resident->connection != csv_service_connection())
 		return false;
 	memset(&message, 0, sizeof(message));
 	message.kind = CSV_MESSAGE_ROOM;
-	message.before = kept->key.promised;
+	message.before = resident->key.promised;
 	message.nbytes = nbytes;
-	message.read_bytes = csv_store_bytes_read(kept->writer);
-	message.file_bytes = (uint64) kept->key.file.size - kept->key.stretch.from.offset;
+	message.read_bytes = csv_store_bytes_read(resident->writer);
+	message.file_bytes = (uint64) resident->key.file.size -
+		resident->key.stretch.from.offset;
 	if (!csv_service_ask(&message, sizeof(message), NULL, &answer, NULL) ||
 		answer.done.count == 0)
 		return false;
-	kept->key.promised = Max(kept->key.promised, nbytes);
+	resident->key.promised = Max(resident->key.promised, nbytes);
 	return true;
 }
 
 bool
-csv_kept_add(CsvKept *kept, const CsvBatch *batch)
+csv_resident_add(CsvResident *resident, const CsvBatch *batch)
 {
-	if (csv_store_add(kept->writer, batch, may_take, kept))
+	if (csv_store_add(resident->writer, batch, may_take, resident))
 		return true;
-	csv_kept_leave(kept);
+	csv_resident_leave(resident);
 	return false;
 }
 
@@ -450,15 +456,17 @@ csv_kept_add(CsvKept *kept, const CsvBatch *batch)
  * any more.
  */
 static bool
-end_stretch(CsvKept *kept, const CsvSource *source, const CsvFilePlace *to)
+end_stretch(CsvResident *resident, const CsvSource *source,
+			const CsvFilePlace *to)
 {
-	CsvStretch *stretch = &kept->key.stretch;
+	CsvStretch *stretch = &resident->key.stretch;
 	int			file = csv_source_file(source);
 	const char *name = csv_source_name(source);
 	CsvFileIdentity now;
 
-	if (!kept->key.grows)
-		return csv_source_identity(source, &now) && csv_same_file(&now, &kept->key.file);
+	if (!resident->key.grows)
+		return csv_source_identity(source, &now) &&
+			csv_same_file(&now, &resident->key.file);
 	csv_source_check_same(source);
 	stretch->to = *to;
 	return to->offset > stretch->from.offset &&
@@ -467,21 +475,22 @@ end_stretch(CsvKept *kept, const CsvSource *source, const CsvFilePlace *to)
 }
 
 void
-csv_kept_finish(CsvKept *kept, const CsvSource *source, const CsvFilePlace *to)
+csv_resident_finish(CsvResident *resident, const CsvSource *source,
+					const CsvFilePlace *to)
 {
-	CsvDescriptors with = {2, {csv_source_file(source), kept->file}};
+	CsvDescriptors with = {2, {csv_source_file(source), resident->file}};
 	CsvStoreSummary summary;
 	CsvMessage	answer;
 
 	/* if the file was changed while it was read, its version is unknown */
-	if (end_stretch(kept, source, to) &&
-		kept->connection == csv_service_connection() &&
-		csv_store_finish(kept->writer, may_take, kept, &summary))
+	if (end_stretch(resident, source, to) &&
+		resident->connection == csv_service_connection() &&
+		csv_store_finish(resident->writer, may_take, resident, &summary))
 	{
-		kept->key.nrows = summary.nrows;
-		kept->key.has_bad_values = summary.has_bad_values;
-		if (send_key(kept, CSV_MESSAGE_KEEP, &with, &answer, NULL))
-			kept->key.promised = 0;
+		resident->key.nrows = summary.nrows;
+		resident->key.has_bad_values = summary.has_bad_values;
+		if (send_key(resident, CSV_MESSAGE_KEEP, &with, &answer, NULL))
+			resident->key.promised = 0;
 	}
-	csv_kept_leave(kept);
+	csv_resident_leave(resident);
 }
