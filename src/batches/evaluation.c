@@ -89,6 +89,7 @@ struct CsvEvaluation
 
 	CsvSelection selection;		/* of the batch's rows */
 	uint8_t    *doubtful;		/* for each row: some value is not made yet */
+	uint32_t	doubtful_rows;	/* it has room for so many */
 };
 
 static void
@@ -464,14 +465,6 @@ row_classes(const CsvResident *resident, const CsvResidentBatch *batch,
 
 /* ---- batches ---- */
 
-static void
-drop_doubtful(CsvEvaluation *evaluation)
-{
-	if (evaluation->doubtful != NULL)
-		pfree(evaluation->doubtful);
-	evaluation->doubtful = NULL;
-}
-
 /*
  * Finds the rows of the batch that must come out whatever the engine says, because
  * only an input function can decide a value.  Returns NULL if there are none.  These
@@ -484,13 +477,18 @@ find_doubtful(CsvEvaluation *evaluation, const CsvBatch *batch)
 	bool		any = false;
 	bool		all = evaluation->decidable == CSV_DECIDES_NOTHING;
 
-	drop_doubtful(evaluation);
 	for (int i = 0; i < ncolumns; i++)
 		any |= batch->arrays[i].any_slow;
 	if (!any && !all)
 		return NULL;
-	evaluation->doubtful = MemoryContextAllocHuge(evaluation->context,
-												  batch->nrows);
+	if (batch->nrows > evaluation->doubtful_rows)
+	{
+		if (evaluation->doubtful != NULL)
+			pfree(evaluation->doubtful);
+		evaluation->doubtful = MemoryContextAllocHuge(evaluation->context,
+													  batch->nrows);
+		evaluation->doubtful_rows = batch->nrows;
+	}
 	memset(evaluation->doubtful, all, batch->nrows);
 	if (!all)
 		csv_find_doubtful(batch, (uint32_t) ncolumns, evaluation->doubtful);
@@ -661,7 +659,6 @@ csv_evaluation_finish(CsvEvaluation *evaluation)
 
 	if (batches->holds)
 		csv_reading_held(batches, 0, &evaluation->held);
-	drop_doubtful(evaluation);
 }
 
 /* ---- groups ---- */
