@@ -21,8 +21,8 @@
 
 #include "batches/batches.h"
 #include "batches/evaluation.h"
-#include "batches/resident.h"
 #include "batches/reading.h"
+#include "batches/resident.h"
 #include "batches/sharing.h"
 
 /* a reset callback */
@@ -144,7 +144,7 @@ next_and_keep(CsvBatches *batches)
 	}
 	if (!batches->is_lost)
 		csv_resident_finish(batches->resident, batches->source,
-						csv_reader_place(batches->reader));
+							csv_reader_place(batches->reader));
 	return false;
 }
 
@@ -264,7 +264,7 @@ begin_file(CsvBatches *batches, const CsvFilePlace *from)
 	if (batches->reader == NULL)
 		open_engine(batches);
 	csv_reading_begin(batches, batches->grows, from);
-	/* of resident columns, nobody would be told of the breaks */
+	/* a scan of resident columns would not tell of the breaks */
 	if (may_keep && !csv_reader_has_odd_breaks(batches->reader) &&
 		csv_resident_begin(resident, csv_reader_dialect(batches->reader)))
 		batches->producer = &keeping_reader;

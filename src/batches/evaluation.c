@@ -13,8 +13,7 @@
  * The evaluator merges the groups of all three.  Some rows can only be decided by
  * PostgreSQL, because an input function must make a value, or a constant is not known
  * yet.  These rows come out as undecided, and are added to their groups after the
- * others.  If the order of rows shows in the results, all rows of a batch come out
- * instead, or all files are read again.
+ * others.
  */
 #include "postgres.h"
 
@@ -22,8 +21,8 @@
 #include "utils/memutils.h"
 
 #include "batches/evaluation.h"
-#include "batches/resident.h"
 #include "batches/reading.h"
+#include "batches/resident.h"
 #include "batches/resident_gpu.h"
 #include "batches/spill_file.h"
 #include "query/evaluator.h"
@@ -89,7 +88,7 @@ struct CsvEvaluation
 
 	CsvSelection selection;		/* of the batch's rows */
 	uint8_t    *doubtful;		/* for each row: some value is not made yet */
-	uint32_t	doubtful_rows;	/* it has room for so many */
+	uint32_t	doubtful_rows;	/* rows that it has room for */
 };
 
 static void
@@ -448,7 +447,7 @@ begin_grouping(CsvEvaluation *evaluation)
 		csv_team_forget(evaluation->team);
 	if (get_grouping_keys(program, keys))
 		csv_resident_find_grouping(evaluation->batches->resident, keys,
-							   (int) program->query.nkeys);
+								   (int) program->query.nkeys);
 }
 
 /* the known groups of the rows of a resident batch; NULL: none are known */

@@ -3,8 +3,8 @@
  *		The batches of a scan, and the producers that make them.
  *
  * For each file, or part of it, one producer makes the batches: resident
- * columns (resident.h), an engine that reads the file (reading.h), or one that reads
- * some pieces of it (sharing.h).  The engine is the CPU's or a GPU's.
+ * columns (resident.h), an engine that reads the file (reading.h), or an engine
+ * that reads some pieces of it (sharing.h).  The engine is the CPU's or a GPU's.
  */
 #ifndef CSV_PRODUCER_H
 #define CSV_PRODUCER_H

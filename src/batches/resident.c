@@ -38,7 +38,8 @@ set_columns(CsvWanted *wanted, const CsvFileLayout *layout)
 
 bool
 csv_resident_exist(const CsvTable *table, const Bitmapset *wanted,
-			   const Bitmapset *hidden, bool few_rows, int *ncolumns, int64 *nrows)
+				   const Bitmapset *hidden, bool few_rows, int *ncolumns,
+				   int64 *nrows)
 {
 	CsvFileLayout *layout = csv_file_layout_create(table, wanted, hidden,
 												   few_rows);
@@ -264,7 +265,7 @@ csv_resident_find(CsvResident *resident, const CsvSource *source,
 	resident->connection = csv_service_connection();
 	resident->set = answer.found.set;
 	resident->store = csv_store_open(&memory, came.files[0],
-								 &resident->layout->table->reader.dialect);
+									 &resident->layout->table->reader.dialect);
 	csv_wire_close(&came);
 	if (resident->store == NULL)
 		elog(ERROR, "could not map resident columns: %m");
@@ -414,7 +415,7 @@ csv_resident_begin(CsvResident *resident, const CsvDialect *dialect)
 	set_columns(&resident->key.wanted, resident->layout);
 	resident->connection = csv_service_connection();
 	resident->writer = csv_store_begin(&memory, resident->file, dialect,
-								   &resident->layout->layout);
+									   &resident->layout->layout);
 	return resident->writer != NULL;
 }
 
