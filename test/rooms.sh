@@ -39,9 +39,9 @@ declare -A may_include=(
 )
 
 declare -A most_lines=(
-	[reader]=9002 [cpu]=5300 [query]=11355 [wire]=2315 [cuda]=10780 [service]=4918
-	[table]=9520 [client]=1635 [program]=1070 [batches]=4600 [groups]=1930 [scan]=7789
-	[plan]=4730 [output]=7329 [load]=7100 [import]=10214 [src]=782
+	[reader]=8979 [cpu]=5300 [query]=11354 [wire]=2315 [cuda]=10780 [service]=4918
+	[table]=9517 [client]=1604 [program]=1070 [batches]=4600 [groups]=1900 [scan]=7790
+	[plan]=4727 [output]=7327 [load]=7096 [import]=10214 [src]=782
 )
 
 status=0
