@@ -272,7 +272,8 @@ reach_data(CsvPieceReader *reader, const CsvFilePlace *place, bool is_guess,
 	status = reach(reader, place->offset, &upto);
 	if (status != CSV_OK)
 		return status;
-	if (reader->held_bytes > 0 && !is_guess && *end > csv_piece_sure_end(reader))
+	if (reader->held_bytes > 0 && !is_guess &&
+		(*end > csv_piece_sure_end(reader) || place->offset >= reader->window.end))
 		status = find_footer(reader, place);
 	if (*end > upto)
 		*end = upto;
