@@ -136,9 +136,9 @@ compiles_with 'clean forgets' "$all" "$work/nvcc -Wno-error" install
 
 # in another directory, beside objects of a build in the source tree
 mkdir -p "$work/beside" "$tree/build/obj/src/table"
-touch "$tree/build/obj/src/table/"{codec,library}.o
+touch "$tree/build/obj/src/table/"{codec,decompress}.o
 build_beside=(-C "$work/beside" -f "$tree/Makefile")
-fresh_make "${build_beside[@]}" CUDA=no WITH_ISAL=no build/obj/src/table/{codec,library}.o
+fresh_make "${build_beside[@]}" CUDA=no WITH_ISAL=no build/obj/src/table/{codec,decompress}.o
 [ $status = 0 ] && [ -s "$work/beside/build/obj/src/table/codec.o" ] && [ -z "$(find "$tree/build" -size +0 -type f)" ]
 result $? 'a build in another directory writes to that one only' codec.o
 compiles_with 'it has CUDA objects, and installs documentation' \
