@@ -430,6 +430,20 @@ foreach my $pieces ('SET csv_gpu_test.small_pieces = off;', "ALTER FOREIGN TABLE
 		"a header longer than pieces: $pieces");
 }
 
+# files that have nothing but a footer, or nothing, at the end of a pattern
+foreach my $names (['f1', 'f2', 'empty'], ['empty', 'f1'], ['empty'], ['f1', 'foot', 'empty'])
+{
+	my %content = (f1 => "1,a\n2,b\nfoot,x\n", f2 => "3,c\nfoot,x\n", foot => "foot,x\n", empty => '');
+	my $folder = "$dir/footers-" . join '-', @$names;
+
+	mkdir $folder or die $!;
+	write_file("$folder/" . $_ . $names->[$_], $content{ $names->[$_] }) foreach 0 .. $#$names;
+	$node->safe_psql('postgres', "DROP FOREIGN TABLE IF EXISTS footers;
+		CREATE FOREIGN TABLE footers (a int, b text) SERVER csv OPTIONS (filename '$folder/*', footer_rows '1')");
+	is($node->safe_psql('postgres', "$forced SET statement_timeout = '60s'; SELECT count(*), sum(a) FROM footers"),
+		$node->safe_psql('postgres', 'SET max_parallel_workers_per_gather = 0; SELECT count(*), sum(a) FROM footers'), "footers: @$names");
+}
+
 # many NOTICEs before an ERROR: whoever raises it waits for those that the leader says
 write_file("$dir/often.csv", map { $_ % 5 ? "$_,1,x,\n" : "bad $_\n" } 1 .. 20000);
 foreach my $options ("reject_limit '3500', notice_limit '3500'", "reject_limit '1%', notice_limit '5000'")
