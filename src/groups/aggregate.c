@@ -14,7 +14,7 @@
  *	   is in the file, they come out as they are, except groups with keys that the
  *	   evaluator has, too: these are added to the evaluator's groups.  Otherwise all
  *	   held groups are added to the evaluator.
- *	5. At the end each group becomes a row of results (results.h).  Groups come as
+ *	5. At the end each group becomes a row of results (group_values.h).  Groups come as
  *	   CsvPartialGroups, piece by piece, from a device, from threads that have merged
  *	   them, in memory or from the file, and then from the evaluator.
  */
@@ -29,7 +29,7 @@
 #include "utils/numeric.h"
 
 #include "groups/aggregate.h"
-#include "groups/results.h"
+#include "groups/group_values.h"
 #include "query/operate.h"
 #include "table/memory.h"
 

@@ -1,6 +1,6 @@
 /*
  * extras.c
- *		Values that the engine's lanes cannot hold: see results.h.
+ *		Values that the engine's lanes cannot hold: see group_values.h.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 #include "utils/numeric.h"
 
 #include "compat.h"
-#include "groups/results.h"
+#include "groups/group_values.h"
 #include "query/operate.h"
 
 void

@@ -12,7 +12,7 @@
 
 #include "catalog/pg_type.h"
 
-#include "groups/results.h"
+#include "groups/group_values.h"
 
 /*
  * Where values of a column go: datums are `step` apart, rooms side by side.  A thread

@@ -22,7 +22,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "groups/results.h"
+#include "groups/group_values.h"
 #include "query/operate.h"
 
 static void

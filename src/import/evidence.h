@@ -5,7 +5,7 @@
 #ifndef CSV_EVIDENCE_H
 #define CSV_EVIDENCE_H
 
-#include "import/recognize.h"
+#include "import/forms.h"
 
 /* the values of one form */
 typedef struct CsvSeen
@@ -32,7 +32,7 @@ typedef struct CsvEvidence
 	int64		nvalues;		/* all others, less words for missing values ... */
 	int64		nmissing;		/* ... and these, which are values in a column of text */
 	int64		nmissing_numbers;	/* the words that are numbers, too */
-	uint32		missing;		/* set of the words (recognize.h) */
+	uint32		missing;		/* set of the words (forms.h) */
 	uint32		ntexts;			/* since the last value of another form */
 	CsvFigures	figures;
 	CsvSeen		seen[CSV_NUM_FORMS];

@@ -6,7 +6,7 @@
 #define CSV_GRID_H
 
 #include "import/sample.h"
-#include "import/recognize.h"
+#include "import/forms.h"
 
 /* records of a sample that a grid has, and comments */
 #define CSV_GRID_RECORDS	1000

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "import/recognize.h"
+#include "import/forms.h"
 #include "reader/patterns.h"
 
 /* numbers with an exponent, and numbers with a sign in an odd place, have no more bytes */

@@ -27,7 +27,7 @@
 #include "utils/fmgroids.h"
 #include "utils/numeric.h"
 
-#include "import/recognize.h"
+#include "import/forms.h"
 #include "import/types.h"
 #include "table/text.h"
 

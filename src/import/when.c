@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 
-#include "import/recognize.h"
+#include "import/forms.h"
 #include "reader/patterns.h"
 
 /* the years of dates without separators */

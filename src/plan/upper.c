@@ -26,7 +26,7 @@
 
 #include "batches/resident.h"
 #include "compat.h"
-#include "groups/results.h"
+#include "groups/group_values.h"
 #include "query/spill.h"
 #include "plan/plan_state.h"
 #include "plan/shippable.h"

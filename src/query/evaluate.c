@@ -15,7 +15,7 @@
  * is undecided, or a key, an argument, or the filter of an argument.  The other rows
  * are added to their groups (groups.c), or to the first rows of an order (best.c).
  */
-#include "evaluate.h"
+#include "block.h"
 
 #include "../reader/arrays.h"
 

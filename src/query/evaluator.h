@@ -1,6 +1,6 @@
 /*
  * evaluator.h
- *		The contents of an evaluator: registers, a block of rows (evaluate.h), groups
+ *		The contents of an evaluator: registers, a block of rows (block.h), groups
  *		(groups.h) or the first rows in an order (best.h).
  */
 #ifndef CSV_EVALUATOR_H

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE				/* memmem */
 #endif
 
-#include "evaluate.h"
+#include "block.h"
 
 #include <string.h>
 

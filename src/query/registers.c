@@ -4,7 +4,7 @@
  *
  * An array is used where it lies, if its entries have the format of a register.
  */
-#include "evaluate.h"
+#include "block.h"
 
 #include <string.h>
 

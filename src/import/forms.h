@@ -1,13 +1,13 @@
 /*
- * recognize.h
+ * forms.h
  *		The form of a value: reads its text once, in all forms that are usual anywhere.
  *
  * A value has exactly one form.  Some forms have several readings: 1.234 is a number
  * with a decimal point, or with a point between its thousands.  A column's evidence
  * counts forms (evidence.h), and all values together decide how to read them (types.h).
  */
-#ifndef CSV_RECOGNIZE_H
-#define CSV_RECOGNIZE_H
+#ifndef CSV_FORMS_H
+#define CSV_FORMS_H
 
 #include "table/option.h"
 
@@ -260,4 +260,4 @@ extern char *csv_when_pattern(uint32 facts, bool day_first);
 /* is it YYYYMMDD, in a century that most data is of? */
 extern bool csv_is_days(const uint8_t *text, uint32 nbytes);
 
-#endif							/* CSV_RECOGNIZE_H */
+#endif							/* CSV_FORMS_H */

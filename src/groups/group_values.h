@@ -1,9 +1,9 @@
 /*
- * results.h
+ * group_values.h
  *		Makes result columns of groups.
  */
-#ifndef CSV_RESULTS_H
-#define CSV_RESULTS_H
+#ifndef CSV_GROUP_VALUES_H
+#define CSV_GROUP_VALUES_H
 
 #include "nodes/execnodes.h"
 #include "utils/hsearch.h"
@@ -200,4 +200,4 @@ extern bool csv_group_rows_fill(const CsvResults *results,
 extern void *csv_make_group_rows(void *results, const CsvMemory *memory,
 								 const CsvPartialGroups *groups);
 
-#endif							/* CSV_RESULTS_H */
+#endif							/* CSV_GROUP_VALUES_H */

@@ -1,10 +1,10 @@
 /*
- * evaluate.h
+ * block.h
  *		Shared parts of the CPU's evaluation: evaluate.c (blocks and batches),
  *		registers.c (columns and constants), operations.c (instructions).
  */
-#ifndef CSV_EVALUATE_H
-#define CSV_EVALUATE_H
+#ifndef CSV_BLOCK_H
+#define CSV_BLOCK_H
 
 #include "best.h"
 #include "evaluator.h"
@@ -76,4 +76,4 @@ csv_needs_wide(CsvUint128 limit)
 extern void csv_execute(CsvEvaluator *evaluator,
 						const CsvInstruction *instruction);
 
-#endif							/* CSV_EVALUATE_H */
+#endif							/* CSV_BLOCK_H */
