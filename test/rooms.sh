@@ -44,6 +44,10 @@ declare -A most_lines=(
 	[plan]=4727 [output]=7327 [load]=7096 [import]=10214 [src]=782
 )
 
+# of all rooms; and of the tests, without their data
+most_in_rooms=100274
+most_in_tests=52000
+
 status=0
 
 finding()
@@ -97,6 +101,12 @@ for room in reader cpu query wire cuda service table client program batches grou
 	[ "$lines" -le "${most_lines[$room]}" ] ||
 		finding "$room: more than ${most_lines[$room]} lines"
 done
+lines=$(cat "${files[@]}" | wc -l)
+printf '%9s %6d\n' 'all' "$lines"
+[ "$lines" -le "$most_in_rooms" ] || finding "all rooms: more than $most_in_rooms lines"
+lines=$(git ls-files test | grep -vE '^test/(data/|fuzz/.*corpus)' | xargs cat | wc -l)
+printf '%9s %6d\n' 'test' "$lines"
+[ "$lines" -le "$most_in_tests" ] || finding "test: more than $most_in_tests lines"
 
 # in cuda/, kernels know nothing of the host calls above them
 while read -r file; do
