@@ -101,6 +101,8 @@ typedef struct Write
 	bool		takes_over;		/* TRUNCATE deletes files of copies of this server, too */
 
 	BufFile    *file;			/* records that wait, each behind its length; NULL: none */
+	ResourceOwner owner;		/* of the file */
+	bool		is_torn;		/* it could not be written: bytes may be missing or displaced */
 	StringInfoData record;		/* the last one */
 
 	/* while the transaction commits */
@@ -155,6 +157,55 @@ own_state(Write *write)
 	return write->state;
 }
 
+/* a form that no outer level has is freed */
+static void
+set_form(WriteState *state, Form *form)
+{
+	if (state->form != NULL && state->form != state->outer->form)
+		MemoryContextDelete(GetMemoryChunkContext(state->form));
+	state->form = form;
+}
+
+/* ERROR if the temporary file has other bytes than were written to it */
+static void
+check_whole(const Write *write)
+{
+	if (write->is_torn)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot write to file \"%s\" in this transaction", write->filename),
+				 errdetail("A temporary file with rows that wait could not be written.")));
+}
+
+static void
+open_temporary_file(Write *write)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
+
+	/* a subtransaction's end must not close it */
+	write->owner = ResourceOwnerCreate(TopTransactionResourceOwner, "csv_gpu_fdw rows");
+	CurrentResourceOwner = write->owner;
+	write->file = BufFileCreateTemp(false);
+	CurrentResourceOwner = owner;
+	MemoryContextSwitchTo(outer);
+}
+
+/* BufFileClose() would write what is in its buffer, which may be an ERROR */
+static void
+close_temporary_file(Write *write)
+{
+	if (write->file != NULL)
+	{
+		ResourceOwnerRelease(write->owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
+		ResourceOwnerRelease(write->owner, RESOURCE_RELEASE_LOCKS, false, false);
+		ResourceOwnerRelease(write->owner, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
+		ResourceOwnerDelete(write->owner);
+	}
+	write->file = NULL;
+	write->is_torn = false;
+}
+
 static void
 seek(const Write *write, uint64 offset)
 {
@@ -171,21 +222,15 @@ add_row(Write *write, TupleTableSlot *slot)
 	resetStringInfo(record);
 	csv_row_writer_add(write->state->form->writer, slot, record);
 	state = own_state(write);
+	check_whole(write);
 	if (write->file == NULL)
-	{
-		ResourceOwner owner = CurrentResourceOwner;
-		MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-
-		/* a subtransaction's end must not close it */
-		CurrentResourceOwner = TopTransactionResourceOwner;
-		write->file = BufFileCreateTemp(false);
-		CurrentResourceOwner = owner;
-		MemoryContextSwitchTo(outer);
-	}
+		open_temporary_file(write);
+	write->is_torn = true;
 	/* over what ROLLBACK TO and ERRORs have left behind */
 	seek(write, state->end);
 	BufFileWrite(write->file, &record->len, sizeof(record->len));
 	BufFileWrite(write->file, record->data, (size_t) record->len);
+	write->is_torn = false;
 	state->end += sizeof(record->len) + (size_t) record->len;
 }
 
@@ -204,16 +249,20 @@ leave_nest_level(Write *write, int nest_level, bool is_commit)
 	if (!is_commit)
 	{
 		/* no statement of the outer level has begun with this form */
-		if (state->form != NULL && state->form != outer->form)
-			MemoryContextDelete(GetMemoryChunkContext(state->form));
+		set_form(state, NULL);
 		write->state = outer;
 		pfree(state);
 	}
 	else if (outer->nest_level == state->nest_level)
 	{
+		if (outer->form != state->form)
+			set_form(outer, NULL);
 		state->outer = outer->outer;
 		pfree(outer);
 	}
+	/* the next row gets a new file */
+	if (write->is_torn && write->state->end == 0)
+		close_temporary_file(write);
 }
 
 /* ---- begin ---- */
@@ -356,7 +405,7 @@ add_truncate(Write *write)
 		list_free_deep(list_doomed(write));
 	state->truncates = true;
 	state->start = state->end;
-	state->form = NULL;
+	set_form(state, NULL);
 }
 
 /* begin with the form that the table and its file have now */
@@ -365,6 +414,7 @@ begin(Oid relid, bool truncates)
 {
 	const CsvTable *table = csv_table_get(relid);
 	Write	   *write = find_write(table);
+	Form	   *form;
 
 	check_idle(write);
 	if (truncates)
@@ -378,7 +428,8 @@ begin(Oid relid, bool truncates)
 						write->filename),
 				 errdetail("The definition of foreign table \"%s\" has changed after rows were written.",
 						   table->name)));
-	own_state(write)->form = make_form(write, relid);
+	form = make_form(write, relid);
+	set_form(own_state(write), form);
 	return write;
 }
 
@@ -597,6 +648,7 @@ put_rows(const Write *write, CsvSink *sink, bool is_new, bool lacks_break)
 		appendBinaryStringInfo(&records, form->header.data, form->header.len);
 	if (lacks_break)
 		appendStringInfoString(&records, csv_line_break(form->file.boundary));
+	check_whole(write);
 	seek(write, state->start);
 	for (uint64 at = state->start; at < state->end; at += sizeof(n) + (size_t) n)
 	{
@@ -846,13 +898,7 @@ close_temporary_files(void)
 	ListCell   *cell;
 
 	foreach(cell, writes)
-	{
-		Write	   *write = lfirst(cell);
-
-		if (write->file != NULL)
-			BufFileClose(write->file);
-		write->file = NULL;
-	}
+		close_temporary_file(lfirst(cell));
 }
 
 static void
