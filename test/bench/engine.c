@@ -28,8 +28,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "reader.h"
 #ifdef CSV_WITH_CUDA
 #include "../../cuda/csv_cuda.h"
@@ -83,16 +83,6 @@ load(const char *filename, Content *content)
 	}
 	fclose(file);
 	return loaded;
-}
-
-/* seconds of a clock that runs evenly */
-static double
-now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
 /* for qsort() */
@@ -402,10 +392,10 @@ measure_loop(const char *detail, Counts (*count) (const uint8_t *, size_t),
 	memset(&times, 0, sizeof(times));
 	for (int i = 0; i < repeat; i++)
 	{
-		double		start = now();
+		double		start = csv_now_seconds();
 		Counts		counts = count(content->bytes, content->nbytes);
 
-		seconds[i] = now() - start;
+		seconds[i] = csv_now_seconds() - start;
 		times.rows = counts.records;
 		check_records(detail, counts.records);
 		if (counts.fields < counts.records * ncolumns)

@@ -13,7 +13,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 typedef struct Failure
 {
@@ -23,22 +24,13 @@ typedef struct Failure
 	double		give_up;		/* making it smaller takes no longer than that */
 } Failure;
 
-static double
-now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
-}
-
 static bool
 still_fails(Failure *failure, const Case *test_case, const uint8_t *bytes,
 			size_t nbytes)
 {
 	TestCounts	counts;
 
-	if (now_seconds() > failure->give_up)
+	if (csv_now_seconds() > failure->give_up)
 		return false;
 	memset(&counts, 0, sizeof(counts));
 	return !compare_case(test_case, bytes, nbytes, failure->engines,
@@ -151,7 +143,7 @@ report(Failure *failure, Case *test_case, Content *content, uint64_t seed)
 	printf("difference with --seed %llu --files 1: %s\n",
 		   (unsigned long long) seed, failure->message);
 	fflush(stdout);
-	failure->give_up = now_seconds() + 30;
+	failure->give_up = csv_now_seconds() + 30;
 	if (still_fails(failure, test_case, content->bytes, content->nbytes))
 	{
 		for (int round = 0; round < 2; round++)
@@ -214,7 +206,7 @@ main(int argc, char **argv)
 	uint64_t	seed = 1;
 	uint64_t	files = 20000;
 	double		seconds = 0;
-	double		began = now_seconds();
+	double		began = csv_now_seconds();
 	int			nengines;
 	bool		same = true;
 
@@ -256,7 +248,7 @@ main(int argc, char **argv)
 		Choices		choices = {(seed + i) * UINT64_C(0xD1342543DE82EF95), NULL, 0};
 		Failure		failure;
 
-		if (seconds > 0 && now_seconds() - began > seconds)
+		if (seconds > 0 && csv_now_seconds() - began > seconds)
 			break;
 		case_make(&test_case, &choices);
 		content_make(&content, &test_case, &choices);
@@ -276,7 +268,7 @@ main(int argc, char **argv)
 		printf("an engine leaked memory\n");
 		same = false;
 	}
-	print_summary(&counts, now_seconds() - began);
+	print_summary(&counts, csv_now_seconds() - began);
 	printf("differential: %llu passed, %d failed\n",
 		   (unsigned long long) (counts.files - !same), !same);
 	return same ? 0 : 1;
