@@ -265,7 +265,7 @@ is_in_use(int at, const char *name)
 
 /*
  * The names in a directory; NIL with errno if they cannot be read.  Follows no symbolic
- * link.  Callers change the directory later: readdir() may miss entries of one that changes.
+ * link.  Callers change the directory later, because readdir() could miss entries then.
  */
 static List *
 list_names(int at, const char *directory)

@@ -90,7 +90,7 @@ typedef struct CsvSourceSize
 	int64		data_bytes;		/* that the source will deliver; an estimate for
 								 * compressed files and declared UTF-16 */
 	int			nfiles;
-	bool		is_exact;		/* data_bytes is no estimate */
+	bool		is_exact;		/* data_bytes is not estimated */
 } CsvSourceSize;
 
 /*
