@@ -677,26 +677,31 @@ TRUNCATE without_directory;
 SELECT * FROM without_directory;
 DROP FOREIGN TABLE without_directory;
 
--- rows that the temporary file has no room for
+-- rows that the temporary file has no room for (the message differs between releases)
 CREATE FOREIGN TABLE waiting (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/waiting.csv', writable 'true');
 \set VERBOSITY terse
 SET temp_file_limit = '100kB';
 BEGIN;
 INSERT INTO waiting VALUES (1, 'x');
 SAVEPOINT s;
+\set VERBOSITY sqlstate
 INSERT INTO waiting SELECT i, repeat('x', 100) FROM generate_series(1, 2000) i;
+\set VERBOSITY terse
 ROLLBACK TO s;
 COMMIT;
 BEGIN;
 INSERT INTO waiting VALUES (2, 'x');
 SAVEPOINT s;
+\set VERBOSITY sqlstate
 INSERT INTO waiting SELECT i, repeat('x', 100) FROM generate_series(1, 2000) i;
+\set VERBOSITY terse
 ROLLBACK TO s;
 INSERT INTO waiting VALUES (3, 'x');
 ROLLBACK;
 BEGIN;
 SAVEPOINT s;
 INSERT INTO waiting VALUES (4, 'x');
+\set VERBOSITY sqlstate
 INSERT INTO waiting SELECT i, repeat('x', 100) FROM generate_series(1, 2000) i;
 ROLLBACK TO s;
 COMMIT;
