@@ -24,3 +24,15 @@ BEGIN
 			HINT = 'Drop the extension, and create it again.';
 	END IF;
 END $$;
+
+ALTER TABLE csv_gpu_position ADD COLUMN modified bigint NOT NULL DEFAULT 0;
+
+CREATE FUNCTION csv_gpu_set_positions(
+	source regclass,
+	target regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION csv_gpu_set_positions(regclass, regclass)
+IS 'has csv_gpu_load() count all complete records that are in the files as loaded; returns the number of files';

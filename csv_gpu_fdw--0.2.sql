@@ -163,7 +163,8 @@ CREATE TABLE csv_gpu_position (
 	first_hash bytea NOT NULL,
 	last_hash bytea NOT NULL,
 	crc bigint NOT NULL,
-	loaded_at timestamptz NOT NULL
+	loaded_at timestamptz NOT NULL,
+	modified bigint NOT NULL DEFAULT 0	-- 0: not known
 );
 
 -- A dump has the positions of a target's rows.  Only users who may read the source may
@@ -240,6 +241,16 @@ LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION csv_gpu_forget_positions(regclass, regclass, text)
 IS 'has csv_gpu_load() load files again from their beginnings, all of them or those of a name; returns how many';
+
+CREATE FUNCTION csv_gpu_set_positions(
+	source regclass,
+	target regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION csv_gpu_set_positions(regclass, regclass)
+IS 'has csv_gpu_load() count all complete records that are in the files as loaded; returns the number of files';
 
 CREATE FUNCTION csv_gpu_sniff(
 	filename text,

@@ -187,7 +187,7 @@ SELECT * FROM load_log();
 SELECT * FROM positions;
 SELECT shell($$printf '12,twelve\n' >>log && mv log.1 log.2 && cp log log.1 && printf 'a,b\n13,thirteen\n' >log$$);
 SELECT * FROM load_log();
-SELECT shell($$printf '14,fourteen\n' >>log && cp log log.9$$);
+SELECT shell($$printf '14,fourteen\n' >>log && cp -p log log.9$$);
 SELECT * FROM load_log();
 SELECT shell($$rm log && printf 'a,b\n15,fifteen\n' >log-2026-11-28 && ln log-2026-11-28 log-link$$);
 SELECT * FROM load_log();

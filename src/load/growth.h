@@ -23,10 +23,19 @@ typedef enum CsvOnRewrite
  * do so, and later transactions wait for this transaction.  `schema` is the extension's.
  * In the current memory context, which must live until the scan has ended.  ERROR for a
  * program, a table with a footer, a file that is not as it was loaded, and two files
- * that both begin with the bytes that were loaded.
+ * that both begin with the bytes that were loaded.  A NOTICE tells what was taken for what.
  */
 extern CsvGrowth *csv_growth_begin(CsvTable *table, Oid schema, Oid target,
 								   CsvOnRewrite on_rewrite);
+
+/* has no file been loaded into the target before? */
+extern bool csv_growth_is_first(const CsvGrowth *growth);
+
+/*
+ * All complete records that the table's files have now count as loaded into the target.  The
+ * caller must hold csv_positions_lock().  Returns the number of files.
+ */
+extern int64 csv_growth_pass(CsvTable *table, Oid schema, Oid target);
 
 /* is there anything that the scan must read? */
 extern bool csv_growth_is_any(const CsvGrowth *growth);

@@ -27,6 +27,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_relation.h"
+#include "storage/bufmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -752,15 +753,26 @@ load_all(CsvLoad *load, bool freeze)
 	}
 }
 
+/* ErrorContextCallback.callback: the target's rows may come from an earlier load of all */
+static void
+hint_positions(void *arg)
+{
+	if (geterrcode() == ERRCODE_UNIQUE_VIOLATION)
+		errhint("If the records were loaded before, csv_gpu_set_positions() says so.");
+}
+
 /* load the new records, and store how far the files were read */
 static void
 load_locked(CsvLoad *load, const CsvLoadRequest *request)
 {
-	CsvGrowth  *growth =
-		csv_growth_begin(load->table, request->schema,
-						 RelationGetRelid(csv_insert_relation(load->target)),
-						 request->on_rewrite);
+	Relation	target = csv_insert_relation(load->target);
+	CsvGrowth  *growth = csv_growth_begin(load->table, request->schema,
+										  RelationGetRelid(target), request->on_rewrite);
+	ErrorContextCallback callback = {error_context_stack, hint_positions, NULL};
 
+	if (csv_growth_is_first(growth) && (target->rd_rel->relkind != RELKIND_RELATION ||
+										RelationGetNumberOfBlocks(target) > 0))
+		error_context_stack = &callback;
 	if (csv_growth_is_any(growth))
 		load_all(load, request->freeze);
 	else
@@ -769,6 +781,7 @@ load_locked(CsvLoad *load, const CsvLoadRequest *request)
 		if (load->rejects != NULL)
 			csv_insert_close(load->rejects);
 	}
+	error_context_stack = callback.previous;
 	csv_growth_finish(growth);
 }
 

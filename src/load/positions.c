@@ -26,8 +26,10 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "load/growth.h"
 #include "load/positions.h"
 #include "output/copy_to.h"
+#include "scan/errors.h"
 #include "table/release.h"
 
 /* class of the advisory locks of loads; functions that users call have 1 and 2 */
@@ -36,16 +38,16 @@
 /* the columns in the order of the script, and their values in a statement */
 #define COLUMNS \
 	"source, target, filename, bytes_read, records_read, lines_read, place, alone_until, " \
-	"skip_line, lacks_break, inode, size, changed, born, first_hash, last_hash, crc, loaded_at"
+	"skip_line, lacks_break, inode, size, changed, born, first_hash, last_hash, crc, loaded_at, modified"
 #define PARAMETERS \
-	"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18"
-#define NCOLUMNS	18
+	"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19"
+#define NCOLUMNS	19
 
 /* of the columns; then of the row that is replaced, and of its place */
 static Oid	value_types[NCOLUMNS + 2] = {
 	REGCLASSOID, REGCLASSOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID,
 	BOOLOID, BOOLOID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID, BYTEAOID, INT8OID,
-	TIMESTAMPTZOID, TIDOID, INT8OID
+	TIMESTAMPTZOID, INT8OID, TIDOID, INT8OID
 };
 
 #define OF_PAIR \
@@ -166,7 +168,8 @@ get_position(HeapTuple tuple, TupleDesc tupdesc, MemoryContext context,
 	get_hash(*value++, position->bytes.first);
 	get_hash(*value++, position->bytes.last);
 	position->bytes.crc = (uint32) DatumGetInt64(*value++);
-	position->loaded_at = DatumGetTimestampTz(*value);
+	position->loaded_at = DatumGetTimestampTz(*value++);
+	position->identity.modified = DatumGetInt64(*value);
 }
 
 static int
@@ -231,7 +234,8 @@ csv_positions_write(Oid schema, const CsvPosition *before, const CsvPosition *po
 		hash_datum(position->bytes.first),
 		hash_datum(position->bytes.last),
 		Int64GetDatum((int64) position->bytes.crc),
-		TimestampTzGetDatum(position->loaded_at)
+		TimestampTzGetDatum(position->loaded_at),
+		Int64GetDatum(position->identity.modified)
 	};
 
 	if (before == NULL)
@@ -242,8 +246,8 @@ csv_positions_write(Oid schema, const CsvPosition *before, const CsvPosition *po
 		values[NCOLUMNS] = PointerGetDatum(unconstify(ItemPointerData *, &before->row));
 		values[NCOLUMNS + 1] = Int64GetDatum((int64) before->place.offset);
 		run_statement(schema, "UPDATE ONLY %s SET (" COLUMNS ") = ROW(" PARAMETERS ")"
-					  " WHERE ctid OPERATOR(pg_catalog.=) $19"
-					  " AND place OPERATOR(pg_catalog.=) $20", NCOLUMNS + 2, values);
+					  " WHERE ctid OPERATOR(pg_catalog.=) $20"
+					  " AND place OPERATOR(pg_catalog.=) $21", NCOLUMNS + 2, values);
 	}
 	if (SPI_processed != 1)
 		ereport(ERROR,
@@ -329,6 +333,41 @@ csv_gpu_positions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* source and target of a function of this name, which is only for the target's owner */
+static void
+lock_pair(FunctionCallInfo fcinfo, const char *function)
+{
+	Oid			target = PG_GETARG_OID(1);
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("source and target of %s() must not be null", function)));
+	if (!csv_owns_table(target, GetUserId()))
+	{
+		const char *name = get_rel_name(target);
+
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
+					   name != NULL ? name : psprintf("%u", target));
+	}
+	csv_positions_lock(PG_GETARG_OID(0), target);
+}
+
+int64
+csv_positions_forget(Oid schema, Oid source, Oid target, text *filename)
+{
+	Datum		values[] = {ObjectIdGetDatum(source), ObjectIdGetDatum(target), PointerGetDatum(filename)};
+	int64		nforgotten;
+
+	run_statement(schema, filename == NULL ?
+				  "DELETE FROM ONLY %s" OF_PAIR :
+				  "DELETE FROM ONLY %s" OF_PAIR " AND filename OPERATOR(pg_catalog.=) $3",
+				  filename == NULL ? 2 : 3, values);
+	nforgotten = (int64) SPI_processed;
+	SPI_finish();
+	return nforgotten;
+}
+
 PG_FUNCTION_INFO_V1(csv_gpu_forget_positions);
 
 /*
@@ -338,34 +377,34 @@ PG_FUNCTION_INFO_V1(csv_gpu_forget_positions);
 Datum
 csv_gpu_forget_positions(PG_FUNCTION_ARGS)
 {
-	Oid			source;
-	Oid			target;
-	Datum		values[3];
-	int64		nforgotten;
-
 	csv_begin_function(fcinfo, "regclass regclass text -> bigint");
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("source and target of csv_gpu_forget_positions() must not be null")));
-	source = PG_GETARG_OID(0);
-	target = PG_GETARG_OID(1);
-	if (!csv_owns_table(target, GetUserId()))
-	{
-		const char *name = get_rel_name(target);
+	lock_pair(fcinfo, "csv_gpu_forget_positions");
+	PG_RETURN_INT64(csv_positions_forget(get_func_namespace(fcinfo->flinfo->fn_oid),
+										 PG_GETARG_OID(0), PG_GETARG_OID(1),
+										 PG_ARGISNULL(2) ? NULL : PG_GETARG_TEXT_PP(2)));
+}
 
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
-					   name != NULL ? name : psprintf("%u", target));
-	}
-	csv_positions_lock(source, target);
-	values[0] = ObjectIdGetDatum(source);
-	values[1] = ObjectIdGetDatum(target);
-	values[2] = PG_GETARG_DATUM(2);
-	run_statement(get_func_namespace(fcinfo->flinfo->fn_oid), PG_ARGISNULL(2) ?
-				  "DELETE FROM ONLY %s" OF_PAIR :
-				  "DELETE FROM ONLY %s" OF_PAIR " AND filename OPERATOR(pg_catalog.=) $3",
-				  PG_ARGISNULL(2) ? 2 : 3, values);
-	nforgotten = (int64) SPI_processed;
-	SPI_finish();
-	PG_RETURN_INT64(nforgotten);
+PG_FUNCTION_INFO_V1(csv_gpu_set_positions);
+
+/*
+ * csv_gpu_set_positions(source regclass, target regclass) counts what is in the files as
+ * loaded, and returns the number of files.  It waits for loads.
+ */
+Datum
+csv_gpu_set_positions(PG_FUNCTION_ARGS)
+{
+	Relation	source;
+	CsvTable   *table;
+	int64		nfiles;
+
+	csv_begin_function(fcinfo, "regclass regclass -> bigint");
+	lock_pair(fcinfo, "csv_gpu_set_positions");
+	source = csv_open_source(PG_GETARG_OID(0));
+	csv_check_whole_select(source);
+	table = csv_table_get(RelationGetRelid(source));
+	csv_table_check(table);
+	table->all_files = true;
+	nfiles = csv_growth_pass(table, get_func_namespace(fcinfo->flinfo->fn_oid), PG_GETARG_OID(1));
+	table_close(source, NoLock);
+	PG_RETURN_INT64(nfiles);
 }

@@ -62,4 +62,7 @@ extern CsvPosition *csv_positions_read(Oid schema, Oid source, Oid target,
 extern void csv_positions_write(Oid schema, const CsvPosition *before,
 								const CsvPosition *position);
 
+/* delete the pair's positions of a file name, NULL: of all; returns how many */
+extern int64 csv_positions_forget(Oid schema, Oid source, Oid target, text *filename);
+
 #endif							/* CSV_POSITIONS_H */

@@ -16,22 +16,28 @@
 
 #define READ_BYTES	(256 * 1024)
 
-/* SHA-256 of at most CSV_END_BYTES bytes; false: the file ends before */
-static bool
-hash_end(int file, const char *name, size_t nbytes, uint64 offset, uint8 *hash)
+void
+csv_fingerprint_hash(const uint8 *bytes, size_t nbytes, uint8 *hash)
 {
-	uint8		bytes[CSV_END_BYTES];
-	pg_cryptohash_ctx *context;
+	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
 
-	csv_check_interrupts();
-	if (csv_read_at(file, name, bytes, nbytes, offset) < nbytes)
-		return false;
-	context = pg_cryptohash_create(PG_SHA256);
 	if (context == NULL || pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, bytes, nbytes) < 0 ||
 		pg_cryptohash_final(context, hash, PG_SHA256_DIGEST_LENGTH) < 0)
 		elog(ERROR, "could not hash bytes of a file");
 	pg_cryptohash_free(context);
+}
+
+/* SHA-256 of at most CSV_END_BYTES bytes; false: the file ends before */
+static bool
+hash_end(int file, const char *name, size_t nbytes, uint64 offset, uint8 *hash)
+{
+	uint8		bytes[CSV_END_BYTES];
+
+	csv_check_interrupts();
+	if (csv_read_at(file, name, bytes, nbytes, offset) < nbytes)
+		return false;
+	csv_fingerprint_hash(bytes, nbytes, hash);
 	return true;
 }
 
@@ -111,21 +117,58 @@ csv_fingerprint_fits(int file, const char *name, const CsvFingerprint *fingerpri
 }
 
 bool
-csv_fingerprint_is_prefix(int file, const char *name, uint64 nbytes,
-						  int other, const char *other_name)
+csv_fingerprint_fits_read(CsvReadFn read, void *arg, const CsvFingerprint *fingerprint)
 {
-	uint8	   *bytes = palloc(2 * CSV_END_BYTES);
-	uint8	   *others = bytes + CSV_END_BYTES;
-	bool		is_same = true;
+	/* the last CSV_END_BYTES that were read, or all, and then the next */
+	uint8	   *bytes = palloc(CSV_END_BYTES + READ_BYTES);
+	size_t		nlast = 0;
+	uint64		done = 0;
+	uint64		nfirst = Min(fingerprint->nbytes, CSV_END_BYTES);
+	bool		fits = true;
+	uint8		hash[PG_SHA256_DIGEST_LENGTH];
+	uint32		crc;
 
-	for (uint64 from = 0; is_same && from < nbytes; from += CSV_END_BYTES)
+	INIT_CRC32C(crc);
+	while (fits && done < fingerprint->nbytes)
 	{
-		size_t		n = Min(nbytes - from, CSV_END_BYTES);
+		size_t		n = read(arg, bytes + nlast, Min(fingerprint->nbytes - done, READ_BYTES));
 
 		csv_check_interrupts();
-		is_same = csv_read_at(file, name, bytes, n, from) == n &&
-			csv_read_at(other, other_name, others, n, from) == n &&
-			memcmp(bytes, others, n) == 0;
+		COMP_CRC32C(crc, bytes + nlast, n);
+		fits = n > 0;
+		if (done < nfirst && done + n >= nfirst)
+		{
+			csv_fingerprint_hash(bytes, nfirst, hash);
+			fits = memcmp(hash, fingerprint->first, sizeof(hash)) == 0;
+		}
+		done += n;
+		nlast += n;
+		if (nlast > CSV_END_BYTES)
+		{
+			memmove(bytes, bytes + nlast - CSV_END_BYTES, CSV_END_BYTES);
+			nlast = CSV_END_BYTES;
+		}
+	}
+	if (fits)
+		csv_fingerprint_hash(bytes, nlast, hash);
+	pfree(bytes);
+	return fits && memcmp(hash, fingerprint->last, sizeof(hash)) == 0 &&
+		EQ_CRC32C(crc, fingerprint->crc);
+}
+
+bool
+csv_fingerprint_is_prefix(CsvReadFn read, void *arg, int file, const char *name,
+						  uint64 *nbytes)
+{
+	uint8	   *bytes = palloc(2 * READ_BYTES);
+	bool		is_same = true;
+	size_t		n;
+
+	for (*nbytes = 0; is_same && (n = read(arg, bytes, READ_BYTES)) > 0; *nbytes += n)
+	{
+		csv_check_interrupts();
+		is_same = csv_read_at(file, name, bytes + READ_BYTES, n, *nbytes) == n &&
+			memcmp(bytes, bytes + READ_BYTES, n) == 0;
 	}
 	pfree(bytes);
 	return is_same;

@@ -10,6 +10,8 @@
 
 #include "common/sha2.h"
 
+#include "reader/reader.h"
+
 #define CSV_END_BYTES	4096
 
 typedef struct CsvFingerprint
@@ -43,9 +45,19 @@ extern bool csv_fingerprint_fits_ends(int file, const char *name,
 extern bool csv_fingerprint_fits(int file, const char *name,
 								 const CsvFingerprint *fingerprint);
 
-/* does another file begin with the first nbytes bytes of a file? */
-extern bool csv_fingerprint_is_prefix(int file, const char *name, uint64 nbytes,
-									  int other, const char *other_name);
+/* SHA-256 of bytes in memory */
+extern void csv_fingerprint_hash(const uint8 *bytes, size_t nbytes, uint8 *hash);
+
+/* are these the next bytes that `read` delivers? */
+extern bool csv_fingerprint_fits_read(CsvReadFn read, void *arg,
+									  const CsvFingerprint *fingerprint);
+
+/*
+ * Does a file begin with all that `read` delivers?  *nbytes: so many bytes, unless it does
+ * not.
+ */
+extern bool csv_fingerprint_is_prefix(CsvReadFn read, void *arg, int file, const char *name,
+									  uint64 *nbytes);
 
 /* when the file was made, in nanoseconds; 0: not known */
 extern int64 csv_time_of_birth(const char *filename);

@@ -34,6 +34,7 @@ my %functions = (
 	csv_gpu_forget => {},
 	csv_gpu_forget_files => {},
 	csv_gpu_forget_positions => { nobody => qr/must be owner of table target/ },
+	csv_gpu_set_positions => { nobody => qr/must be owner of table target/ },
 	csv_gpu_forget_runs => {},
 	csv_gpu_is_of_citus => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_leftovers => { nobody => qr/permission denied for function csv_gpu_leftovers/, arguments => [ q('/nowhere'), 'false' ] },

@@ -127,6 +127,17 @@ sub rotate
 		return $log;
 	}
 	shift_names($name) if $how eq 'renamed';
+	if ($how eq 'compressed')
+	{
+		# a program that still had the file would lose its records
+		my $dated = $name =~ s/app\.log/app-$log->{stream}.log/r;
+
+		rename $name, $dated or die $!;
+		my $next = begin_log($name, $log->{gzip});
+		append_records($next) if chance(0.5);
+		system('gzip', $dated) == 0 or die;
+		return $next;
+	}
 	rename $name, $how eq 'renamed' ? "$name.1" : $name =~ s/app\.log/app-$log->{stream}.log/r or die $!;
 	my $next = begin_log($name, $log->{gzip});
 
@@ -136,7 +147,7 @@ sub rotate
 	return $next;
 }
 
-my @rotations = ('renamed', 'copied and truncated', 'dated', 'restored');
+my @rotations = ('renamed', 'copied and truncated', 'dated', 'restored', 'compressed');
 my $is_right = q{left(t, 8) = left(md5(stream || ',' || n || ',' || substr(t, 9)), 8)};
 
 # targets, that must have the first $last->{stream} records of each stream
@@ -277,7 +288,8 @@ sub expect
 	return;
 }
 
-# deletes some of the files of which all is loaded: their inodes are used again
+# deletes some of the dated files of which all is loaded: their inodes are used again.  A
+# number is the next file's; if that was not loaded before, it is a rewritten file.
 sub delete_files
 {
 	my ($kind) = @_;
@@ -285,7 +297,7 @@ sub delete_files
 
 	return if !defined try_sql('load', load($kind)) || !run_job($kind);
 	my $names = try_sql('positions', "SELECT filename FROM csv_gpu_positions WHERE source = '$kind'::regclass AND state = 'open'
-		AND bytes_behind = 0 AND filename !~ 'app.log$suffix{$kind}\$' GROUP BY filename HAVING count(DISTINCT target) = 2");
+		AND bytes_behind = 0 AND filename ~ 'app-' GROUP BY filename HAVING count(DISTINCT target) = 2");
 
 	foreach my $name (grep { chance(0.7) } split /\n/, $names // '')
 	{
@@ -357,7 +369,7 @@ sub write_logs
 		sleep(rand(2 * $pace));
 		next if !chance($rotation_rate);
 		my $lock = lock_names();
-		my ($old, $stream, $how) = ($log, $log->{stream}, pick(@rotations));
+		my ($old, $stream, $how) = ($log, $log->{stream}, pick(grep { $_ ne "compressed" || !$log->{gzip} } @rotations));
 
 		$log = rotate($log, $how);
 		$last{$stream} = $old->{n} if $old->{stream} == $stream;
@@ -527,13 +539,12 @@ check_target($standbys{same}, 'loaded', last_numbers(), 'the same files');
 is($standbys{same}->safe_psql('postgres', $load), 0, 'the same files: no more');
 $standbys{same}->stop;
 
-# copies, of which the server has the times, but not the inodes
+# copies in the place of the files, with their times, but other inodes
 system('cp', '-pR', $logs, "$directory/copies") == 0 or die;
 unlink glob "$logs/*";
-$logs[2]{name} = "$directory/copies/app.log";
+system("cp -p $directory/copies/* $logs") == 0 or die;
 $standbys{copies}->start;
 $standbys{copies}->promote;
-$standbys{copies}->safe_psql('postgres', "ALTER FOREIGN TABLE app OPTIONS (SET filename '$directory/copies/app*')");
 $standbys{copies}->safe_psql('postgres', $load);
 check_target($standbys{copies}, 'loaded', last_numbers(), 'copies');
 open_log($logs[2]);

@@ -45,6 +45,8 @@ sub definitions
 	my $dump = slurp_file($file);
 
 	$dump =~ s/^SELECT pg_catalog\.binary_upgrade_set_next_.*\n//mg;
+	# a column that was added has its default as a missing value
+	$dump =~ s/^\n-- set missing value.*\nSELECT pg_catalog\.binary_upgrade_set_missing_value.*\n\n//mg;
 	$dump =~ s/^SET relfrozenxid = .*\nWHERE oid = .*\n//mg;
 	$dump =~ s/'\{[0-9,]+\}'/sql_in($database, 'SELECT extconfig::regclass[] FROM pg_extension WHERE extconfig IS NOT NULL')/e;
 	$dump =~ s/^\\(un)?restrict .*\n//mg;
