@@ -29,7 +29,6 @@
 #include "load/growth.h"
 #include "load/positions.h"
 #include "output/copy_to.h"
-#include "scan/errors.h"
 #include "table/release.h"
 
 /* class of the advisory locks of loads; functions that users call have 1 and 2 */
