@@ -47,6 +47,9 @@
 /* first bytes of a file that are compared in memory: more than most headers have */
 #define HEAD_BYTES	512
 
+/* how often files are listed, if they are replaced all the time */
+#define MOST_LISTS	100
+
 /* what the user is told of a file */
 typedef enum GrowthNews
 {
@@ -646,7 +649,7 @@ find_new(CsvGrowth *growth, GrowingFile *file)
 	const GrowingFile *other = find_original(growth, file, &is_copy);
 	const CsvPosition *position = is_copy ? NULL : find_by_bytes(growth, file, false);
 	uint8		bytes[CSV_END_BYTES];
-	struct stat st;
+	GrowingFile *owner;
 
 	file->is_decided = true;
 	if (position != NULL)
@@ -668,10 +671,13 @@ find_new(CsvGrowth *growth, GrowingFile *file)
 		file->news = NEWS_ALIKE;
 		file->other = position->filename;
 
-		/* the position's file may have been truncated, when it had been copied to this file */
-		other = *owner_of(growth, position);
-		growth->is_stale |= other != NULL &&
-			(stat(other->name, &st) != 0 || st.st_size < (off_t) position->bytes.nbytes);
+		/* the position's file may have been truncated, after it had been copied to this file */
+		owner = *owner_of(growth, position);
+		if (owner != NULL && !owner->is_rewritten && open_for_look(growth, owner))
+		{
+			growth->is_stale |= !has_bytes(growth, owner, position);
+			close_after_look(owner);
+		}
 	}
 	file->is_unpacked = false;
 }
@@ -1005,11 +1011,12 @@ csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrit
 {
 	CsvGrowth  *growth = make_growth(table, schema, target, on_rewrite);
 
-	do
+	growth->is_stale = true;
+	for (int i = 0; growth->is_stale && i < MOST_LISTS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		decide_all(growth);
-	} while (growth->is_stale);
+	}
 	for (int i = 0; i < growth->nfiles; i++)
 	{
 		GrowingFile *file = &growth->files[i];
