@@ -119,12 +119,22 @@ struct CsvGrowth
 
 /* ---- files ---- */
 
+/* the identity of the open file, as it is now */
+static void
+refresh_identity(CsvGrowth *growth, GrowingFile *file)
+{
+	struct stat st;
+
+	if (fstat(file->fd, &st) != 0)
+		csv_fail_on_file("could not stat file \"%s\": %m", file->name, "read");
+	growth->is_stale |= (uint64) st.st_ino != file->identity.inode;
+	file->identity = csv_file_identity(&st);
+}
+
 /* false: it is gone */
 static bool
 open_for_look(CsvGrowth *growth, GrowingFile *file)
 {
-	struct stat st;
-
 	file->fd = OpenTransientFile(file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (file->fd < 0 && errno == ENOENT)
 	{
@@ -133,10 +143,7 @@ open_for_look(CsvGrowth *growth, GrowingFile *file)
 	}
 	if (file->fd < 0)
 		csv_fail_on_file("could not open file \"%s\" for reading: %m", file->name, "read");
-	if (fstat(file->fd, &st) != 0)
-		csv_fail_on_file("could not stat file \"%s\": %m", file->name, "read");
-	growth->is_stale |= (uint64) st.st_ino != file->identity.inode;
-	file->identity = csv_file_identity(&st);
+	refresh_identity(growth, file);
 	return true;
 }
 
@@ -641,16 +648,31 @@ find_by_bytes(CsvGrowth *growth, GrowingFile *file, bool any_time)
 	return NULL;
 }
 
-/* step 5 */
+/*
+ * Step 5.  A file that is copied and truncated has all its bytes until its copy is complete.
+ * So another look is needed only if this file grew meanwhile: if it was a copy in the
+ * making, which is complete now.  If it grows further, the first look was right.
+ */
 static void
 find_new(CsvGrowth *growth, GrowingFile *file)
 {
-	bool		is_copy;
-	const GrowingFile *other = find_original(growth, file, &is_copy);
-	const CsvPosition *position = is_copy ? NULL : find_by_bytes(growth, file, false);
-	uint8		bytes[CSV_END_BYTES];
+	const GrowingFile *other = NULL;
+	const CsvPosition *position = NULL;
 	GrowingFile *owner;
+	bool		is_copy = false;
+	int64		size = -1;
+	uint8		bytes[CSV_END_BYTES];
 
+	for (int look = 0; look < 2 && size != file->identity.size && other == NULL &&
+		 position == NULL; look++)
+	{
+		size = file->identity.size;
+		file->unpacked = NULL;
+		file->nunpacked = 0;
+		other = find_original(growth, file, &is_copy);
+		position = is_copy ? NULL : find_by_bytes(growth, file, false);
+		refresh_identity(growth, file);
+	}
 	file->is_decided = true;
 	if (position != NULL)
 	{
