@@ -1104,8 +1104,12 @@ csv_growth_finish(CsvGrowth *growth)
 		const CsvPosition *before = file->position;
 		CsvPosition *now = &file->now;
 
+		/* it may have been compressed and removed meanwhile: its time leads to the copy */
+		if (!file->was_read && before != NULL && !file->is_rewritten && !file->is_unpacked &&
+			strcmp(before->filename, file->name) != 0)
+			*now = *before;
 		/* a file without records is read from its beginning next time */
-		if (!file->was_read || (before == NULL && now->place.records == 0))
+		else if (!file->was_read || (before == NULL && now->place.records == 0))
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		now->source = growth->table->relid;
