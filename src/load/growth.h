@@ -5,17 +5,9 @@
 #ifndef CSV_GROWTH_H
 #define CSV_GROWTH_H
 
-#include "table/option.h"
+#include "load/which_file.h"
 
 typedef struct CsvGrowth CsvGrowth;
-
-/* what is done with a file that is not as it was loaded */
-typedef enum CsvOnRewrite
-{
-	CSV_REWRITE_ERROR,
-	CSV_REWRITE_RESTART,		/* it is loaded from its beginning */
-	CSV_REWRITE_SKIP			/* what comes behind its present end is loaded */
-} CsvOnRewrite;
 
 /*
  * Finds the table's files, and which of them were loaded into the target before, so that
@@ -31,16 +23,13 @@ extern CsvGrowth *csv_growth_begin(CsvTable *table, Oid schema, Oid target,
 /* has no file been loaded into the target before? */
 extern bool csv_growth_is_first(const CsvGrowth *growth);
 
-/*
- * All complete records that the table's files have now count as loaded into the target.  The
- * caller must hold csv_positions_lock().  Returns the number of files.
- */
-extern int64 csv_growth_pass(CsvTable *table, Oid schema, Oid target);
-
 /* is there anything that the scan must read? */
 extern bool csv_growth_is_any(const CsvGrowth *growth);
 
-/* the scan has read everything, and the rows are in the target: stores positions */
-extern void csv_growth_finish(CsvGrowth *growth);
+/*
+ * The scan has read everything, and the rows are in the target: stores positions, and
+ * returns how many.
+ */
+extern int64 csv_growth_finish(CsvGrowth *growth);
 
 #endif							/* CSV_GROWTH_H */

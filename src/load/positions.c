@@ -26,7 +26,6 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
-#include "load/growth.h"
 #include "load/positions.h"
 #include "output/copy_to.h"
 #include "table/release.h"
@@ -256,7 +255,24 @@ csv_positions_write(Oid schema, const CsvPosition *before, const CsvPosition *po
 	SPI_finish();
 }
 
-/* ---- what users see of positions, and do with them ---- */
+int64
+csv_positions_forget(Oid schema, Oid source, Oid target, text *filename)
+{
+	Datum		values[] = {
+		ObjectIdGetDatum(source), ObjectIdGetDatum(target), PointerGetDatum(filename)
+	};
+	int64		nforgotten;
+
+	run_statement(schema, filename == NULL ?
+				  "DELETE FROM ONLY %s" OF_PAIR :
+				  "DELETE FROM ONLY %s" OF_PAIR " AND filename OPERATOR(pg_catalog.=) $3",
+				  filename == NULL ? 2 : 3, values);
+	nforgotten = (int64) SPI_processed;
+	SPI_finish();
+	return nforgotten;
+}
+
+/* ---- what users see of positions ---- */
 
 /*
  * The state of a position's file, by its name alone; the next load may find it under
@@ -330,80 +346,4 @@ csv_gpu_positions(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
-}
-
-/* source and target of a function of this name, which is only for the target's owner */
-static void
-lock_pair(FunctionCallInfo fcinfo, const char *function)
-{
-	Oid			target = PG_GETARG_OID(1);
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("source and target of %s() must not be null", function)));
-	if (!csv_owns_table(target, GetUserId()))
-	{
-		const char *name = get_rel_name(target);
-
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
-					   name != NULL ? name : psprintf("%u", target));
-	}
-	csv_positions_lock(PG_GETARG_OID(0), target);
-}
-
-int64
-csv_positions_forget(Oid schema, Oid source, Oid target, text *filename)
-{
-	Datum		values[] = {ObjectIdGetDatum(source), ObjectIdGetDatum(target), PointerGetDatum(filename)};
-	int64		nforgotten;
-
-	run_statement(schema, filename == NULL ?
-				  "DELETE FROM ONLY %s" OF_PAIR :
-				  "DELETE FROM ONLY %s" OF_PAIR " AND filename OPERATOR(pg_catalog.=) $3",
-				  filename == NULL ? 2 : 3, values);
-	nforgotten = (int64) SPI_processed;
-	SPI_finish();
-	return nforgotten;
-}
-
-PG_FUNCTION_INFO_V1(csv_gpu_forget_positions);
-
-/*
- * csv_gpu_forget_positions(source regclass, target regclass, filename text DEFAULT NULL)
- * deletes positions, and returns their number.  It waits for loads.
- */
-Datum
-csv_gpu_forget_positions(PG_FUNCTION_ARGS)
-{
-	csv_begin_function(fcinfo, "regclass regclass text -> bigint");
-	lock_pair(fcinfo, "csv_gpu_forget_positions");
-	PG_RETURN_INT64(csv_positions_forget(get_func_namespace(fcinfo->flinfo->fn_oid),
-										 PG_GETARG_OID(0), PG_GETARG_OID(1),
-										 PG_ARGISNULL(2) ? NULL : PG_GETARG_TEXT_PP(2)));
-}
-
-PG_FUNCTION_INFO_V1(csv_gpu_set_positions);
-
-/*
- * csv_gpu_set_positions(source regclass, target regclass) counts what is in the files as
- * loaded, and returns the number of files.  It waits for loads.
- */
-Datum
-csv_gpu_set_positions(PG_FUNCTION_ARGS)
-{
-	Relation	source;
-	CsvTable   *table;
-	int64		nfiles;
-
-	csv_begin_function(fcinfo, "regclass regclass -> bigint");
-	lock_pair(fcinfo, "csv_gpu_set_positions");
-	source = csv_open_source(PG_GETARG_OID(0));
-	csv_check_whole_select(source);
-	table = csv_table_get(RelationGetRelid(source));
-	csv_table_check(table);
-	table->all_files = true;
-	nfiles = csv_growth_pass(table, get_func_namespace(fcinfo->flinfo->fn_oid), PG_GETARG_OID(1));
-	table_close(source, NoLock);
-	PG_RETURN_INT64(nfiles);
 }

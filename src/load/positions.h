@@ -29,6 +29,7 @@ typedef struct CsvPosition
 	int64		born;			/* csv_time_of_birth() */
 	TimestampTz loaded_at;
 	bool		lacks_break;	/* the file ended there, within a line */
+	struct CsvGrowingFile *file;	/* that it is of now; NULL: none is known */
 } CsvPosition;
 
 /* does a line break stand at the position, which lacks_break, in the open file? */

@@ -106,54 +106,33 @@ csv_fingerprint_fits_ends(int file, const char *name, const CsvFingerprint *fing
 }
 
 bool
-csv_fingerprint_fits(int file, const char *name, const CsvFingerprint *fingerprint)
+csv_fingerprint_fits(CsvReadFn read, void *arg, const CsvFingerprint *fingerprint)
 {
-	uint32		crc;
-
-	INIT_CRC32C(crc);
-	return csv_fingerprint_fits_ends(file, name, fingerprint) &&
-		add_to_crc(file, name, 0, fingerprint->nbytes, &crc) &&
-		EQ_CRC32C(crc, fingerprint->crc);
-}
-
-bool
-csv_fingerprint_fits_read(CsvReadFn read, void *arg, const CsvFingerprint *fingerprint)
-{
-	/* the last CSV_END_BYTES that were read, or all, and then the next */
-	uint8	   *bytes = palloc(CSV_END_BYTES + READ_BYTES);
-	size_t		nlast = 0;
-	uint64		done = 0;
+	uint8	   *bytes = palloc(READ_BYTES);
 	uint64		nfirst = Min(fingerprint->nbytes, CSV_END_BYTES);
-	bool		fits = true;
 	uint8		hash[PG_SHA256_DIGEST_LENGTH];
 	uint32		crc;
+	bool		fits = true;
+	size_t		n;
 
 	INIT_CRC32C(crc);
-	while (fits && done < fingerprint->nbytes)
+	for (uint64 done = 0; fits && done < fingerprint->nbytes; done += n)
 	{
-		size_t		n = read(arg, bytes + nlast, Min(fingerprint->nbytes - done, READ_BYTES));
+		uint8	   *at = bytes + (done < nfirst ? done : 0);
+		uint64		end = done < nfirst ? nfirst : fingerprint->nbytes;
 
 		csv_check_interrupts();
-		COMP_CRC32C(crc, bytes + nlast, n);
+		n = read(arg, at, Min(end - done, READ_BYTES));
+		COMP_CRC32C(crc, at, n);
 		fits = n > 0;
-		if (done < nfirst && done + n >= nfirst)
+		if (done + n == nfirst)
 		{
 			csv_fingerprint_hash(bytes, nfirst, hash);
 			fits = memcmp(hash, fingerprint->first, sizeof(hash)) == 0;
 		}
-		done += n;
-		nlast += n;
-		if (nlast > CSV_END_BYTES)
-		{
-			memmove(bytes, bytes + nlast - CSV_END_BYTES, CSV_END_BYTES);
-			nlast = CSV_END_BYTES;
-		}
 	}
-	if (fits)
-		csv_fingerprint_hash(bytes, nlast, hash);
 	pfree(bytes);
-	return fits && memcmp(hash, fingerprint->last, sizeof(hash)) == 0 &&
-		EQ_CRC32C(crc, fingerprint->crc);
+	return fits && EQ_CRC32C(crc, fingerprint->crc);
 }
 
 bool

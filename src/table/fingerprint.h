@@ -39,18 +39,15 @@ extern bool csv_fingerprint_make(int file, const char *name, uint64 nbytes,
 extern bool csv_fingerprint_first(int file, const char *name, uint64 nbytes, uint8 *hash);
 extern bool csv_fingerprint_last(int file, const char *name, uint64 nbytes, uint8 *hash);
 
-/* does the file begin with these bytes, by both ends of them, or by all of them? */
+/* does the file begin with these bytes, by both ends of them? */
 extern bool csv_fingerprint_fits_ends(int file, const char *name,
 									  const CsvFingerprint *fingerprint);
-extern bool csv_fingerprint_fits(int file, const char *name,
-								 const CsvFingerprint *fingerprint);
 
 /* SHA-256 of bytes in memory */
 extern void csv_fingerprint_hash(const uint8 *bytes, size_t nbytes, uint8 *hash);
 
-/* are these the next bytes that `read` delivers? */
-extern bool csv_fingerprint_fits_read(CsvReadFn read, void *arg,
-									  const CsvFingerprint *fingerprint);
+/* are these the next bytes that `read` delivers, by the first of them and the checksum? */
+extern bool csv_fingerprint_fits(CsvReadFn read, void *arg, const CsvFingerprint *fingerprint);
 
 /*
  * Does a file begin with all that `read` delivers?  *nbytes: so many bytes, unless it does

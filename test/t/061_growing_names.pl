@@ -54,8 +54,8 @@ my $two = q{printf 'a,n\nx,1\ny,2\n' >f1};
 # more bytes than both ends of a fingerprint
 my $long = q{(echo a,n; seq -f l,%g 1 2000) >f1};
 my $hours = q{touch -d @1700000000};
-my $moved = 'has the bytes that were loaded of "f1"; what comes behind them is loaded';
-my $replaced = 'NOTICE:  file "f1" was replaced, but has the bytes that were loaded; what comes behind them is loaded';
+my $moved = 'has the bytes that were loaded of "f1"; the rest is loaded';
+my $replaced = 'NOTICE:  file "f1" was replaced, but has the bytes that were loaded; the rest is loaded';
 my $alike = 'begins with the bytes that were loaded of "f1", but is loaded as a new file';
 my $changed = 'ERROR:  file "f1" has changed before the place up to which it was loaded';
 my $shorter = 'ERROR:  file "f1" is shorter than when it was loaded';
@@ -111,15 +111,17 @@ as('written anew, compressed', ' | ERROR:  file "f1.gz" has changed before the p
 
 # new names
 as('a copy, at once', ' | NOTICE:  file "f2" begins as "f1" does and has just changed; it is not loaded yet', $two, 'cp f1 f2');
+as('a copy, at once, under a name that was moved on', ' | NOTICE:  file "f2" begins as "f1" does and has just changed; it is not loaded yet', "$two; printf 'a,n\\nv,7\\n' >f2",
+	'mv f2 f3; cp f1 f2');
 as('half a copy', ' | NOTICE:  file "f2" begins as "f1" does and has just changed; it is not loaded yet', $two, 'head -n 2 f1 >f2');
 as('a header alone is not told', ' | ', $two, 'head -n 1 f1 >f2');
 as('the same rows, the other file is gone', 'x1:f2 y2:f2 | NOTICE:  file "f2" ' . $alike, "$two; $hours f1", q{rm f1; printf 'a,n\nx,1\ny,2\n' >f2});
 as('the same rows and more', 'x1:f2 y2:f2 z3:f2 | NOTICE:  file "f2" ' . $alike, "$two; $hours f1", q{rm f1; printf 'a,n\nx,1\ny,2\nz,3\n' >f2});
 as('the same rows and more, the other file is there', 'x1:f2 y2:f2 z3:f2 | NOTICE:  file "f2" ' . $alike, $two, q{printf 'a,n\nx,1\ny,2\nz,3\n' >f2});
 as('a new file', 'z3:f2 | ', $two, q{printf 'a,n\nz,3\n' >f2});
-as('two files that both may be it', ' | ERROR:  files "f2" and "f3" both begin with the bytes that were loaded of "f1"',
+as('two files that both may be it', ' | ERROR:  files "f3" and "f2" both begin with the bytes that were loaded of "f1"',
 	"$two; $hours f1", q{cp -p f1 f2; cp -p f1 f3; rm f1});
-as('a long file and its copy under its name', ' | ERROR:  files "f2" and "f1" both begin with the bytes that were loaded of "f1"',
+as('a long file and its copy under its name', ' | ERROR:  files "f1" and "f2" both begin with the bytes that were loaded of "f1"',
 	$long, q{cp f1 g; mv f1 f2; mv g f1});
 
 # what the user says of files
