@@ -6,6 +6,7 @@
 #define CSV_COMPAT_H
 
 #include "access/htup_details.h"
+#include "access/nbtree.h"
 #include "access/sysattr.h"
 #include "access/tableam.h"
 #include "access/xloginsert.h"
@@ -256,6 +257,21 @@ csv_collation_is_c(Oid collation)
 	return is_c;
 }
 #endif
+
+/* the leaf page on which an entry may go in, locked for that */
+static inline void
+csv_bt_search(Relation index, Relation heap, BTScanInsert key, Buffer *buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	(void) _bt_search(index, heap, key, buffer, BT_WRITE, true);
+#elif PG_VERSION_NUM >= 170000
+	(void) _bt_search(index, heap, key, buffer, BT_WRITE);
+#elif PG_VERSION_NUM >= 160000
+	(void) _bt_search(index, heap, key, buffer, BT_WRITE, NULL);
+#else
+	(void) _bt_search(index, key, buffer, BT_WRITE, NULL);
+#endif
+}
 
 /* from 17 on, extensions have named wait events; *event has the number, 0 at first */
 static inline uint32

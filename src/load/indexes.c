@@ -7,15 +7,18 @@
  * it cannot deadlock with another load.
  *
  * Otherwise, entries wait in a sort for each index, which is PostgreSQL's own sort for
- * builds.  They go into the index one by one, in the order of keys, so that most
- * neighbours are in the same page.  Uniqueness is checked as for any row.
+ * builds.  They go into the index in the order of keys: all that a leaf page has room for
+ * at a time.  An entry that needs more than room goes in by itself, as for any row: if it splits
+ * the page, or if its key is there, so that uniqueness must be checked.
  */
 #include "postgres.h"
 
 #include "access/amapi.h"
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/generic_xlog.h"
 #include "access/itup.h"
+#include "access/nbtree.h"
 #include "access/transam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
@@ -26,6 +29,7 @@
 #include "nodes/pg_list.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
@@ -143,11 +147,15 @@ csv_indexes_build(Relation relation)
 
 /* ---- sorted ---- */
 
+/* if fewer entries come to a leaf page, its WAL is more than a record for each */
+#define CSV_LEAF_ENTRIES	8
+
 typedef struct IndexSort
 {
 	Relation	index;
 	IndexInfo  *info;
 	Tuplesortstate *sort;
+	int64		nentries;
 } IndexSort;
 
 struct CsvIndexEntries
@@ -210,6 +218,7 @@ csv_index_entries_add_row(CsvIndexEntries *entries, TupleTableSlot *slot)
 		FormIndexDatum(sort->info, slot, entries->estate, values, isnull);
 		tuplesort_putindextuplevalues(sort->sort, sort->index, &slot->tts_tid, values,
 									  isnull);
+		sort->nentries++;
 	}
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(econtext->ecxt_per_tuple_memory);
@@ -235,29 +244,155 @@ csv_index_entries_add(CsvIndexEntries *entries, Page page)
 	}
 }
 
+/* insert an entry as for any row */
+static void
+insert_entry(const CsvIndexEntries *entries, const IndexSort *sort, IndexTuple entry)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+
+	index_deform_tuple(entry, RelationGetDescr(sort->index), values, isnull);
+	index_insert(sort->index, values, isnull, &entry->t_tid, entries->relation,
+				 sort->index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
+				 false, sort->info);
+}
+
+/* prepare a key for an entry; returns whether equal keys must be looked for */
+static bool
+set_key(BTScanInsert key, const IndexSort *sort, IndexTuple entry)
+{
+	bool		has_null = false;
+
+	for (int i = 0; i < key->keysz; i++)
+	{
+		bool		isnull;
+
+		key->scankeys[i].sk_argument = index_getattr(entry, i + 1,
+													 RelationGetDescr(sort->index), &isnull);
+		key->scankeys[i].sk_flags &= ~SK_ISNULL;
+		if (isnull)
+			key->scankeys[i].sk_flags |= SK_ISNULL;
+		has_null |= isnull;
+	}
+	key->scantid = NULL;
+	if (sort->index->rd_index->indisunique &&
+		(!has_null || sort->index->rd_index->indnullsnotdistinct))
+		return true;
+	key->scantid = &entry->t_tid;
+	return false;
+}
+
+/*
+ * The place of a key in a leaf page, from `low` on; 0 if the page is not the key's, or if
+ * an equal key is there or may be in the next page.
+ */
+static OffsetNumber
+find_place(Relation index, BTScanInsert key, Page page, OffsetNumber low)
+{
+	OffsetNumber high = OffsetNumberNext(PageGetMaxOffsetNumber(page));
+	int			step = 1;
+
+	if (!P_RIGHTMOST(BTPageGetOpaque(page)) &&
+		_bt_compare(index, key, page, P_HIKEY) >= (key->scantid == NULL ? 0 : 1))
+		return InvalidOffsetNumber;
+
+	/* most places are close to the one before */
+	while (low < high)
+	{
+		OffsetNumber middle = Min(low + step, high) - 1;
+		int32		order = _bt_compare(index, key, page, middle);
+
+		if (order == 0)
+			return InvalidOffsetNumber;
+		if (order < 0)
+		{
+			high = middle;
+			step = Max((high - low) / 2, 1);
+		}
+		else
+		{
+			low = OffsetNumberNext(middle);
+			step = high == OffsetNumberNext(PageGetMaxOffsetNumber(page)) ? step * 2 :
+				Max((high - low) / 2, 1);
+		}
+	}
+	return low;
+}
+
+/*
+ * Insert entries, *entry first, into the leaf page to which it belongs, as long as they
+ * belong there and have room.  *entry is the first that does not; NULL: there are no more.
+ * Returns false if there was none.
+ */
+static bool
+fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key, IndexTuple *entry)
+{
+	OffsetNumber place = P_FIRSTKEY;
+	bool		any = false;
+	Buffer		buffer;
+	GenericXLogState *wal;
+	Page		page;
+
+	(void) set_key(key, sort, *entry);
+	csv_bt_search(sort->index, entries->relation, key, &buffer);
+	CheckForSerializableConflictIn(sort->index, NULL, BufferGetBlockNumber(buffer));
+	wal = GenericXLogStart(sort->index);
+	page = GenericXLogRegisterBuffer(wal, buffer, 0);
+	place = P_FIRSTDATAKEY(BTPageGetOpaque(page));
+	while (*entry != NULL && !P_INCOMPLETE_SPLIT(BTPageGetOpaque(page)))
+	{
+		Size		size = IndexTupleSize(*entry);
+
+		/* PostgreSQL refuses a large entry, or has more to do for it */
+		if (size > BLCKSZ / 4 || PageGetFreeSpace(page) < size)
+			break;
+		if (any)
+			(void) set_key(key, sort, *entry);
+		place = find_place(sort->index, key, page, place);
+		if (place == InvalidOffsetNumber)
+			break;
+		if (PageAddItem(page, (Item) *entry, size, place, false, false) == InvalidOffsetNumber)
+			elog(ERROR, "could not add an entry to index \"%s\"",
+				 RelationGetRelationName(sort->index));
+		any = true;
+		*entry = tuplesort_getindextuple(sort->sort, true);
+	}
+	if (any)
+		(void) GenericXLogFinish(wal);
+	else
+		GenericXLogAbort(wal);
+	_bt_relbuf(sort->index, buffer);
+	return any;
+}
+
 static void
 insert_sorted(const CsvIndexEntries *entries, IndexSort *sort)
 {
-	TupleDesc	tupdesc = RelationGetDescr(sort->index);
-	IndexUniqueCheck check = sort->index->rd_index->indisunique ?
-		UNIQUE_CHECK_YES : UNIQUE_CHECK_NO;
+	BTScanInsert key = _bt_mkscankey(sort->index, NULL);
 	MemoryContext context = GetPerTupleMemoryContext(entries->estate);
+	bool		by_pages;
 	IndexTuple	entry;
 
+	_bt_metaversion(sort->index, &key->heapkeyspace, &key->allequalimage);
+	by_pages = key->heapkeyspace &&
+		sort->nentries / CSV_LEAF_ENTRIES >= RelationGetNumberOfBlocks(sort->index);
+	key->keysz = IndexRelationGetNumberOfKeyAttributes(sort->index);
 	tuplesort_performsort(sort->sort);
-	while ((entry = tuplesort_getindextuple(sort->sort, true)) != NULL)
+	entry = tuplesort_getindextuple(sort->sort, true);
+	while (entry != NULL)
 	{
 		MemoryContext outer = MemoryContextSwitchTo(context);
-		Datum		values[INDEX_MAX_KEYS];
-		bool		isnull[INDEX_MAX_KEYS];
 
 		CHECK_FOR_INTERRUPTS();
-		index_deform_tuple(entry, tupdesc, values, isnull);
-		index_insert(sort->index, values, isnull, &entry->t_tid,
-					 entries->relation, check, false, sort->info);
+		if (!by_pages || !fill_leaf(entries, sort, key, &entry))
+		{
+			insert_entry(entries, sort, entry);
+			entry = tuplesort_getindextuple(sort->sort, true);
+		}
 		MemoryContextSwitchTo(outer);
 		MemoryContextReset(context);
 	}
+	pfree(key);
 	tuplesort_end(sort->sort);
 }
 
