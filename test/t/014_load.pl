@@ -135,6 +135,39 @@ for (my $end = time() + $seconds; time() < $end || $ntables < 20; $ntables++)
 is(scalar @wrong, 0, "random tables hold what COPY puts there") or diag(join "\n", @wrong[0 .. ($#wrong < 5 ? $#wrong : 5)]);
 note("$ntables tables, $nfailures loads that fail, $nrows_all rows");
 
+# ---- leaf pages of indexes that are filled by several loads ----
+
+my @index_kinds = (
+	'UNIQUE INDEX %s ON filled (a)', 'UNIQUE INDEX %s ON filled (b, a) NULLS NOT DISTINCT', 'UNIQUE INDEX %s ON filled (c, a) INCLUDE (b)',
+	map { "INDEX %s ON filled $_" } '(b)', '(b DESC NULLS FIRST, a)', '(c) INCLUDE (b)', '(lower(b))', '(a) WHERE c > 50', '(b COLLATE "en-x-icu")',
+	'(repeat(md5(b), 30))', '(c) WITH (deduplicate_items = off, fillfactor = 60)');
+my $next = 0;
+
+@wrong = ();
+for my $round (1 .. 4)
+{
+	$session->value('CREATE TABLE filled (a int, b text, c numeric); CREATE FOREIGN TABLE source (a int, b text, c numeric) SERVER csv
+		OPTIONS (filename ' . "'$directory/filled.csv', quoting 'postgres')");
+	$session->value(sprintf "CREATE $index_kinds[$_]", "filled_$_") foreach grep { rand() < 0.5 } 0 .. $#index_kinds;
+	for my $load (1 .. 6)
+	{
+		my @keys = sort { rand() <=> 0.5 } map { $next++ * 7919 % 100003 } 1 .. 500 + rand 4000;
+		my $nwords = pick(1, 5, 3000);
+		my $error = '';
+
+		push @keys, $keys[rand @keys] if rand() < 0.2;
+		write_file("$directory/filled.csv", map { "$_," . (rand() < 0.1 ? '' : 'w' . int rand $nwords) . ',' . (rand() < 0.1 ? '' : int rand 100) . "\n" } @keys);
+		(undef, $error) = $session->query("SELECT csv_gpu_load('source', 'filled')");
+		push @wrong, $error if $error =~ /ERROR/ && $error !~ /duplicate key value/;
+		$session->value("SELECT bt_index_parent_check(indexrelid, true, true) FROM pg_index WHERE indrelid = 'filled'::regclass");
+		$session->value('DELETE FROM filled WHERE random() < 0.3') if rand() < 0.4;
+		$session->value('VACUUM filled') if rand() < 0.4;
+		$next = 0 if $next > 90000;
+	}
+	$session->value('DROP TABLE filled; DROP FOREIGN TABLE source');
+}
+is(scalar @wrong, 0, 'indexes that are filled by pages are as PostgreSQL makes them') or diag(join "\n", @wrong);
+
 # ---- foreign tables as targets, and as partitions ----
 
 my $port = $node->port;
