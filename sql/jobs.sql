@@ -56,6 +56,33 @@ SELECT csv_gpu_unschedule('j');
 \echo :SQLSTATE
 SELECT csv_gpu_run_job('j');
 
+-- options are looked at before pg_cron is, and before there is a file
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"column": ["a"]}');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '["columns"]');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"columns": 1}');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"columns": ["c"]}');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"rejects": "none"}');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"on_rewrite": "skip"}');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_records', options => '{"on_rewrite": "jump"}');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"duplicates": "all"}');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"freeze": true}');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', keep_runs => 0);
+CREATE TABLE rejects (record bigint, error text, raw text);
+\set VERBOSITY terse
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_records', options => '{"columns": [null, "b"], "rejects": "rejects", "on_rewrite": "skip", "new_columns": "ignore"}');
+SELECT csv_gpu_resume('j');
+SELECT csv_gpu_pause('j');
+\set VERBOSITY default
+
+-- when pg_cron runs a job: in GMT
+SELECT s AS schedule, csv_gpu_next_run(s, '2026-11-29 14:34:08+00') AT TIME ZONE 'GMT' AS next FROM unnest(ARRAY[
+    '* * * * *', '34 14 * * *', '*/15 * * * *', ' 5,10-20/5  8-10 * * * ', '0 6 * * mon-FRI', '0 0 31 * *', '0 0 29 2 *', '0 0 13 * fri',
+    '0 0 */13 * fri', '0 0 1 jan *', '0 0 * * 7', '@hourly', '@daily', '@weekly', '@monthly', '@yearly', '@reboot', '30 seconds', '0 0 $ * *', '0 0 30 2 *', '']) s;
+-- or in a zone, whose 25th of October has 25 hours
+SET cron.timezone = 'Europe/Berlin';
+SELECT csv_gpu_next_run('30 2 * * *', '2026-10-24 12:00+00') AT TIME ZONE 'GMT', csv_gpu_next_run('0 6 * * *', '2026-07-01 12:00+00') AT TIME ZONE 'GMT';
+RESET cron.timezone;
+
 -- a crash would empty the target, but not the list of loaded files
 CREATE UNLOGGED TABLE lost (LIKE t);
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 'lost', 'new_files');
@@ -320,6 +347,92 @@ SELECT * FROM seen;
 SHOW search_path;
 DROP TRIGGER note ON t;
 
+-- options, and each load in a transaction of its own
+DELETE FROM csv_gpu_job_run;
+CREATE TABLE o (a int, b text, c text DEFAULT 'default');
+CREATE FOREIGN TABLE of (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/o*.csv', log_verbosity 'silent');
+CREATE TABLE failures (at timestamptz DEFAULT now(), job text, state text, error text);
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode, keep_runs)
+    VALUES ('o new', '* * * * *', 'of', 'o', 'new_files', 5), ('o records', '* * * * *', 'of', 'o', 'new_records', NULL);
+INSERT INTO csv_gpu_job_option (job, options, on_failure) SELECT job, '{"columns": ["a", null], "rejects": "csv_test.rejects"}',
+    'INSERT INTO failures (job, state, error) SELECT job, state, error FROM csv_gpu_job_run ORDER BY run DESC LIMIT 1'
+    FROM csv_gpu_job WHERE job LIKE 'o %';
+CALL write_file('o1.csv', E'1,one\n2,two\nx,three\n');
+CALL write_file('o2.csv', E'x;1\ny;2\n');
+CALL write_file('o3.csv', E'3,three\n');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/o*.csv';
+CALL csv_gpu_run('o new');
+CREATE VIEW states AS SELECT job, filename, records_loaded AS loaded, records_skipped AS skipped, state, error FROM csv_gpu_job_run ORDER BY run;
+SELECT * FROM states;
+SELECT * FROM o;
+SELECT * FROM rejects;
+SELECT job, state, error FROM failures;
+SELECT filename FROM csv_gpu_job_file WHERE job = 'o new' ORDER BY 1;
+BEGIN;
+CALL csv_gpu_run('o new');
+ROLLBACK;
+-- its own error is not the run's end
+UPDATE csv_gpu_job_option SET on_failure = 'SELECT 1/0' WHERE job = 'o new';
+CALL csv_gpu_run('o new');
+SELECT * FROM states;
+-- no more rows than asked; files stay known
+CALL csv_gpu_run('o new');
+CALL csv_gpu_run('o new');
+SELECT filename, loaded, state FROM states;
+SELECT filename FROM csv_gpu_job_file WHERE job = 'o new' ORDER BY 1;
+-- a run that was killed, and one in a process that goes on with something else
+INSERT INTO csv_gpu_job_run (job, filename, started, pid) VALUES ('o new', 'killed', now(), 0), ('o new', 'old', '2020-01-01', pg_backend_pid());
+SELECT running FROM csv_gpu_jobs WHERE job = 'o new';
+CALL csv_gpu_run('o new');
+SELECT * FROM states;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/o2.csv';
+-- a cancel ends the run, and leaves what was loaded before
+CALL write_file('o4.csv', E'4,four\n');
+CALL write_file('o5.csv', E'5,five\n');
+CALL write_file('o6.csv', E'6,six\n');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'touch -d "-1 hour" regress_csv/o*.csv';
+DELETE FROM csv_gpu_job_run;
+CREATE FUNCTION slow_at_5() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.a = 5 THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END $$;
+CREATE TRIGGER slow BEFORE INSERT ON o FOR EACH ROW EXECUTE FUNCTION slow_at_5();
+SET statement_timeout = '1s';
+CALL csv_gpu_run('o new');
+RESET statement_timeout;
+DROP TRIGGER slow ON o;
+SELECT * FROM states;
+SELECT count(*) FROM o WHERE a IN (4, 5, 6);
+CALL csv_gpu_run('o new');
+SELECT filename, loaded, state FROM states;
+-- a run of new records that finds none leaves no row, but is a success
+DELETE FROM csv_gpu_job_run;
+CALL csv_gpu_run('o records');
+SELECT * FROM states;
+UPDATE csv_gpu_job SET last_success = '2020-01-01';
+CALL csv_gpu_run('o records');
+SELECT count(*) FROM csv_gpu_run_job('o records');
+SELECT count(*) FROM states;
+SELECT job, active, running, last_success > now() - interval '1 minute' AS success, last_error, next_run, records_loaded, bytes_read
+    FROM csv_gpu_jobs WHERE job LIKE 'o %';
+-- what has been dropped
+DROP TABLE rejects;
+CALL csv_gpu_run('o records');
+SELECT state, error FROM states;
+SELECT job, last_error FROM csv_gpu_jobs WHERE job LIKE 'o %';
+-- members of pg_monitor see neither options nor on_failure
+CREATE ROLE regress_csv_monitor IN ROLE pg_monitor;
+GRANT USAGE ON SCHEMA csv_test TO regress_csv_monitor;
+SET ROLE regress_csv_monitor;
+SELECT (SELECT count(*) FROM csv_gpu_job) > 0 AS jobs, (SELECT count(*) FROM csv_gpu_jobs) > 0 AS states, (SELECT count(*) FROM csv_gpu_job_option) AS options;
+RESET ROLE;
+DROP OWNED BY regress_csv_monitor;
+DROP ROLE regress_csv_monitor;
+SET client_min_messages = warning;
+SELECT csv_gpu_unschedule(job) FROM csv_gpu_job WHERE job LIKE 'o %';
+RESET client_min_messages;
+SELECT count(*) FROM csv_gpu_job_option;
+DELETE FROM csv_gpu_job_run;
+DROP VIEW states;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/o*.csv';
+
 -- each user's own
 CREATE ROLE regress_csv_job1;
 CREATE ROLE regress_csv_job2;
@@ -441,9 +554,15 @@ INSERT INTO "Odd Schema".csv_gpu_job (job, schedule, source, target, mode)
     VALUES ('append', '* * * * *', 'f', 't', 'append'), ('replace', '* * * * *', 'f', 't', 'replace');
 SELECT records_loaded, error FROM "Odd Schema".csv_gpu_run_job('append');
 SELECT records_loaded, error FROM "Odd Schema".csv_gpu_run_job('replace');
+SET search_path = "Odd Schema", csv_test, public, pg_catalog;
+INSERT INTO "Odd Schema".csv_gpu_job_run (job, started, pid) VALUES ('replace', now(), 0);
+CALL "Odd Schema".csv_gpu_run('replace');
+SET search_path = csv_test, public;
+SELECT records_loaded, state FROM "Odd Schema".csv_gpu_job_run ORDER BY run DESC LIMIT 2;
+SELECT job, running, records_loaded FROM "Odd Schema".csv_gpu_jobs;
 \set VERBOSITY terse
-SELECT "Odd Schema".csv_gpu_schedule('j', '30 * * * * ?', 'f'::regclass, 't'::regclass, 'append'::text, NULL::text);
-SELECT "Odd Schema".csv_gpu_schedule('j', '* * * * *', 'f'::regclass, 't'::regclass, 'new_files'::text, NULL::text);
+SELECT "Odd Schema".csv_gpu_schedule('j', '30 * * * * ?', 'f'::regclass, 't'::regclass, 'append'::text, NULL::text, NULL::jsonb, 1000, NULL::text);
+SELECT "Odd Schema".csv_gpu_schedule('j', '* * * * *', 'f'::regclass, 't'::regclass, 'new_files'::text, NULL::text, NULL::jsonb, 1000, NULL::text);
 SELECT "Odd Schema".csv_gpu_distribute('f'::regclass, 'x'::text, '{}'::text[], NULL::text[]);
 SELECT "Odd Schema".csv_gpu_distribute('f'::regclass, 'x'::text, '{n}'::text[], NULL::text[]);
 SELECT "Odd Schema".csv_gpu_distribute_citus('f'::regclass, 'x'::text);

@@ -38,7 +38,7 @@
 #include "table/text.h"
 
 #define CSV_FILE_COLUMNS	4
-#define CSV_LOAD_COLUMNS	4
+#define CSV_LOAD_COLUMNS	5
 
 /* bytes to read at a time, to see whether the last record is whole */
 #define CSV_LOOK_BYTES		(1024 * 1024)
@@ -286,7 +286,7 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 	char	   *identity = NULL;
 
 	csv_begin_function(fcinfo, "regclass regclass text text text[] regclass boolean text text text[] text jsonb "
-					   "text boolean -> bigint bigint bigint text");
+					   "text boolean -> bigint bigint bigint text text");
 	(void) get_call_result_type(fcinfo, NULL, &tupdesc);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
@@ -312,6 +312,16 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 		identity = file_identity(filename);
 	}
 	csv_load(&request, &result);
+
+	/* the job would remember a file of another shape as loaded, or leave an empty table */
+	if (result.is_all_bad && !request.is_new_records)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("\"%s\" has only bad records, %lld of them",
+						filename != NULL ? csv_shown_filename(filename) :
+						get_rel_name(request.source),
+						(long long) result.skipped),
+				 errhint("csv_gpu_errors() shows why.")));
 	if (identity != NULL && strcmp(identity, file_identity(filename)) != 0)
 		fail_as_changed(filename);
 	if (filename == NULL && !request.is_new_records && !request.only_check)
@@ -322,5 +332,8 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 	nulls[3] = identity == NULL;
 	if (identity != NULL)
 		values[3] = CStringGetTextDatum(identity);
+	nulls[4] = result.notices == NULL;
+	if (result.notices != NULL)
+		values[4] = CStringGetTextDatum(result.notices);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls));
 }

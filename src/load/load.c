@@ -914,6 +914,9 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	result->loaded = load->nloaded;
 	result->skipped = load->statistics.skipped;
 	result->bytes = load->statistics.batches.bytes;
+	result->is_all_bad = load->statistics.records > 0 &&
+		load->statistics.skipped == load->statistics.records;
+	result->notices = NULL;
 	result->started = load->started;
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);

@@ -65,6 +65,8 @@ typedef struct CsvLoadResult
 	int64		loaded;
 	int64		skipped;
 	int64		bytes;
+	bool		is_all_bad;		/* there were records, and all are skipped as bad */
+	const char *notices;		/* what was told about files; NULL: nothing */
 	TimestampTz started;
 } CsvLoadResult;
 

@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include "access/table.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "storage/fd.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
@@ -24,6 +26,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/varlena.h"
 
 #include "compat.h"
 #include "load/positions.h"
@@ -103,7 +106,8 @@ run_statement(Oid schema, const char *format, int nvalues, Datum *values)
 	relation = table_open(relid, AccessShareLock);
 	for (int i = 0; i < NCOLUMNS; i++)
 		if (RelationGetNumberOfAttributes(relation) <= i ||
-			TupleDescAttr(RelationGetDescr(relation), i)->atttypid != value_types[i])
+			!IsBinaryCoercible(TupleDescAttr(RelationGetDescr(relation), i)->atttypid,
+							   value_types[i]))
 			csv_fail_as_older();
 	sql = psprintf(format, csv_quote_relation(relation));
 	SPI_connect();
@@ -346,4 +350,29 @@ csv_gpu_positions(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_relation_in);
+
+/* as regclassin(), but a WARNING and 0 in place of the ERROR about a relation that is not there */
+Datum
+csv_gpu_relation_in(PG_FUNCTION_ARGS)
+{
+	const char *name;
+	List	   *names;
+	Oid			relid;
+
+	csv_begin_function(fcinfo, "strict cstring oid integer -> csv_gpu_relation");
+	name = PG_GETARG_CSTRING(0);
+	/* a number; "-" is 0 */
+	if (name[strspn(name, "-0123456789")] == '\0')
+		return DirectFunctionCall1(regclassin, CStringGetDatum(name));
+	names = textToQualifiedNameList(cstring_to_text(name));
+	relid = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
+	if (!OidIsValid(relid))
+		ereport(WARNING,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" does not exist", name),
+				 errdetail("What csv_gpu_fdw has stored about it is of no use.")));
+	PG_RETURN_OID(relid);
 }

@@ -38,14 +38,14 @@ csv_begin_function(FunctionCallInfo fcinfo, const char *declared)
 	{
 		Oid			type = i < ntypes ? types[i] : form->prorettype;
 		const char *name = format_type_be_qualified(type);
+		const char *dot = strrchr(name, '.');
 
 		/* in the catalog, results may come before arguments */
 		if (modes && (modes[i] == PROARGMODE_IN) != (i < PG_NARGS()))
 			csv_fail_as_older();
 		if (i == PG_NARGS())
 			appendStringInfoString(&found, form->proretset ? " -> setof" : " ->");
-		appendStringInfo(&found, " %s",
-						 name + (strncmp(name, "pg_catalog.", 11) == 0 ? 11 : 0));
+		appendStringInfo(&found, " %s", dot != NULL ? dot + 1 : name);
 	}
 	ReleaseSysCache(tuple);
 	if (strcmp(found.data + (found.data[0] == ' '), declared) != 0)

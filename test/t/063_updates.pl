@@ -191,6 +191,7 @@ foreach my $role ('owner', 'other')
 		SELECT csv_gpu_load('$schema.log', '$schema.loaded', mode => 'new_records');
 		INSERT INTO csv_gpu_job (job, schedule, source, target, mode)
 			VALUES ('new', '* * * * *', '$schema.log', '$schema.loaded', 'new_files');
+		INSERT INTO csv_gpu_job_option (job, options) VALUES ('new', '{}');
 		SELECT csv_gpu_run_job('new')");
 }
 
@@ -198,7 +199,7 @@ foreach my $role ('owner', 'other')
 my @tables = split /\n/, $node->safe_psql('owned', q{SELECT c.oid::regclass FROM pg_extension e, unnest(e.extconfig) t, pg_class c
 	WHERE e.extname = 'csv_gpu_fdw' AND c.oid = t AND c.relkind = 'r' ORDER BY 1});
 
-is("@tables", 'csv_gpu_position csv_gpu_job csv_gpu_job_run csv_gpu_job_file', 'tables that are dumped');
+is("@tables", 'csv_gpu_position csv_gpu_job csv_gpu_job_option csv_gpu_job_run csv_gpu_job_file', 'tables that are dumped');
 foreach my $table (@tables)
 {
 	my @rows = split /\n/, $node->safe_psql('owned', "SET SESSION AUTHORIZATION owner; COPY (SELECT * FROM $table) TO STDOUT");
@@ -220,5 +221,25 @@ is($node->safe_psql('owned', "GRANT SELECT ON theirs.loaded TO owner; SET SESSIO
 	1, 'not of a source that may not be read');
 is($node->safe_psql('owned', "GRANT SELECT ON theirs.log TO owner; SET SESSION AUTHORIZATION owner; SELECT count(*) FROM csv_gpu_position"),
 	2, 'of tables that may be read');
+
+# a dump without a table loses what is stored about that table, and no more
+$node->safe_psql('owned', "CREATE TABLE absent (a int);
+	SELECT csv_gpu_load('log', 'absent', mode => 'new_records');
+	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('gone', '* * * * *', 'log', 'absent', 'new_files')");
+my $state = q{SELECT * FROM (SELECT 'position', source::text, target::text FROM csv_gpu_position
+	UNION ALL SELECT job, source::text, target::text FROM csv_gpu_job) s ORDER BY 1, target COLLATE "C"};
+my $before = $node->safe_psql('owned', $state);
+
+$node->command_ok([ 'pg_dump', '-Fc', '-T', 'absent', '-f', $dump, '-d', $node->connstr('owned') ], 'a dump without a table');
+foreach my $restore ([''], [ '--schema-only', '--data-only --disable-triggers' ])
+{
+	$node->safe_psql('postgres', 'DROP DATABASE copied');
+	$node->safe_psql('postgres', 'CREATE DATABASE copied');
+	command_ok([ 'pg_restore', split(/ /, $_), '-d', $node->connstr('copied'), $dump ], "pg_restore $_") foreach @$restore;
+	is($node->safe_psql('copied', $state), $before =~ s/absent$/-/mgr, "@$restore: restored");
+	is($node->safe_psql('copied', "SELECT records_loaded FROM csv_gpu_load('log', 'loaded', mode => 'new_records')"), 0,
+		'and nothing is loaded again');
+	like($node->safe_psql('copied', "SELECT error FROM csv_gpu_run_job('gone')"), qr/^the target table has been dropped/, 'a job says what it lacks');
+}
 
 finish();
