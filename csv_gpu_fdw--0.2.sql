@@ -238,6 +238,30 @@ REVOKE EXECUTE ON FUNCTION csv_gpu_drop_positions() FROM PUBLIC;
 CREATE EVENT TRIGGER csv_gpu_drop_positions ON sql_drop
 	EXECUTE FUNCTION csv_gpu_drop_positions();
 
+-- What DROP EXTENSION loses cannot be found out again.  At its end, no trigger of ours is left.
+CREATE FUNCTION csv_gpu_warn_of_drop()
+RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	nfiles CONSTANT bigint := (SELECT count(*) FROM @extschema@.csv_gpu_position)
+		+ (SELECT count(*) FROM @extschema@.csv_gpu_job_file);
+BEGIN
+	IF nfiles > 0 AND current_query() ~* '\mcsv_gpu_fdw\M' THEN
+		RAISE WARNING USING
+			MESSAGE = format('DROP EXTENSION forgets what was loaded of %s files', nfiles),
+			DETAIL = 'A later load loads it again.',
+			HINT = format('To save it, roll back, and run pg_dump --data-only --table=%L first.', '@extschema@.csv_gpu_*');
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION csv_gpu_warn_of_drop()
+IS 'internal: the event trigger of that name';
+REVOKE EXECUTE ON FUNCTION csv_gpu_warn_of_drop() FROM PUBLIC;
+CREATE EVENT TRIGGER csv_gpu_warn_of_drop ON ddl_command_start WHEN TAG IN ('DROP EXTENSION')
+	EXECUTE FUNCTION csv_gpu_warn_of_drop();
+
 CREATE FUNCTION csv_gpu_positions(
 	OUT source regclass,
 	OUT target regclass,
@@ -1276,6 +1300,9 @@ DECLARE
 		'{jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec}'::text[]);
 	weekdays CONSTANT integer[] := @extschema@.csv_gpu_cron_numbers(fields[5], 0, 7, '{sun,mon,tue,wed,thu,fri,sat,sun}'::text[]);
 BEGIN
+	IF NOT isfinite(after) THEN
+		RETURN NULL;
+	END IF;
 	zone := coalesce(nullif(current_setting('cron.timezone', true), ''), 'GMT');
 	-- a day must fit both its fields, unless both say something
 	fits_both := fields[3] LIKE '*%' OR fields[5] LIKE '*%'

@@ -15,8 +15,12 @@ my ($out, $err);
 
 # What a user without rights is told, if anything; and arguments that have no name.
 my %functions = (
+	csv_gpu_begin_load => {},
+	csv_gpu_begin_run => { nobody => qr/job "j" does not exist/ },
 	csv_gpu_check_logged => {},
+	csv_gpu_cron => { nobody => qr/needs the extension pg_cron/ },
 	csv_gpu_cron_fields => {},
+	csv_gpu_cron_numbers => {},
 	csv_gpu_delete => { nobody => qr/permission denied for function csv_gpu_delete/ },
 	csv_gpu_devices => {},
 	csv_gpu_distribute => { nobody => qr/foreign table public.good has no column virtual 'path:KEY'/ },
@@ -27,7 +31,9 @@ my %functions = (
 	csv_gpu_distribute_citus => { nobody => qr/needs the extension citus/ },
 	csv_gpu_distribute_citus_as => { nobody => qr/needs the extension citus/, arguments => [ ':source', q('{public,t}') ] },
 	csv_gpu_drop_positions => { nobody => qr/permission denied for function csv_gpu_drop_positions/ },
+	csv_gpu_end_run => {},
 	csv_gpu_errors => { nobody => qr/permission denied for foreign table good/ },
+	csv_gpu_fail_run => { nobody => qr/^WARNING:  job "j" failed: error$/ },
 	csv_gpu_fdw_handler => { nobody => qr/cannot display a value of type fdw_handler/ },
 	csv_gpu_fdw_validator => { arguments => [ q('{on_error=skip}'), q('pg_foreign_server'::regclass) ] },
 	csv_gpu_files => { nobody => qr/permission denied for foreign table good/ },
@@ -36,7 +42,9 @@ my %functions = (
 	csv_gpu_forget_positions => { nobody => qr/must be owner of table target/ },
 	csv_gpu_set_positions => { nobody => qr/must be owner of table target/ },
 	csv_gpu_forget_runs => {},
+	csv_gpu_is_running => {},
 	csv_gpu_is_of_citus => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
+	csv_gpu_jobs => {},
 	csv_gpu_leftovers => { nobody => qr/permission denied for function csv_gpu_leftovers/, arguments => [ q('/nowhere'), 'false' ] },
 	csv_gpu_load => {
 		nobody => qr/permission denied for foreign table good/,
@@ -46,14 +54,22 @@ my %functions = (
 		nobody => qr/permission denied for foreign table good/,
 		arguments => [ ':source', q('target'), ':file', q('all'), q('{a,b}'), q('rejects'), 'false', q('error'),
 			q('first'), q('{a}'), q('a > 1'), q('{"a": "a + 1"}'), q('ignore'), 'true' ] },
+	csv_gpu_lock_job => { nobody => qr/job "j" does not exist/ },
+	csv_gpu_next_run => {},
+	csv_gpu_pause => { nobody => qr/job "j" does not exist/ },
 	csv_gpu_positions => {},
+	csv_gpu_relation_in => { arguments => [ q('good'), '0', '0' ] },
+	csv_gpu_relation_out => { arguments => [q('good')] },
 	csv_gpu_resident => {},
+	csv_gpu_resume => { nobody => qr/job "j" does not exist/ },
+	csv_gpu_run => { nobody => qr/job "j" does not exist/ },
 	csv_gpu_stat => {},
 	csv_gpu_run_all => { nobody => qr/job "j" does not exist/ },
 	csv_gpu_run_job => { nobody => qr/job "j" does not exist/ },
 	csv_gpu_run_on_node => { nobody => qr/function master_run_on_worker\(.*\) does not exist/ },
-	csv_gpu_run_load => { nobody => qr/job "j" failed: permission denied for foreign table good/ },
-	csv_gpu_schedule => { nobody => qr/permission denied for foreign table public.good/ },
+	csv_gpu_run_load => {},
+	csv_gpu_schedule => { nobody => qr/permission denied for foreign table good/ },
+	csv_gpu_schedule_as => { nobody => qr/permission denied for foreign table good/ },
 	csv_gpu_server_column => {},
 	csv_gpu_server_errors => { nobody => qr/target is no table that csv_gpu_distribute\(\) has made/ },
 	csv_gpu_session_forms => {},
@@ -63,41 +79,57 @@ my %functions = (
 	csv_gpu_unload => {
 		nobody => qr/permission denied for function csv_gpu_unload/,
 		arguments => [ q('SELECT 1'), "'$directory/unloaded'", q('csv'), ('NULL') x 4, 'true', 'NULL', q('none'), 'NULL', q('1kB'), 'false', 'false', 'NULL', 'false', q('lf') ] },
-	csv_gpu_unschedule => { nobody => qr/job "j" does not exist/ });
+	csv_gpu_unschedule => { nobody => qr/job "j" does not exist/ },
+	csv_gpu_warn_of_drop => { nobody => qr/permission denied for function csv_gpu_warn_of_drop/ });
 
 # Arguments as they should be: a foreign table for :source, its file for :file.
 my %arguments = (
+	after => q('2026-01-01'),
 	before => q('2020-01-01'),
 	columns => q('{a,b}'),
 	commands => q('NULL'),
 	description => q('description'),
+	duration => q('1s'),
+	error => q('error'),
+	field => q('1-5'),
 	filename => ':file',
 	freeze => 'false',
+	high => '59',
 	identity => q('identity'),
 	job => q('j'),
+	keep_runs => '1000',
+	low => '0',
 	max_records => '1000',
 	mode => q('append'),
+	names => q('{}'),
 	node => q('localhost'),
+	on_failure => q('SELECT 1'),
+	options => q('{}'),
 	of_path => 'true',
 	partition_values => q('{v}'),
 	path => q('public'),
+	pid => '1',
 	port => '1',
 	quartz => q('0 0 12 * * ?'),
 	rejects => q('rejects'),
+	running => 'NULL',
 	schedule => q('* * * * *'),
 	servers => q('{n}'),
 	source => ':source',
+	started => q('2026-01-01'),
 	target => q('target'),
-	this => q(jsonb_populate_record(NULL::csv_gpu_job, '{"job": "j", "source": "good", "target": "target", "mode": "append"}')));
+	waiting => '0');
 
 # What PUBLIC may do with the other objects.  The columns of a run that say whose
 # it is, and its number, are none to choose.
 my %relations = (
 	csv_gpu_job => 'INSERT, SELECT, UPDATE of all but created, job, owner',
 	csv_gpu_job_deletion => 'INSERT of all but owner',
-	csv_gpu_job_run => 'INSERT of all but owner, run, SELECT',
+	csv_gpu_job_option => 'INSERT, SELECT, UPDATE of all but job, owner',
+	csv_gpu_job_run => 'INSERT of all but owner, run, state, SELECT',
 	csv_gpu_job_run_run_seq => 'SELECT',
 	csv_gpu_job_file => 'INSERT, SELECT',
+	csv_gpu_jobs => 'SELECT',
 	csv_gpu_position => 'SELECT',
 	csv_gpu_positions => 'SELECT',
 	csv_gpu_stat => 'SELECT');
@@ -126,15 +158,12 @@ my %hostile = (
 	bytea => [ 'NULL', q('') ],
 	internal => ['NULL'],
 	'"any"' => [ 'NULL', q('x'), 'ROW(1)', 'NULL::record', 'ARRAY[1]' ],
-	csv_gpu_job => ['NULL']);
-
-# jobs that csv_gpu_schedule() would not make
-for my $target (qw(0 4294967295 plain view sequence pg_class))
-{
-	push @{ $hostile{csv_gpu_job} }, map { qq({"mode": "$_", "target": "$target", "source": "$target", "job": "'; %s\\\\"}) } qw(append replace new_files);
-}
-push @{ $hostile{csv_gpu_job} }, map { qq({"$_": null}) } qw(source target mode job);
-s/^\{.*/jsonb_populate_record((SELECT j FROM csv_gpu_job j), \$\$$&\$\$)/ for @{ $hostile{csv_gpu_job} };
+	cstring => [ 'NULL', q(''), q('-'), q('99999999999'), q('none.none.none.none'), q('"'), q(repeat('x', 100000)::cstring) ],
+	csv_gpu_relation => [ 'NULL', q('0'), q('4294967295') ],
+	interval => [ 'NULL', q('-1 year'), q('178000000 years') ],
+	jsonb => [
+		'NULL', q('1'), q('null'), q('[]'), q('{"": 1}'), q('{"columns": [[["a"]], 1]}'), q('{"columns": {}}'), q('{"rejects": 0}'), q('{"rejects": "pg_class"}'),
+		q('{"freeze": "perhaps"}'), q('{"freeze": true}'), q('{"on_rewrite": []}'), q('{"key": ["a", null]}'), q('{"filter": "1) OR (1"}'), q('{"expressions": 1}'), q('{"a": "1); DROP TABLE plain; --"}') ]);
 
 # ---- the setting ----
 
@@ -156,7 +185,8 @@ $super->value("
 	CREATE TABLE rejects (record bigint, error text, message text, raw text);
 	CREATE FOREIGN TABLE self (a int, b text) SERVER csv OPTIONS (filename '$good');
 	CREATE FOREIGN TABLE good (a int, b text) SERVER csv OPTIONS (filename '$good');
-	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('j', '* * * * *', 'good', 'target', 'append');");
+	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('j', '* * * * *', 'good', 'target', 'append');
+	INSERT INTO csv_gpu_job_option (job, options) VALUES ('j', '{}')");
 
 # SQL that must end as SQL does: in rows or in an ERROR that is not an internal
 # one, in time, by the same backend.  It is undone.
@@ -208,7 +238,7 @@ sub call
 	my ($function, $arguments, $source, $file) = @_;
 	my %meant = (':source' => "'$source'", ':file' => literal($file));
 
-	return "SELECT $function(" . join(', ', map { $meant{$_} // $_ } @$arguments) . ')';
+	return ($function eq 'csv_gpu_run' ? 'CALL' : 'SELECT') . " $function(" . join(', ', map { $meant{$_} // $_ } @$arguments) . ')';
 }
 
 # ---- arguments ----
@@ -230,6 +260,16 @@ for my $function (@functions)
 		}
 	}
 }
+
+# jobs that csv_gpu_schedule() would not make
+for my $change (map({ "source = '$_', target = '$_'" } qw(0 4294967295 plain view sequence pg_class)), q(description = '%s%n'), 'last_success = NULL', q(schedule = ''))
+{
+	for my $mode (qw(append replace new_files new_records))
+	{
+		survives("a $mode job with $change", "UPDATE csv_gpu_job SET mode = '$mode', $change; SELECT csv_gpu_run_job(job) FROM csv_gpu_job; SELECT * FROM csv_gpu_jobs");
+	}
+}
+survives("a job with options $_", "UPDATE csv_gpu_job_option SET options = $_; SELECT csv_gpu_run_job('j')") for @{ $hostile{jsonb} };
 
 # ---- files ----
 
@@ -369,7 +409,7 @@ is($super->value("SELECT string_agg(c.oid::regclass::text, ', ') FROM pg_class c
 # rows that are not his
 $super->value("INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('j', now(), '1s');
 	INSERT INTO csv_gpu_job_file (job, identity, filename, run) VALUES ('j', 'i', '$good', 1)");
-for my $table (qw(csv_gpu_job csv_gpu_job_run csv_gpu_job_file))
+for my $table (qw(csv_gpu_job csv_gpu_job_option csv_gpu_job_run csv_gpu_job_file))
 {
 	is($nobody->value("SELECT count(*) FROM $table"), 0, "rows of $table that are another's");
 	($out, $err) = $nobody->query("DELETE FROM $table");
@@ -380,10 +420,11 @@ for my $table (qw(csv_gpu_job csv_gpu_job_run csv_gpu_job_file))
 # nor when he deletes his own, even in a table that is like ours
 $nobody->query("INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('j', now(), '1s');
 	INSERT INTO csv_gpu_job_file (job, identity, filename, run) VALUES ('j', 'i', '$good', 1);
-	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('j', '', 'good', 'target', 'append')");
+	INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('j', '', 'good', 'target', 'append');
+	INSERT INTO csv_gpu_job_option (job, options) VALUES ('j', '{}')");
 ($out, $err) = $nobody->query("SELECT csv_gpu_forget_runs('j'), csv_gpu_forget_files('j'), csv_gpu_unschedule('j')");
 is($err, '', 'a user deletes');
-for my $table (qw(csv_gpu_job csv_gpu_job_run csv_gpu_job_file))
+for my $table (qw(csv_gpu_job csv_gpu_job_option csv_gpu_job_run csv_gpu_job_file))
 {
 	is($nobody->value("SELECT count(*) FROM $table"), 0, "his rows of $table");
 	is($super->value("SELECT count(*) FROM $table"), 1, 'and no others');
@@ -404,6 +445,7 @@ for my $table (grep { !/_seq$/ } sort keys %relations)
 # or that would be in the way of others
 for (
 	[ 'csv_gpu_job', "(owner, job, schedule, source, target, mode) VALUES ('pg_monitor', 'mine', '', 'good', 'target', 'append')" ],
+	[ 'csv_gpu_job_option', "(owner, job, options) VALUES ('pg_monitor', 'j', '{}')" ],
 	[ 'csv_gpu_job_run', "(owner, job, started, duration) VALUES ('pg_monitor', 'j', now(), '1s')" ],
 	[ 'csv_gpu_job_run', "(run, job, started, duration) OVERRIDING SYSTEM VALUE VALUES (1000, 'j', now(), '1s')" ],
 	[ 'csv_gpu_job_file', "(owner, job, identity, filename, run) VALUES ('pg_monitor', 'j', 'k', 'f', 1)" ],
@@ -441,7 +483,7 @@ $super->value("SELECT evil.deceive(evil.word_counts(p.oid)) FROM pg_proc p WHERE
 cmp_ok($super->value("SELECT count(*) FROM pg_proc WHERE pronamespace = 'evil'::regnamespace"), '>', 50, 'many impostors');
 
 my $trap = join('', map { "CREATE TEMP TABLE $_ () ON COMMIT DROP;" }
-	  qw(pg_extension pg_class pg_namespace pg_proc pg_foreign_table pg_foreign_server pg_foreign_data_wrapper csv_gpu_job csv_gpu_job_run csv_gpu_job_file csv_gpu_job_deletion))
+	  qw(pg_extension pg_class pg_namespace pg_proc pg_foreign_table pg_foreign_server pg_foreign_data_wrapper csv_gpu_job csv_gpu_job_run csv_gpu_job_file csv_gpu_job_deletion csv_gpu_job_option pg_stat_activity))
   . 'SET LOCAL search_path = evil, pg_temp, pg_catalog, public;';
 ($out, $err) = $super->query("BEGIN; $trap SELECT naive('a'); ROLLBACK");
 like($err, qr/^ERROR:  the impostor \w+ was called/, 'which are called where nobody takes care');
@@ -465,7 +507,7 @@ my %similar = (
 	'text[]' => [ 'name[]', 'character varying[]' ],
 	'timestamp with time zone' => ['timestamp'],
 	'"any"' => [qw(integer text)],
-	csv_gpu_job => ['jsonb']);
+	jsonb => ['json']);
 
 $super->value('CREATE ROLE creator; GRANT CREATE ON SCHEMA public TO creator; SET ROLE creator');
 for my $function (grep { !grep { $_ eq 'internal' } @{ $types{$_} } } @functions)

@@ -242,4 +242,18 @@ foreach my $restore ([''], [ '--schema-only', '--data-only --disable-triggers' ]
 	like($node->safe_psql('copied', "SELECT error FROM csv_gpu_run_job('gone')"), qr/^the target table has been dropped/, 'a job says what it lacks');
 }
 
+# so does DROP EXTENSION, which says so, and how to save that
+my (undef, undef, $err) = $node->psql('copied', 'DROP EXTENSION csv_gpu_fdw');
+my ($command) = $err =~ /WARNING:  DROP EXTENSION forgets what was loaded of \d+ files\n.*\nHINT:  .* and run (pg_dump .*) first\./;
+
+like($err, qr/ERROR:  cannot drop extension csv_gpu_fdw because other objects depend on it/, 'the extension is needed');
+is(system("$command -f '$dump' -d '@{[ $node->connstr('copied') ]}'"), 0, "saved by $command");
+$node->safe_psql('copied', "SET client_min_messages = error; DROP EXTENSION csv_gpu_fdw CASCADE; CREATE EXTENSION csv_gpu_fdw;
+	CREATE SERVER csv FOREIGN DATA WRAPPER csv_gpu_fdw;
+	CREATE FOREIGN TABLE log (a int) SERVER csv OPTIONS (filename '$dir/log')");
+$node->command_ok([ 'psql', '-Xqf', $dump, '-d', $node->connstr('copied') ], 'restored');
+is($node->safe_psql('copied', "SELECT records_loaded FROM csv_gpu_load('log', 'loaded', mode => 'new_records')"), 0, 'and nothing is loaded again');
+(undef, undef, $err) = $node->psql('copied', 'CREATE EXTENSION file_fdw; DROP EXTENSION file_fdw');
+is($err, '', 'other extensions are dropped in silence');
+
 finish();
