@@ -158,12 +158,12 @@ my %hostile = (
 	bytea => [ 'NULL', q('') ],
 	internal => ['NULL'],
 	'"any"' => [ 'NULL', q('x'), 'ROW(1)', 'NULL::record', 'ARRAY[1]' ],
-	cstring => [ 'NULL', q(''), q('-'), q('99999999999'), q('none.none.none.none'), q('"'), q(repeat('x', 100000)::cstring) ],
+	cstring => [ 'NULL', q(''), q('-'), q('99999999999'), q('none.none.none.none'), q('"'), q{repeat('x', 100000)::cstring} ],
 	csv_gpu_relation => [ 'NULL', q('0'), q('4294967295') ],
 	interval => [ 'NULL', q('-1 year'), q('178000000 years') ],
 	jsonb => [
 		'NULL', q('1'), q('null'), q('[]'), q('{"": 1}'), q('{"columns": [[["a"]], 1]}'), q('{"columns": {}}'), q('{"rejects": 0}'), q('{"rejects": "pg_class"}'),
-		q('{"freeze": "perhaps"}'), q('{"freeze": true}'), q('{"on_rewrite": []}'), q('{"key": ["a", null]}'), q('{"filter": "1) OR (1"}'), q('{"expressions": 1}'), q('{"a": "1); DROP TABLE plain; --"}') ]);
+		q('{"freeze": "perhaps"}'), q('{"freeze": true}'), q('{"on_rewrite": []}'), q('{"key": ["a", null]}'), q('{"filter": "1 OR ; 1"}'), q('{"expressions": 1}'), q('{"expressions": {"a": "1; DROP TABLE plain; --"}}') ]);
 
 # ---- the setting ----
 
