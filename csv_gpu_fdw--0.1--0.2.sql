@@ -417,8 +417,8 @@ AS $$ SELECT @extschema@.csv_gpu_schedule_as($1, $2, $3, $4, $5, $6, $7, $8, $9,
 SELECT csv_gpu_succeed('@extschema@.csv_gpu_schedule(text,text,regclass,regclass,text,text)'::pg_catalog.regprocedure,
 	'@extschema@.csv_gpu_schedule(text,text,regclass,regclass,text,text,jsonb,integer,text)'::pg_catalog.regprocedure);
 
--- The schedule of a job of the user's own, whose row stays locked.
-CREATE FUNCTION csv_gpu_lock_job(job text)
+-- The schedule of a job of the user's own.
+CREATE FUNCTION csv_gpu_find_job(job text)
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -428,7 +428,7 @@ DECLARE
 	schedule text;
 BEGIN
 	SELECT j.schedule INTO schedule FROM @extschema@.csv_gpu_job j
-		WHERE j.owner = me AND j.job = csv_gpu_lock_job.job FOR UPDATE;
+		WHERE j.owner = me AND j.job = csv_gpu_find_job.job;
 	IF NOT FOUND THEN
 		RAISE undefined_object
 			USING MESSAGE = format('job "%s" does not exist', job);
@@ -436,8 +436,8 @@ BEGIN
 	RETURN schedule;
 END $$;
 
-COMMENT ON FUNCTION csv_gpu_lock_job(text)
-IS 'internal: locks an importer job; returns its schedule';
+COMMENT ON FUNCTION csv_gpu_find_job(text)
+IS 'internal: the schedule of an importer job; ERROR if there is none';
 
 CREATE OR REPLACE FUNCTION csv_gpu_unschedule(job text)
 RETURNS void
@@ -445,7 +445,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM @extschema@.csv_gpu_lock_job(job);
+	PERFORM @extschema@.csv_gpu_find_job(job);
 	INSERT INTO @extschema@.csv_gpu_job_deletion (what, job)
 		VALUES ('job', csv_gpu_unschedule.job);
 	PERFORM @extschema@.csv_gpu_cron(job, NULL::text);
@@ -457,7 +457,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM @extschema@.csv_gpu_lock_job(job), @extschema@.csv_gpu_cron(job, NULL::text);
+	PERFORM @extschema@.csv_gpu_find_job(job), @extschema@.csv_gpu_cron(job, NULL::text);
 END $$;
 
 COMMENT ON FUNCTION csv_gpu_pause(text)
@@ -469,7 +469,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	RETURN @extschema@.csv_gpu_cron(job, @extschema@.csv_gpu_lock_job(job));
+	RETURN @extschema@.csv_gpu_cron(job, @extschema@.csv_gpu_find_job(job));
 END $$;
 
 COMMENT ON FUNCTION csv_gpu_resume(text)
@@ -605,9 +605,11 @@ BEGIN
 	END IF;
 	UPDATE @extschema@.csv_gpu_job j SET last_success = clock_timestamp() WHERE j.owner = me AND j.job = job;
 
-	-- a load that has found nothing leaves no row
-	IF this.mode = 'new_records' AND loaded.records_loaded = 0 AND loaded.records_skipped = 0
-		AND loaded.notices IS NULL THEN
+	-- a load that has found nothing leaves no row, unless it tells something new
+	IF this.mode IN ('append', 'new_records') AND loaded.records_loaded = 0 AND loaded.records_skipped = 0
+		AND (loaded.notices IS NULL OR loaded.notices = (
+			SELECT r.notices FROM @extschema@.csv_gpu_job_run r WHERE r.owner = me AND r.job = job
+				ORDER BY r.run DESC LIMIT 1)) THEN
 		RETURN false;
 	END IF;
 	INSERT INTO @extschema@.csv_gpu_job_run AS r
@@ -647,8 +649,8 @@ DECLARE
 	error text;
 	hint text;
 BEGIN
-	PERFORM @extschema@.csv_gpu_lock_job(job);
-	SELECT j.* INTO STRICT this FROM @extschema@.csv_gpu_job j WHERE j.owner = me AND j.job = job;
+	PERFORM @extschema@.csv_gpu_find_job(job);
+	SELECT j.* INTO this FROM @extschema@.csv_gpu_job j WHERE j.owner = me AND j.job = job FOR UPDATE;
 	FOR died IN SELECT r.* FROM @extschema@.csv_gpu_job_run r
 		WHERE r.owner = me AND r.job = job AND r.state = 'running'
 			AND (r.pid = pg_backend_pid() OR NOT @extschema@.csv_gpu_is_running(r.pid, r.started)) LOOP

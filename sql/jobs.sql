@@ -412,6 +412,13 @@ SELECT count(*) FROM csv_gpu_run_job('o records');
 SELECT count(*) FROM states;
 SELECT job, active, running, last_success > now() - interval '1 minute' AS success, last_error, next_run, records_loaded, bytes_read
     FROM csv_gpu_jobs WHERE job LIKE 'o %';
+-- frozen rows after TRUNCATE
+INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('o replace', '* * * * *', 'of', 'o', 'replace');
+INSERT INTO csv_gpu_job_option (job, options) VALUES ('o replace', '{"freeze": true}');
+CALL csv_gpu_run('o replace');
+SELECT state, error, loaded FROM states WHERE job = 'o replace';
+SELECT csv_gpu_unschedule('o replace');
+DELETE FROM csv_gpu_job_run WHERE job = 'o replace';
 -- what has been dropped
 DROP TABLE rejects;
 CALL csv_gpu_run('o records');

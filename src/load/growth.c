@@ -107,13 +107,13 @@ note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes
 	/* a copy may have the time of these bytes */
 	if (fstat(fd, &st) == 0 && st.st_size == (off_t) nbytes)
 		file->identity.modified = csv_file_identity(&st).modified;
-	if (file->now.lacks_break && place->records > growth->resumed[number].start.records &&
-		growth->table->verbosity != CSV_VERBOSITY_SILENT)
-		ereport(NOTICE,
-				(errmsg("took record %llu of \"%s\", which has no line break",
-						(unsigned long long) place->records, file->name),
-				 errhint("If the file is still written, set the option \"growing_rest\" to more than %d seconds.",
-						 growth->table->growing_rest)));
+	if (file->now.lacks_break &&
+		place->records > growth->resumed[number].start.records)
+		csv_tell_choice(growth->table,
+						psprintf("took record %lld of \"%s\", which has no line break",
+								 (long long) place->records, file->name),
+						psprintf("If the file is still written, set the option \"growing_rest\" to more than %d seconds.",
+								 growth->table->growing_rest));
 }
 
 /* files under a new name come first: before the new file of the old name */

@@ -313,7 +313,7 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 	}
 	csv_load(&request, &result);
 
-	/* the job would remember a file of another shape as loaded, or leave an empty table */
+	/* a file of another shape is not loaded, and empties no table */
 	if (result.is_all_bad && !request.is_new_records)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -332,8 +332,8 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 	nulls[3] = identity == NULL;
 	if (identity != NULL)
 		values[3] = CStringGetTextDatum(identity);
-	nulls[4] = result.notices == NULL;
-	if (result.notices != NULL)
-		values[4] = CStringGetTextDatum(result.notices);
+	nulls[4] = result.choices == NULL;
+	if (result.choices != NULL)
+		values[4] = CStringGetTextDatum(result.choices);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls));
 }

@@ -895,7 +895,10 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	csv_table_check(load->table);
 	load->table->all_files = true;
 	if (request->of_job)
+	{
 		csv_prefer_pattern(load->table, DEBUG1);
+		load->table->choices = makeStringInfo();
+	}
 	if (request->filename != NULL)
 		csv_source_choose_file(load->table, request->filename);
 	csv_report_begin(&load->report, load->table);
@@ -916,7 +919,9 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	result->bytes = load->statistics.batches.bytes;
 	result->is_all_bad = load->statistics.records > 0 &&
 		load->statistics.skipped == load->statistics.records;
-	result->notices = NULL;
+	result->choices = NULL;
+	if (load->table->choices != NULL && load->table->choices->len > 0)
+		result->choices = MemoryContextStrdup(outer, load->table->choices->data);
 	result->started = load->started;
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(context);

@@ -65,8 +65,8 @@ typedef struct CsvLoadResult
 	int64		loaded;
 	int64		skipped;
 	int64		bytes;
-	bool		is_all_bad;		/* there were records, and all are skipped as bad */
-	const char *notices;		/* what was told about files; NULL: nothing */
+	bool		is_all_bad;		/* there were records, all of them bad */
+	const char *choices;		/* of a job: CsvTable.choices; NULL: none */
 	TimestampTz started;
 } CsvLoadResult;
 

@@ -95,6 +95,7 @@ run_statement(Oid schema, const char *format, int nvalues, Datum *values)
 {
 	Oid			relid = get_relname_relid("csv_gpu_position", schema);
 	Relation	relation;
+	TupleDesc	tupdesc;
 	const char *sql;
 	SPIPlanPtr	plan;
 	Oid			user;
@@ -104,10 +105,10 @@ run_statement(Oid schema, const char *format, int nvalues, Datum *values)
 	if (!OidIsValid(relid))
 		csv_fail_as_older();
 	relation = table_open(relid, AccessShareLock);
+	tupdesc = RelationGetDescr(relation);
 	for (int i = 0; i < NCOLUMNS; i++)
-		if (RelationGetNumberOfAttributes(relation) <= i ||
-			!IsBinaryCoercible(TupleDescAttr(RelationGetDescr(relation), i)->atttypid,
-							   value_types[i]))
+		if (tupdesc->natts <= i ||
+			!IsBinaryCoercible(TupleDescAttr(tupdesc, i)->atttypid, value_types[i]))
 			csv_fail_as_older();
 	sql = psprintf(format, csv_quote_relation(relation));
 	SPI_connect();
@@ -354,7 +355,7 @@ csv_gpu_positions(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(csv_gpu_relation_in);
 
-/* as regclassin(), but a WARNING and 0 in place of the ERROR about a relation that is not there */
+/* as regclassin(), but a name of no relation is a WARNING, and 0 */
 Datum
 csv_gpu_relation_in(PG_FUNCTION_ARGS)
 {
@@ -373,6 +374,6 @@ csv_gpu_relation_in(PG_FUNCTION_ARGS)
 		ereport(WARNING,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation \"%s\" does not exist", name),
-				 errdetail("What csv_gpu_fdw has stored about it is of no use.")));
+				 errdetail("What csv_gpu_fdw stores about it is lost.")));
 	PG_RETURN_OID(relid);
 }

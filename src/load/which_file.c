@@ -27,6 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/timestamp.h"
@@ -640,14 +641,28 @@ report_rewritten(FileSearch *search, CsvGrowingFile *file)
 			 errhint("csv_gpu_load() with mode => 'new_records' and on_rewrite => 'restart' loads it from its beginning, and with 'skip' from its end.")));
 }
 
-static void
-tell(const CsvGrowingFile *file, int level)
+void
+csv_tell_choice(CsvTable *table, const char *message, const char *hint)
 {
-	ereport(level,
-			(level == ERROR ? errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE) : 0,
-			 errmsg(file->news->message, file->name, file->other,
-					file->position != NULL ? file->position->filename : ""),
-			 errhint("%s", file->news->hint)));
+	ereport(table->verbosity == CSV_VERBOSITY_SILENT ? DEBUG1 : NOTICE,
+			(errmsg("%s", message), errhint("%s", hint)));
+	if (table->choices != NULL && table->choices->len > 0)
+		appendStringInfoChar(table->choices, '\n');
+	if (table->choices != NULL)
+		appendStringInfoString(table->choices, message);
+}
+
+static void
+tell(CsvTable *table, const CsvGrowingFile *file)
+{
+	const char *before = file->position != NULL ? file->position->filename : "";
+	const char *message = psprintf(file->news->message, file->name, file->other, before);
+
+	if (file->news == &rival)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s", message), errhint("%s", file->news->hint)));
+	csv_tell_choice(table, message, file->news->hint);
 }
 
 CsvGrowingFile *
@@ -672,13 +687,13 @@ csv_which_files(CsvTable *table, CsvPosition *positions, int npositions,
 		if (on_rewrite == CSV_REWRITE_ALL)
 			file->is_rewritten = file->has_news = !file->is_left_out;
 		if (file->news == &rival)
-			tell(file, ERROR);
+			tell(table, file);
 		if (file->is_rewritten && on_rewrite == CSV_REWRITE_ERROR)
 			report_rewritten(&search, file);
 	}
 	for (int i = 0; i < search.nfiles; i++)
 		if (search.files[i].news != NULL)
-			tell(&search.files[i], table->verbosity == CSV_VERBOSITY_SILENT ? DEBUG1 : NOTICE);
+			tell(table, &search.files[i]);
 	*nfiles = search.nfiles;
 	return search.files;
 }

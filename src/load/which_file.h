@@ -57,4 +57,8 @@ typedef struct CsvGrowingFile
 extern CsvGrowingFile *csv_which_files(CsvTable *table, CsvPosition *positions,
 									   int npositions, CsvOnRewrite on_rewrite, int *nfiles);
 
+/* tells a choice by a NOTICE (not of silent tables) and in CsvTable.choices */
+extern void csv_tell_choice(CsvTable *table, const char *message,
+							const char *hint);
+
 #endif							/* CSV_WHICH_FILE_H */

@@ -132,6 +132,7 @@ typedef struct CsvTable
 	bool		from_frontend;	/* `read` reads from the client */
 	bool		prefers_pattern;	/* set by csv_prefer_pattern() */
 	bool		all_files;		/* every file that matches the pattern must exist */
+	struct StringInfoData *choices; /* NULL, or gets what a load tells */
 	int			share;			/* of a pattern's files, the table has these; -1:
 								 * all files */
 	int			shares;

@@ -87,7 +87,7 @@ my @names = map { $_->[0] =~ /^`([\w.]+)/ } @rows;
 my @there = split /\n/, $node->safe_psql('readme', q{
 	LOAD 'csv_gpu_fdw';
 	CREATE FUNCTION pg_temp.listed(arguments text, pattern text) RETURNS text LANGUAGE sql AS $$
-		SELECT coalesce(string_agg(regexp_replace(a, '"|::[a-z]+[][]*|^OUT ', '', 'g'), ', ' ORDER BY n), '')
+		SELECT coalesce(string_agg(regexp_replace(a, '"|::[a-z]+[][]*|^(OUT|IN) ', '', 'g'), ', ' ORDER BY n), '')
 			FROM regexp_split_to_table(replace(arguments, 'timestamp with time zone', 'timestamptz'), ', ')
 				WITH ORDINALITY l(a, n) WHERE a ~ pattern $$;
 	WITH members AS (
@@ -95,8 +95,8 @@ my @there = split /\n/, $node->safe_psql('readme', q{
 			WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
 				AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'csv_gpu_fdw')
 				AND coalesce(obj_description(objid, classid::regclass::name), '') NOT LIKE 'internal: %')
-	SELECT format('`%s(%s)` | function | `%s%s` | ', proname, pg_temp.listed(a, '^(?!OUT )'),
-			CASE WHEN proretset THEN 'SETOF ' END, coalesce('(' || nullif(pg_temp.listed(a, '^OUT '), '') || ')', prorettype::regtype::text))
+	SELECT format('`%s(%s)` | %s | `%s%s` | ', proname, pg_temp.listed(a, '^(?!OUT )'),
+			CASE prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, CASE WHEN proretset THEN 'SETOF ' END, coalesce('(' || nullif(pg_temp.listed(a, '^OUT '), '') || ')', prorettype::regtype::text))
 		FROM members JOIN pg_proc p ON classid = 'pg_proc'::regclass AND objid = p.oid, pg_get_function_arguments(p.oid) a
 		WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname = proname)
 	UNION ALL SELECT format('`%s` | %s | `(%s)` | ', relname, CASE relkind WHEN 'v' THEN 'view' ELSE 'table' END,

@@ -129,5 +129,12 @@ as('what is there counts as loaded', 'z3:f1 w4:f2 | ', qq{$two; printf 'a,n\nv,7
 as('also of a rewritten file', 'w4:f1 | ', $two, 'SHELL:sed -i s/1/7/ f1; printf "z,3\n" >>f1', 'SQL:SELECT csv_gpu_set_positions(\'s\', \'t\')', q{printf 'w,4\n' >>f1});
 as('the positions are forgotten', 'x1:f1 y2:f1 | ', $two, 'SQL:SELECT csv_gpu_forget_positions(\'s\', \'t\')', 'true');
 
+# the row of a job's run has it, too, but a run that finds nothing new does not tell it again
+loads('f*', $two, 'SHELL:gzip -k f1');
+$node->safe_psql('postgres', q{INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('j', '* * * * *', 's', 't', 'new_records')});
+$node->safe_psql('postgres', q{CALL csv_gpu_run('j')}) foreach 1 .. 3;
+like($node->safe_psql('postgres', 'SELECT state, records_loaded, notices FROM csv_gpu_job_run'),
+	qr/^succeeded\|0\|file "\S+f1.gz" is a compressed copy of "\S+f1", and is not loaded$/, 'a job tells it once');
+
 $node->stop;
 done_testing();
