@@ -29,7 +29,6 @@
 
 #include "miscadmin.h"
 #include "storage/fd.h"
-#include "utils/timestamp.h"
 
 #include "load/which_file.h"
 #include "table/decompress.h"
@@ -456,6 +455,18 @@ find_moved(FileSearch *search, CsvGrowingFile *file)
 		take_position(file, rewritten, NULL);
 }
 
+/* has the file the time of last change that the position noted?  Some programs cut off digits */
+static bool
+is_same_time(const CsvGrowingFile *file, const CsvPosition *position)
+{
+	int64		unit = 1;
+
+	while (unit < INT64CONST(1000000000) &&
+		   position->identity.modified / unit * unit != file->identity.modified)
+		unit *= 10;
+	return position->identity.modified / unit * unit == file->identity.modified;
+}
+
 /*
  * Step 5: the longest position whose bytes the open file has; and its time, unless any_time.
  * NULL: there is none.
@@ -481,8 +492,7 @@ find_by_bytes(FileSearch *search, CsvGrowingFile *file, bool any_time)
 		if (n > nfirst[unpacks] || position->place.records == 0 ||
 			(best != NULL && position->bytes.nbytes <= best->bytes.nbytes) ||
 			(!any_time && ((position->file != NULL && position->file->news != &moved) ||
-						   position->identity.modified / USECS_PER_SEC / 1000 !=
-						   file->identity.modified / USECS_PER_SEC / 1000)))
+						   !is_same_time(file, position))))
 			continue;
 		csv_fingerprint_hash(first[unpacks], n, hash);
 		if (memcmp(hash, position->bytes.first, sizeof(hash)) == 0 &&
