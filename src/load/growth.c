@@ -37,6 +37,7 @@ struct CsvGrowth
 	bool		is_first;		/* there were no positions */
 	CsvGrowingFile *files;
 	int			nfiles;
+	StringInfo	told;			/* a line for each NOTICE */
 	CsvResumedFile *resumed;
 	CsvResume	resume;
 };
@@ -95,6 +96,7 @@ note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes
 	const CsvFingerprint *before = file->position != NULL && !file->is_rewritten &&
 		!file->is_unpacked ? &file->position->bytes : NULL;
 	struct stat st;
+	char	   *message;
 
 	check_before(file, fd);
 	if (!csv_fingerprint_make(fd, file->name, nbytes, before, &file->now.bytes))
@@ -107,11 +109,14 @@ note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes
 	/* a copy may have the time of these bytes */
 	if (fstat(fd, &st) == 0 && st.st_size == (off_t) nbytes)
 		file->identity.modified = csv_file_identity(&st).modified;
-	if (file->now.lacks_break && place->records > growth->resumed[number].start.records &&
-		growth->table->verbosity != CSV_VERBOSITY_SILENT)
+	if (!file->now.lacks_break || place->records <= growth->resumed[number].start.records)
+		return;
+	message = psprintf("took record %llu of \"%s\", which has no line break",
+					   (unsigned long long) place->records, file->name);
+	appendStringInfo(growth->told, "%s\n", message);
+	if (growth->table->verbosity != CSV_VERBOSITY_SILENT)
 		ereport(NOTICE,
-				(errmsg("took record %llu of \"%s\", which has no line break",
-						(unsigned long long) place->records, file->name),
+				(errmsg("%s", message),
 				 errhint("If the file is still written, set the option \"growing_rest\" to more than %d seconds.",
 						 growth->table->growing_rest)));
 }
@@ -216,7 +221,8 @@ check_target(Oid target)
 }
 
 CsvGrowth *
-csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrite)
+csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrite,
+				 StringInfo told)
 {
 	CsvGrowth  *growth = palloc0(sizeof(CsvGrowth));
 	CsvPosition *positions;
@@ -232,10 +238,12 @@ csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrit
 	growth->table = table;
 	growth->schema = schema;
 	growth->target = target;
+	growth->told = told;
 	growth->is_first = npositions == 0;
 	table->reader.dialect.growing = true;
 	table->settings.resident = false;
-	growth->files = csv_which_files(table, positions, npositions, on_rewrite, &growth->nfiles);
+	growth->files = csv_which_files(table, positions, npositions, on_rewrite, told,
+									&growth->nfiles);
 	set_files(growth);
 	if (on_rewrite >= CSV_REWRITE_SKIP)
 		pass_rewritten(growth);
@@ -352,7 +360,8 @@ csv_gpu_set_positions(PG_FUNCTION_ARGS)
 	csv_table_check(table);
 	table->all_files = true;
 	(void) csv_positions_forget(schema, table->relid, target, NULL);
-	nfiles = csv_growth_finish(csv_growth_begin(table, schema, target, CSV_REWRITE_ALL));
+	nfiles = csv_growth_finish(csv_growth_begin(table, schema, target, CSV_REWRITE_ALL,
+												makeStringInfo()));
 	table_close(source, NoLock);
 	PG_RETURN_INT64(nfiles);
 }

@@ -85,6 +85,7 @@ typedef struct CsvLoad
 	Relation	source;			/* NULL: it is not in the catalog */
 	TupleTableSlot *row;		/* of the source */
 	CsvMapping	mapping;
+	StringInfo	notices;		/* CsvLoadResult.notices */
 	CsvInsert  *target;
 	TupleTableSlot *slot;		/* of the target */
 	bool		is_mapped;		/* row is not the target's */
@@ -767,7 +768,8 @@ load_locked(CsvLoad *load, const CsvLoadRequest *request)
 {
 	Relation	target = csv_insert_relation(load->target);
 	CsvGrowth  *growth = csv_growth_begin(load->table, request->schema,
-										  RelationGetRelid(target), request->on_rewrite);
+										  RelationGetRelid(target), request->on_rewrite,
+										  load->notices);
 	ErrorContextCallback callback = {error_context_stack, hint_positions, NULL};
 
 	if (csv_growth_is_first(growth) && (target->rd_rel->relkind != RELKIND_RELATION ||
@@ -839,9 +841,12 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "csv_gpu_load",
 												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext outer = MemoryContextSwitchTo(context);
-	CsvLoad    *load = palloc0(sizeof(CsvLoad));
+	CsvLoad    *load = MemoryContextAllocZero(context, sizeof(CsvLoad));
+	MemoryContext outer;
 
+	initStringInfo(&result->notices);
+	outer = MemoryContextSwitchTo(context);
+	load->notices = &result->notices;
 	load->started = GetCurrentTimestamp();
 	load->source = csv_open_source(request->source);
 	load->target = csv_insert_open(request->target);

@@ -6,6 +6,7 @@
 #define CSV_LOAD_H
 
 #include "datatype/timestamp.h"
+#include "lib/stringinfo.h"
 #include "utils/array.h"
 
 #include "load/growth.h"
@@ -36,6 +37,7 @@ typedef struct CsvLoadResult
 	int64		skipped;
 	int64		bytes;
 	TimestampTz started;
+	StringInfoData notices;		/* a line for each choice in a load of new records */
 } CsvLoadResult;
 
 /* the work of csv_gpu_load(), with its privileges and errors */

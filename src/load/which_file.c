@@ -651,18 +651,21 @@ report_rewritten(FileSearch *search, CsvGrowingFile *file)
 }
 
 static void
-tell(const CsvGrowingFile *file, int level)
+tell(const CsvGrowingFile *file, int level, StringInfo told)
 {
+	const char *position = file->position != NULL ? file->position->filename : "";
+
+	appendStringInfo(told, file->news->message, file->name, file->other, position);
+	appendStringInfoChar(told, '\n');
 	ereport(level,
 			(level == ERROR ? errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE) : 0,
-			 errmsg(file->news->message, file->name, file->other,
-					file->position != NULL ? file->position->filename : ""),
+			 errmsg(file->news->message, file->name, file->other, position),
 			 errhint("%s", file->news->hint)));
 }
 
 CsvGrowingFile *
 csv_which_files(CsvTable *table, CsvPosition *positions, int npositions,
-				CsvOnRewrite on_rewrite, int *nfiles)
+				CsvOnRewrite on_rewrite, StringInfo told, int *nfiles)
 {
 	FileSearch	search = {.table = table, .positions = positions, .npositions = npositions};
 
@@ -682,13 +685,13 @@ csv_which_files(CsvTable *table, CsvPosition *positions, int npositions,
 		if (on_rewrite == CSV_REWRITE_ALL)
 			file->is_rewritten = file->has_news = !file->is_left_out;
 		if (file->news == &rival)
-			tell(file, ERROR);
+			tell(file, ERROR, told);
 		if (file->is_rewritten && on_rewrite == CSV_REWRITE_ERROR)
 			report_rewritten(&search, file);
 	}
 	for (int i = 0; i < search.nfiles; i++)
 		if (search.files[i].news != NULL)
-			tell(&search.files[i], table->verbosity == CSV_VERBOSITY_SILENT ? DEBUG1 : NOTICE);
+			tell(&search.files[i], table->verbosity == CSV_VERBOSITY_SILENT ? DEBUG1 : NOTICE, told);
 	*nfiles = search.nfiles;
 	return search.files;
 }

@@ -5,6 +5,8 @@
 #ifndef CSV_WHICH_FILE_H
 #define CSV_WHICH_FILE_H
 
+#include "lib/stringinfo.h"
+
 #include "load/positions.h"
 #include "table/option.h"
 
@@ -52,9 +54,10 @@ typedef struct CsvGrowingFile
  * Lists the table's files, and decides about each.  The positions are sorted by name.  In the
  * current memory context.  ERROR for a program, two files of one position and, unless
  * on_rewrite says what to do, for a file that is not as it was loaded.  A NOTICE tells what
- * was taken for what.
+ * was taken for what; `told` gets a line for each.
  */
 extern CsvGrowingFile *csv_which_files(CsvTable *table, CsvPosition *positions,
-									   int npositions, CsvOnRewrite on_rewrite, int *nfiles);
+									   int npositions, CsvOnRewrite on_rewrite,
+									   StringInfo told, int *nfiles);
 
 #endif							/* CSV_WHICH_FILE_H */
