@@ -668,6 +668,7 @@ csv_which_files(CsvTable *table, CsvPosition *positions, int npositions,
 				CsvOnRewrite on_rewrite, StringInfo told, int *nfiles)
 {
 	FileSearch	search = {.table = table, .positions = positions, .npositions = npositions};
+	int			level;
 
 	search.decompressor = csv_decompressor_create(read_plain, seek_plain, &search, true);
 	do
@@ -689,9 +690,10 @@ csv_which_files(CsvTable *table, CsvPosition *positions, int npositions,
 		if (file->is_rewritten && on_rewrite == CSV_REWRITE_ERROR)
 			report_rewritten(&search, file);
 	}
+	level = table->verbosity == CSV_VERBOSITY_SILENT ? DEBUG1 : NOTICE;
 	for (int i = 0; i < search.nfiles; i++)
 		if (search.files[i].news != NULL)
-			tell(&search.files[i], table->verbosity == CSV_VERBOSITY_SILENT ? DEBUG1 : NOTICE, told);
+			tell(&search.files[i], level, told);
 	*nfiles = search.nfiles;
 	return search.files;
 }

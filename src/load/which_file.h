@@ -53,8 +53,8 @@ typedef struct CsvGrowingFile
 /*
  * Lists the table's files, and decides about each.  The positions are sorted by name.  In the
  * current memory context.  ERROR for a program, two files of one position and, unless
- * on_rewrite says what to do, for a file that is not as it was loaded.  A NOTICE tells what
- * was taken for what; `told` gets a line for each.
+ * on_rewrite says what to do, for a file that is not as it was loaded.  A NOTICE tells each
+ * choice, and `told` gets a line for it.
  */
 extern CsvGrowingFile *csv_which_files(CsvTable *table, CsvPosition *positions,
 									   int npositions, CsvOnRewrite on_rewrite,
