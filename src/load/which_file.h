@@ -25,6 +25,7 @@ typedef struct CsvGrowingFile
 	int			number;			/* in the order of the names */
 	CsvFileIdentity identity;	/* when it was listed, or looked at */
 	int64		born;
+	bool		is_packed;		/* it is compressed */
 	bool		grows;			/* its last record may not be complete */
 
 	/* what it is */
@@ -39,8 +40,8 @@ typedef struct CsvGrowingFile
 	int			nnamed;
 	bool		is_decided;
 	int			fd;				/* -1: it is not open */
-	uint8	   *heads[2];		/* its first bytes, as they are and unpacked; NULL: not
-								 * read yet */
+	uint8	   *heads[2];		/* bytes behind its header, as they are and unpacked;
+								 * NULL: not read yet */
 	size_t		nheads[2];
 	uint64		complete;		/* of it: complete members or frames */
 	const struct FileNews *news;	/* what the user is told; NULL: nothing */

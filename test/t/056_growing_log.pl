@@ -289,7 +289,7 @@ sub try_sql
 	foreach my $notice ($err =~ /NOTICE:  (file "[^"]*" .*)/g)
 	{
 		note_event('events', "told: $1") if $notice =~ /" ([a-z ,]*)/;
-		note_event('failures', $notice) if $notice =~ /as a new file/ && $notice !~ /app-$equal/;
+		note_event('failures', $notice) if $notice =~ /as a new file/ && $notice !~ /app-\d{7}-/;
 	}
 	if ($status == 0)
 	{
