@@ -291,7 +291,7 @@ read_first(FileSearch *search, CsvGrowingFile *file, bool unpacks, uint8 *bytes,
 	return nread;
 }
 
-/* where so many lines end in a file's first bytes; 0: it has fewer */
+/* where the first nlines lines of a file end, within its first bytes; 0: it has fewer */
 static size_t
 first_lines_end(const uint8 *bytes, size_t nbytes, uint32 nlines)
 {
