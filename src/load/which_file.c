@@ -295,7 +295,7 @@ read_first(FileSearch *search, CsvGrowingFile *file, bool unpacks, uint8 *bytes,
 static size_t
 first_lines_end(const uint8 *bytes, size_t nbytes, uint32 nlines)
 {
-	char		end = memchr(bytes, '\n', nbytes) != NULL ? '\n' : '\r';
+	uint8		end = memchr(bytes, '\n', nbytes) != NULL ? '\n' : '\r';
 	size_t		at = 0;
 
 	for (; at < nbytes && nlines > 0; at++)
@@ -418,12 +418,13 @@ find_by_inode(FileSearch *search, CsvGrowingFile *file, CsvPosition *positions, 
 static void
 find_replaced(FileSearch *search, CsvGrowingFile *file)
 {
+	CsvPosition *const named = file->named;
 	CsvPosition *best = NULL;
 
 	for (int i = 0; i < file->nnamed; i++)
-		if ((best == NULL || best->bytes.nbytes < file->named[i].bytes.nbytes) &&
-			has_bytes(search, file, &file->named[i]))
-			best = &file->named[i];
+		if ((best == NULL || best->bytes.nbytes < named[i].bytes.nbytes) &&
+			has_bytes(search, file, &named[i]))
+			best = &named[i];
 	if (best != NULL && (best->file == NULL || best->bytes.nbytes > CSV_END_BYTES))
 		take_position(file, best, &replaced);
 }
@@ -488,7 +489,7 @@ find_by_bytes(FileSearch *search, CsvGrowingFile *file, bool any_time)
 	size_t		nhashed = 0;
 	bool		hashed = false;
 
-	for (int unpacks = 0; unpacks <= file->is_packed; unpacks++)
+	for (int unpacks = 0; unpacks < 1 + file->is_packed; unpacks++)
 		nfirst[unpacks] = read_first(search, file, unpacks, first[unpacks], CSV_END_BYTES);
 	for (int i = 0; i < search->npositions; i++)
 	{
