@@ -15,7 +15,7 @@ typedef struct CsvGrowth CsvGrowth;
  * do so, and later transactions wait for this transaction.  `schema` is the extension's.
  * In the current memory context, which must live until the scan has ended.  ERROR for a
  * program, a table with a footer, a file that is not as it was loaded, and two files
- * that both begin with the bytes that were loaded.  A NOTICE tells what was taken for what.
+ * that both begin with the bytes that were loaded.  A NOTICE tells each choice.
  */
 extern CsvGrowth *csv_growth_begin(CsvTable *table, Oid schema, Oid target,
 								   CsvOnRewrite on_rewrite);

@@ -30,7 +30,6 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
-#include "utils/timestamp.h"
 
 #include "load/which_file.h"
 #include "table/decompress.h"
@@ -38,7 +37,7 @@
 #include "table/source.h"
 #include "table/text.h"
 
-/* first bytes of a file that are kept in memory: more than most headers have */
+/* bytes of a file, behind its header, that are kept in memory */
 #define HEAD_BYTES	512
 
 /* how often files are listed, if they are replaced all the time */
@@ -171,6 +170,12 @@ leave_out_links(FileSearch *search)
 	pfree(sorted);
 }
 
+static bool
+is_packed(const FileSearch *search, const char *name)
+{
+	return csv_compression_of(name, search->table->compression) != CSV_COMPRESSION_NONE;
+}
+
 /*
  * Lists the files, with the positions of their names; both are sorted by name.  A file
  * that vanishes meanwhile is left out.
@@ -212,6 +217,7 @@ list_files(FileSearch *search)
 		file->fd = -1;
 		file->number = search->nfiles++;
 		file->identity = csv_file_identity(&st);
+		file->is_packed = is_packed(search, file->name);
 		file->born = csv_time_of_birth(file->name);
 		newest = Max(newest, file->identity.modified);
 		while (position < end && strcmp(position->filename, file->name) < 0)
@@ -227,12 +233,6 @@ list_files(FileSearch *search)
 }
 
 /* ---- whose bytes has it? ---- */
-
-static bool
-is_packed(const FileSearch *search, const char *name)
-{
-	return csv_compression_of(name, search->table->compression) != CSV_COMPRESSION_NONE;
-}
 
 /* a CsvReadFn: the bytes of the file that is read, as they are */
 static size_t
@@ -292,16 +292,34 @@ read_first(FileSearch *search, CsvGrowingFile *file, bool unpacks, uint8 *bytes,
 	return nread;
 }
 
-/* the same, for all files: there may be ten thousand, so that each is read once */
+/* where the first nlines lines of a file end, within its first bytes; 0: it has fewer */
+static size_t
+first_lines_end(const uint8 *bytes, size_t nbytes, uint32 nlines)
+{
+	uint8		end = memchr(bytes, '\n', nbytes) != NULL ? '\n' : '\r';
+	size_t		at = 0;
+
+	for (; at < nbytes && nlines > 0; at++)
+		nlines -= bytes[at] == end;
+	return nlines == 0 || nbytes == CSV_END_BYTES ? at : 0;
+}
+
+/* there may be ten thousand files with the same header, so each is read once, for the rest */
 static void
 read_head(FileSearch *search, CsvGrowingFile *file, bool unpacks)
 {
 	bool		was_open = file->fd >= 0;
+	uint8		bytes[CSV_END_BYTES];
+	size_t		n;
+	size_t		at;
 
 	if (file->heads[unpacks] != NULL || !(was_open || open_file(search, file)))
 		return;
+	n = read_first(search, file, unpacks, bytes, CSV_END_BYTES);
+	at = first_lines_end(bytes, n, search->table->reader.header_rows);
+	file->nheads[unpacks] = Min(n - at, HEAD_BYTES);
 	file->heads[unpacks] = palloc(HEAD_BYTES);
-	file->nheads[unpacks] = read_first(search, file, unpacks, file->heads[unpacks], HEAD_BYTES);
+	memcpy(file->heads[unpacks], bytes + at, file->nheads[unpacks]);
 	if (!was_open)
 		close_file(search, file);
 }
@@ -313,26 +331,13 @@ read_head(FileSearch *search, CsvGrowingFile *file, bool unpacks)
 static bool
 has_bytes(FileSearch *search, CsvGrowingFile *file, const CsvPosition *position)
 {
-	file->is_unpacked = is_packed(search, file->name) && !is_packed(search, position->filename);
+	file->is_unpacked = file->is_packed && !is_packed(search, position->filename);
 	if (!file->is_unpacked &&
 		(file->identity.size < (int64) position->bytes.nbytes ||
 		 !csv_fingerprint_fits_ends(file->fd, file->name, &position->bytes)))
 		return false;
 	begin_reading(search, file, file->is_unpacked);
 	return csv_fingerprint_fits(search->read, search, &position->bytes);
-}
-
-/* the end of the first record behind a header in a file's first bytes; 0: there is none */
-static size_t
-first_record_end(const FileSearch *search, const uint8 *bytes, size_t nbytes)
-{
-	char		end = memchr(bytes, '\n', nbytes) != NULL ? '\n' : '\r';
-	uint32		nlines = search->table->reader.header_rows + 1;
-
-	for (size_t i = 0; i < nbytes; i++)
-		if (bytes[i] == end && --nlines == 0)
-			return i + 1;
-	return nbytes == CSV_END_BYTES ? nbytes : 0;
 }
 
 /* do two open files begin with the same record, behind the same header? */
@@ -343,7 +348,7 @@ begin_alike(FileSearch *search, CsvGrowingFile *one, CsvGrowingFile *two)
 	uint8		others[CSV_END_BYTES];
 	size_t		n = read_first(search, one, false, bytes, CSV_END_BYTES);
 
-	n = first_record_end(search, bytes, n);
+	n = first_lines_end(bytes, n, search->table->reader.header_rows + 1);
 	return n > 0 && read_first(search, two, two->is_unpacked, others, n) == n &&
 		memcmp(bytes, others, n) == 0;
 }
@@ -414,12 +419,13 @@ find_by_inode(FileSearch *search, CsvGrowingFile *file, CsvPosition *positions, 
 static void
 find_replaced(FileSearch *search, CsvGrowingFile *file)
 {
+	CsvPosition *const named = file->named;
 	CsvPosition *best = NULL;
 
 	for (int i = 0; i < file->nnamed; i++)
-		if ((best == NULL || best->bytes.nbytes < file->named[i].bytes.nbytes) &&
-			has_bytes(search, file, &file->named[i]))
-			best = &file->named[i];
+		if ((best == NULL || best->bytes.nbytes < named[i].bytes.nbytes) &&
+			has_bytes(search, file, &named[i]))
+			best = &named[i];
 	if (best != NULL && (best->file == NULL || best->bytes.nbytes > CSV_END_BYTES))
 		take_position(file, best, &replaced);
 }
@@ -457,6 +463,18 @@ find_moved(FileSearch *search, CsvGrowingFile *file)
 		take_position(file, rewritten, NULL);
 }
 
+/* has the file the time of last change that the position noted?  Some programs cut off digits */
+static bool
+is_same_time(const CsvGrowingFile *file, const CsvPosition *position)
+{
+	int64		unit = 1;
+
+	while (unit < INT64CONST(1000000000) &&
+		   position->identity.modified / unit * unit != file->identity.modified)
+		unit *= 10;
+	return position->identity.modified / unit * unit == file->identity.modified;
+}
+
 /*
  * Step 5: the longest position whose bytes the open file has; and its time, unless any_time.
  * NULL: there is none.
@@ -469,23 +487,26 @@ find_by_bytes(FileSearch *search, CsvGrowingFile *file, bool any_time)
 	uint8		first[2][CSV_END_BYTES];
 	size_t		nfirst[2];
 	uint8		hash[PG_SHA256_DIGEST_LENGTH];
+	size_t		nhashed = 0;
+	bool		hashed = false;
 
-	for (int unpacks = 0; unpacks <= is_packed(search, file->name); unpacks++)
+	for (int unpacks = 0; unpacks < 1 + file->is_packed; unpacks++)
 		nfirst[unpacks] = read_first(search, file, unpacks, first[unpacks], CSV_END_BYTES);
 	for (int i = 0; i < search->npositions; i++)
 	{
 		CsvPosition *position = &search->positions[i];
-		bool		unpacks = is_packed(search, file->name) &&
-			!is_packed(search, position->filename);
+		bool		unpacks = file->is_packed && !is_packed(search, position->filename);
 		size_t		n = Min(position->bytes.nbytes, CSV_END_BYTES);
 
 		if (n > nfirst[unpacks] || position->place.records == 0 ||
 			(best != NULL && position->bytes.nbytes <= best->bytes.nbytes) ||
 			(!any_time && ((position->file != NULL && position->file->news != &moved) ||
-						   position->identity.modified / USECS_PER_SEC / 1000 !=
-						   file->identity.modified / USECS_PER_SEC / 1000)))
+						   !is_same_time(file, position))))
 			continue;
-		csv_fingerprint_hash(first[unpacks], n, hash);
+		if (n != nhashed || unpacks != hashed)
+			csv_fingerprint_hash(first[unpacks], n, hash);
+		nhashed = n;
+		hashed = unpacks;
 		if (memcmp(hash, position->bytes.first, sizeof(hash)) == 0 &&
 			has_bytes(search, file, position))
 		{
@@ -511,17 +532,18 @@ find_original(FileSearch *search, CsvGrowingFile *file, bool *is_copy)
 	for (int i = 0; i < search->nfiles; i++)
 	{
 		CsvGrowingFile *other = &search->files[i];
-		bool		unpacks = is_packed(search, file->name) && !is_packed(search, other->name);
+		bool		unpacks = file->is_packed && !other->is_packed;
 		uint64		nbytes;
 		bool		is_same;
 
-		if (!(may_be_made || unpacks) || compare_inodes(file, other) == 0)
+		if (!(may_be_made || unpacks) || compare_inodes(file, other) == 0 ||
+			(!unpacks && other->identity.size < file->identity.size))
 			continue;
 		read_head(search, file, unpacks);
 		read_head(search, other, false);
-		if (other->nheads[0] == 0 ||
-			memcmp(other->heads[0], file->heads[unpacks],
-				   Min(file->nheads[unpacks], other->nheads[0])) != 0 ||
+		if (file->nheads[unpacks] > other->nheads[0] ||
+			(file->nheads[unpacks] > 0 &&
+			 memcmp(other->heads[0], file->heads[unpacks], file->nheads[unpacks]) != 0) ||
 			!open_file(search, other))
 			continue;
 		begin_reading(search, file, unpacks);
@@ -546,7 +568,6 @@ find_new(FileSearch *search, CsvGrowingFile *file)
 	bool		is_copy;
 	const CsvGrowingFile *original = find_original(search, file, &is_copy);
 	CsvPosition *position = is_copy ? NULL : find_by_bytes(search, file, false);
-	uint8		bytes[CSV_END_BYTES];
 
 	refresh_identity(search, file);
 	search->is_stale |= file->identity.size != size && search->nlists < 2;
@@ -559,9 +580,7 @@ find_new(FileSearch *search, CsvGrowingFile *file)
 	{
 		/* a header alone says nothing */
 		file->news = is_copy ? &copy :
-			first_record_end(search, bytes,
-							 read_first(search, file, is_packed(search, file->name), bytes,
-										CSV_END_BYTES)) > 0 ? &waits : NULL;
+			file->nheads[file->is_packed && !original->is_packed] > 0 ? &waits : NULL;
 		file->other = original->name;
 	}
 	else if ((position = find_by_bytes(search, file, true)) != NULL)
@@ -619,11 +638,12 @@ decide_all(FileSearch *search)
 static void
 report_rewritten(FileSearch *search, CsvGrowingFile *file)
 {
-	static const uint8 zeros[16];
 	const CsvPosition *position = file->position;
+	uint8		zeros[16] = {0};
+	uint8		bytes[16] = {1};
 
-	file->heads[0] = NULL;
-	read_head(search, file, false);
+	if (open_file(search, file))
+		read_first(search, file, false, bytes, sizeof(bytes));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 file->identity.size < (int64) position->bytes.nbytes ?
@@ -633,7 +653,7 @@ report_rewritten(FileSearch *search, CsvGrowingFile *file)
 					file->name) :
 			 errmsg("file \"%s\" has changed before the place up to which it was loaded",
 					file->name),
-			 file->nheads[0] > sizeof(zeros) && memcmp(file->heads[0], zeros, sizeof(zeros)) == 0 ?
+			 memcmp(bytes, zeros, sizeof(zeros)) == 0 ?
 			 errdetail("NUL bytes stand at its beginning: the file was truncated, but its writer went on at the old place. A writer that opens the file for appending does not.") :
 			 errdetail("It was loaded up to byte %llu, behind record %llu.",
 					   (unsigned long long) position->bytes.nbytes,

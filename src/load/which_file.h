@@ -23,6 +23,7 @@ typedef struct CsvGrowingFile
 	int			number;			/* in the order of the names */
 	CsvFileIdentity identity;	/* when it was listed, or looked at */
 	int64		born;
+	bool		is_packed;		/* it is compressed */
 	bool		grows;			/* its last record may not be complete */
 
 	/* what it is */
@@ -37,8 +38,8 @@ typedef struct CsvGrowingFile
 	int			nnamed;
 	bool		is_decided;
 	int			fd;				/* -1: it is not open */
-	uint8	   *heads[2];		/* its first bytes, as they are and unpacked; NULL: not
-								 * read yet */
+	uint8	   *heads[2];		/* bytes behind its header, as they are and unpacked;
+								 * NULL: not read yet */
 	size_t		nheads[2];
 	uint64		complete;		/* of it: complete members or frames */
 	const struct FileNews *news;	/* what the user is told; NULL: nothing */
@@ -51,8 +52,8 @@ typedef struct CsvGrowingFile
 /*
  * Lists the table's files, and decides about each.  The positions are sorted by name.  In the
  * current memory context.  ERROR for a program, two files of one position and, unless
- * on_rewrite says what to do, for a file that is not as it was loaded.  A NOTICE tells what
- * was taken for what.
+ * on_rewrite says what to do, for a file that is not as it was loaded.  A NOTICE tells each
+ * choice.
  */
 extern CsvGrowingFile *csv_which_files(CsvTable *table, CsvPosition *positions,
 									   int npositions, CsvOnRewrite on_rewrite, int *nfiles);

@@ -143,8 +143,12 @@ csv_fingerprint_is_prefix(CsvReadFn read, void *arg, int file, const char *name,
 	bool		is_same = true;
 	size_t		n;
 
-	for (*nbytes = 0; is_same && (n = read(arg, bytes, READ_BYTES)) > 0; *nbytes += n)
+	/* most files that differ do so at once */
+	for (*nbytes = 0; is_same; *nbytes += n)
 	{
+		n = read(arg, bytes, *nbytes == 0 ? CSV_END_BYTES : READ_BYTES);
+		if (n == 0)
+			break;
 		csv_check_interrupts();
 		is_same = csv_read_at(file, name, bytes + READ_BYTES, n, *nbytes) == n &&
 			memcmp(bytes, bytes + READ_BYTES, n) == 0;

@@ -4,7 +4,8 @@
 #    and jobs of new records, and queries, run beside them.  Loads are cancelled, and
 #    backends, the server and csv_gpu_service are killed.  Each answer has the first
 #    records of each file, and at the end each target has each record once, in the order
-#    of its file.  EFFORT=N lets the programs write longer.
+#    of its file.  A load refuses a log in which a record was mended until it is told to go
+#    on.  EFFORT=N lets the programs write longer: from EFFORT=13 on, small equal files, too.
 # 2. A standby that is promoted goes on where its rows end, with the same files, and with
 #    copies of them.
 use lib 'test/t';
@@ -12,7 +13,7 @@ use CsvServer;
 use Compress::Zlib ();
 use Digest::MD5 qw(md5_hex);
 use Fcntl qw(:flock);
-use List::Util qw(shuffle);
+use List::Util qw(max min shuffle);
 use Time::HiRes qw(sleep time);
 
 my $seed = random_seed();
@@ -147,16 +148,48 @@ sub rotate
 	return $next;
 }
 
-my @rotations = ('renamed', 'copied and truncated', 'dated', 'restored', 'compressed');
+# another text of a record, in the log itself or in a file that takes its place; loads see the
+# first 4 kB of a log that only grew.  Not if no record suits
+sub mend
+{
+	my ($log, $how) = @_;
+	my $bytes = $log->{gzip} ? `gzip -dc $log->{name}` : slurp_file($log->{name});
+	my $n = 1 + int rand($how =~ /place/ ? min($log->{n}, 5) : $log->{n});
+
+	$bytes =~ /^$log->{stream},$n,"(.{8}((?:[^"]|"")*a(?:[^"]|"")*))"/ms or return;
+	my ($at, $old, $text) = ($-[1], $1, $2);
+
+	return if $how =~ /place/ && $at + length $old > 4000;
+	$text = $text =~ tr/a/c/r =~ s/""/"/gr;
+	substr($bytes, $at, length $old) = (substr(md5_hex("$log->{stream},$n,$text"), 0, 8) . $text) =~ s/"/""/gr;
+	if ($how =~ /place/)
+	{
+		open my $file, '+<:raw', $log->{name} or die $!;
+		sysseek $file, $at, 0;
+		syswrite $file, substr($bytes, $at, length $old);
+		return 1;
+	}
+	my $copy = $log->{name} =~ s{[^/]*$}{copy}r;
+
+	write_file($copy, $log->{gzip} ? Compress::Zlib::memGzip($bytes) : $bytes);
+	rename $copy, $log->{name} or die $!;
+	open_log($log);
+	return 1;
+}
+
+my @rotations = ('renamed', 'copied and truncated', 'dated', 'restored', 'compressed', 'mended in place', 'mended by a new file');
+# streams of two equal files are above
+my $equal = 1000000;
+my $is_log = "stream < $equal";
 my $is_right = q{left(t, 8) = left(md5(stream || ',' || n || ',' || substr(t, 9)), 8)};
 
 # targets, that must have the first $last->{stream} records of each stream
 sub check_target
 {
 	my ($node, $target, $last, $what) = @_;
-	my $read = sub { $node->safe_psql('postgres', "SELECT stream, n FROM (SELECT *, lag(n, 1, 0) OVER (PARTITION BY stream ORDER BY i) AS before FROM $target) t WHERE $_[0] LIMIT 5") };
+	my $read = sub { $node->safe_psql('postgres', "SELECT stream, n FROM (SELECT *, lag(n, 1, 0) OVER (PARTITION BY stream ORDER BY i) AS before FROM $target WHERE $is_log) t WHERE $_[0] LIMIT 5") };
 
-	is($node->safe_psql('postgres', "SELECT stream || ',' || max(n) FROM $target GROUP BY stream ORDER BY stream"),
+	is($node->safe_psql('postgres', "SELECT stream || ',' || max(n) FROM $target WHERE $is_log GROUP BY stream ORDER BY stream"),
 		join("\n", map { "$_,$last->{$_}" } grep { $last->{$_} > 0 } sort { $a <=> $b } keys %$last), "$what: all records");
 	is($read->('n <> before + 1'), '', "$what: each once, in the order of its file");
 	is($read->("NOT $is_right"), '', "$what: as they were written");
@@ -252,6 +285,12 @@ sub try_sql
 	# psql may end before it has got its input
 	eval { ($status, $out, $err) = $node->psql('postgres', "$settings; $sql", timeout => 120); 1 } or $@ =~ /Broken pipe|ack/ or die $@;
 	$err //= '';
+	# nothing begins alike, but small equal files
+	foreach my $notice ($err =~ /NOTICE:  (file "[^"]*" .*)/g)
+	{
+		note_event('events', "told: $1") if $notice =~ /" ([a-z ,]*)/;
+		note_event('failures', $notice) if $notice =~ /as a new file/ && $notice !~ /app-\d{7}-/;
+	}
 	if ($status == 0)
 	{
 		note_event('events', $what);
@@ -265,9 +304,41 @@ sub try_sql
 
 sub load
 {
-	my ($kind) = @_;
+	my ($kind, $target, $more) = @_;
 
-	return "SELECT records_loaded FROM csv_gpu_load('$kind', '${kind}_loaded', mode => 'new_records')";
+	return "SELECT records_loaded FROM csv_gpu_load('$kind', '${kind}_" . ($target // 'loaded') . "', mode => 'new_records'" . ($more // '') . ')';
+}
+
+# until nothing is left, or the reason why nothing can be loaded does not pass
+sub load_all
+{
+	my ($kind, $target, $more) = @_;
+
+	for (my $end = time + 60; time < $end; sleep(0.05))
+	{
+		my $left = try_sql('load', load($kind, $target, $more));
+
+		return 1 if defined $left && $left eq '0';
+	}
+	note_event('failures', "$kind, $target: not all can be loaded" . ($more // ''));
+	return 0;
+}
+
+# a log of which all is loaded is mended: each load fails until it is told to go on
+sub mend_log
+{
+	my ($log, $kind, $how) = @_;
+	my @targets = ('loaded', 'by_job');
+
+	return 0 if $log->{n} == 0 || grep({ !load_all($kind, $_) } @targets) || !mend($log, $how);
+	foreach my $target (@targets)
+	{
+		my $out = try_sql('load of a mended log', load($kind, $target));
+
+		note_event('failures', "$kind, $target: $how, but nothing was told") if defined $out;
+		load_all($kind, $target, ", on_rewrite => 'skip'");
+	}
+	return 1;
 }
 
 # true if the job's run has not failed
@@ -334,7 +405,7 @@ sub act
 	}
 	elsif ($what < 0.8)
 	{
-		expect('query of a target', "SELECT stream FROM ${kind}_$_ GROUP BY stream HAVING count(*) <> max(n)", '') foreach 'loaded', 'by_job';
+		expect('query of a target', "SELECT stream FROM ${kind}_$_ WHERE $is_log GROUP BY stream HAVING count(*) <> max(n)", '') foreach 'loaded', 'by_job';
 	}
 	elsif ($what < 0.88)
 	{
@@ -361,6 +432,7 @@ sub write_logs
 	my $rotation_rate = $seconds > 60 ? pick(0.01, 0.03) : 0.05;
 	my %last;
 	my %inodes;
+	my $npairs = 0;
 
 	while (time < $end)
 	{
@@ -369,8 +441,26 @@ sub write_logs
 		sleep(rand(2 * $pace));
 		next if !chance($rotation_rate);
 		my $lock = lock_names();
-		my ($old, $stream, $how) = ($log, $log->{stream}, pick(grep { $_ ne "compressed" || !$log->{gzip} } @rotations));
+		my ($old, $stream, $how) = ($log, $log->{stream}, pick(grep { !/compressed|place/ || !$log->{gzip} } @rotations));
 
+		if ($seconds > 60 && chance(0.1))
+		{
+			my $bytes = join '', map { record($equal + $npairs, $_) } 1 .. 3;
+
+			foreach my $which ('a', 'b')
+			{
+				write_file("$directory/$kind/app-" . ($equal + $npairs) . "-$which$suffix{$kind}", $log->{gzip} ? Compress::Zlib::memGzip($bytes) : $bytes);
+				sleep(0.02);
+			}
+			$npairs++;
+			note_event('events', 'two equal files');
+			write_file("$directory/$kind/pairs", "$npairs\n", time . "\n");
+		}
+		if ($how =~ /mended/)
+		{
+			note_event('events', "file $how") if mend_log($log, $kind, $how);
+			next;
+		}
 		$log = rotate($log, $how);
 		$last{$stream} = $old->{n} if $old->{stream} == $stream;
 		$last{ $log->{stream} } = $log->{n};
@@ -462,12 +552,20 @@ waitpid $_, 0 foreach @actors;
 foreach my $kind (@kinds)
 {
 	my %last = map { split /,/ } events("$kind/last");
+	my ($npairs, $made) = events("$kind/pairs");
 	my $left;
 
+	# they may be copies in the making for a minute
+	sleep(max(0, $made + 62 - time)) if defined $made;
 	do { $left = try_sql('load', load($kind)) } while (defined $left && $left ne '0');
 	is($left, '0', "$kind: all is loaded");
 	ok(run_job($kind), "$kind: by the job, too");
-	check_target($node, "${kind}_$_", \%last, "$kind, $_") foreach 'loaded', 'by_job';
+	foreach my $target ("${kind}_loaded", "${kind}_by_job")
+	{
+		check_target($node, $target, \%last, $target);
+		is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT FROM $target WHERE NOT $is_log GROUP BY stream, n HAVING count(*) = 2) t"),
+			3 * ($npairs // 0), "$target: equal files");
+	}
 	note("$kind: " . keys(%last) . ' files, ' . List::Util::sum(values %last) . ' records');
 }
 is(join("\n", events('failures')), '', 'nothing else has failed');

@@ -95,10 +95,16 @@ as('renamed twice', 'v5:f1 w6:f2 | ', $two, q{mv f1 f2; printf 'a,n\nw,4\n' >f1}
 	q{mv f2 f3; mv f1 f2; printf 'w,6\n' >>f2; printf 'a,n\nv,5\n' >f1});
 as('renamed, out of the pattern', " | $changed", $two, q{mv f1 g; printf 'a,n\nw,4\nv,5\n' >f1});
 as('copied and truncated', "w4:f1 z3:f2 | NOTICE:  file \"f2\" $moved", $two, q{printf 'z,3\n' >>f1; cp f1 f2; printf 'a,n\nw,4\n' >f1});
+as('copied, truncated and compressed', "w4:f1 z3:f2.gz | NOTICE:  file \"f2.gz\" $moved", $two, q{printf 'z,3\n' >>f1; cp f1 f2; printf 'a,n\nw,4\n' >f1; gzip f2});
+as('shifted, copied, truncated and compressed', "w6:f1 v5:f2.gz | NOTICE:  file \"f2.gz\" $moved; NOTICE:  file \"f3.gz\" has the bytes that were loaded of \"f2\"; the rest is loaded", $two,
+	q{cp f1 f2; printf 'a,n\nw,4\n' >f1}, q{gzip f2; mv f2.gz f3.gz; printf 'v,5\n' >>f1; cp f1 f2; printf 'a,n\nw,6\n' >f1; gzip f2});
 as('copied and truncated, longer and with another record', "w4:f1 v5:f1 z3:f2 | NOTICE:  file \"f2\" $moved", $two,
 	q{printf 'z,3\n' >>f1; cp f1 f2; printf 'a,n\nw,4\nv,5\n' >f1});
 as('a copy, and a value mended', " | $changed", $two, q{cp f1 f2; sed -i s/2/7/ f1});
 as('moved to another file system', "z3:f2 | NOTICE:  file \"f2\" $moved", "$two; $hours f1", q{cp -p f1 f2; rm f1; printf 'z,3\n' >>f2; touch -d @1700000000 f2});
+as('moved by a program that cuts off times', "z3:f2 | NOTICE:  file \"f2\" $moved", "$two; touch -d \@1700000000.25 f1", q{cp f1 f2; rm f1; printf 'z,3\n' >>f2; touch -d @1700000000 f2});
+as('the same rows and more within a second', 'x1:f2 y2:f2 z3:f2 | NOTICE:  file "f2" ' . $alike, "$two; touch -d \@1700000000.25 f1",
+	q{cp f1 f2; rm f1; printf 'z,3\n' >>f2; touch -d @1700000000.75 f2});
 as('compressed', " | NOTICE:  file \"f1.gz\" $moved", "$two; $hours f1", 'gzip f1');
 as('compressed with new records, and nothing under its name', 'x1:f1.gz y2:f1.gz z3:f1.gz | NOTICE:  file "f1.gz" ' . $alike, "$two; $hours f1",
 	q{printf 'z,3\n' >>f1; gzip f1});
