@@ -536,14 +536,14 @@ find_original(FileSearch *search, CsvGrowingFile *file, bool *is_copy)
 		uint64		nbytes;
 		bool		is_same;
 
-		if (!(may_be_made || unpacks) || compare_inodes(file, other) == 0 ||
-			(!unpacks && other->identity.size < file->identity.size))
+		if (!(may_be_made || unpacks) || compare_inodes(file, other) == 0)
 			continue;
 		read_head(search, file, unpacks);
 		read_head(search, other, false);
-		if (file->nheads[unpacks] > other->nheads[0] ||
-			(file->nheads[unpacks] > 0 &&
-			 memcmp(other->heads[0], file->heads[unpacks], file->nheads[unpacks]) != 0) ||
+		/* it may have grown since its head was read */
+		if (other->heads[0] == NULL ||
+			memcmp(other->heads[0], file->heads[unpacks],
+				   Min(file->nheads[unpacks], other->nheads[0])) != 0 ||
 			!open_file(search, other))
 			continue;
 		begin_reading(search, file, unpacks);
