@@ -129,16 +129,21 @@ CREATE FUNCTION csv_gpu_load(
 	freeze boolean DEFAULT false,
 	mode text DEFAULT 'all',
 	on_rewrite text DEFAULT 'error',
+	duplicates text DEFAULT NULL,
+	key text[] DEFAULT NULL,
+	filter text DEFAULT NULL,
+	expressions jsonb DEFAULT NULL,
+	new_columns text DEFAULT 'ignore',
 	OUT records_loaded bigint,
 	OUT records_skipped bigint,
 	OUT bytes_read bigint,
 	OUT elapsed interval)
 RETURNS record
-AS 'MODULE_PATHNAME'
+AS 'MODULE_PATHNAME', 'csv_gpu_load_2'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 COST 1000;
 
-COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean, text, text)
+COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean, text, text, text, text[], text, jsonb, text)
 IS 'loads the records of a foreign table into a table';
 
 -- How far files were loaded by csv_gpu_load(..., mode => 'new_records').  Users may only
@@ -360,16 +365,26 @@ CREATE FUNCTION csv_gpu_load_file(
 	target regclass,
 	filename text,
 	mode text DEFAULT 'all',
+	columns text[] DEFAULT NULL,
+	rejects regclass DEFAULT NULL,
+	freeze boolean DEFAULT false,
+	on_rewrite text DEFAULT 'error',
+	duplicates text DEFAULT NULL,
+	key text[] DEFAULT NULL,
+	filter text DEFAULT NULL,
+	expressions jsonb DEFAULT NULL,
+	new_columns text DEFAULT 'ignore',
+	only_check boolean DEFAULT false,
 	OUT records_loaded bigint,
 	OUT records_skipped bigint,
 	OUT bytes_read bigint,
 	OUT identity text)
 RETURNS record
-AS 'MODULE_PATHNAME'
+AS 'MODULE_PATHNAME', 'csv_gpu_load_file_2'
 LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 COST 1000000;
 
-COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text, text)
+COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text, text, text[], regclass, boolean, text, text, text[], text, jsonb, text, boolean)
 IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of them; without a name all, as jobs do';
 
 -- Importer jobs.  Users see and change their own jobs only.  Every function that
@@ -776,7 +791,8 @@ BEGIN
 			EXECUTE truncation;
 		END IF;
 		SELECT l.* INTO STRICT loaded
-			FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename, mode) l;
+			FROM @extschema@.csv_gpu_load_file(this.source, this.target, filename, mode,
+				NULL::text[], NULL::regclass, false, NULL::text, NULL::text, NULL::text[], NULL::text, NULL::jsonb, NULL::text, false) l;
 
 		-- deferred, they would fail when nothing can be recorded any more
 		SET CONSTRAINTS ALL IMMEDIATE;

@@ -256,15 +256,25 @@ check_whole(Oid source)
 	}
 }
 
+/* the symbol of version 0.1 */
 PG_FUNCTION_INFO_V1(csv_gpu_load_file);
 
-/*
- * csv_gpu_load_file(source, target, filename, mode) loads one of the source's files, and
- * returns the identity by which a job remembers it.  ERROR if the file changed meanwhile.
- * Without a file name, it loads all files, or their new records, as a job does.
- */
 Datum
 csv_gpu_load_file(PG_FUNCTION_ARGS)
+{
+	csv_fail_as_older();
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_load_file_2);
+
+/*
+ * csv_gpu_load_file(source, target, filename, mode, columns, rejects, freeze, on_rewrite,
+ * duplicates, key, filter, expressions, new_columns, only_check) loads one of the source's
+ * files, and returns the identity by which a job remembers it.  ERROR if the file changed
+ * meanwhile.  Without a file name, it loads all files, or their new records, as a job does.
+ */
+Datum
+csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 {
 	char	   *filename = NULL;
 	CsvLoadRequest request;
@@ -275,7 +285,8 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	CsvTable   *table;
 	char	   *identity = NULL;
 
-	csv_begin_function(fcinfo, "regclass regclass text text -> bigint bigint bigint text");
+	csv_begin_function(fcinfo, "regclass regclass text text text[] regclass boolean text text text[] text jsonb "
+					   "text boolean -> bigint bigint bigint text");
 	(void) get_call_result_type(fcinfo, NULL, &tupdesc);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
@@ -287,14 +298,10 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
 				 errmsg("file name is longer than %d bytes", MAXPGPATH - 1)));
-	memset(&request, 0, sizeof(request));
-	request.source = PG_GETARG_OID(0);
-	request.target = PG_GETARG_OID(1);
+	csv_load_get_request(&request, fcinfo, 4, 3, 7);
 	request.filename = filename;
 	request.of_job = true;
-	request.schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	csv_load_set_mode(&request,
-					  PG_ARGISNULL(3) ? "all" : text_to_cstring(PG_GETARG_TEXT_PP(3)), NULL);
+	request.only_check = !PG_ARGISNULL(13) && PG_GETARG_BOOL(13);
 
 	/* the user must learn nothing about files that are not the table's */
 	table = get_source(request.source);
@@ -307,7 +314,7 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 	csv_load(&request, &result);
 	if (identity != NULL && strcmp(identity, file_identity(filename)) != 0)
 		fail_as_changed(filename);
-	if (filename == NULL && !request.is_new_records)
+	if (filename == NULL && !request.is_new_records && !request.only_check)
 		check_whole(request.source);
 	values[0] = Int64GetDatum(result.loaded);
 	values[1] = Int64GetDatum(result.skipped);

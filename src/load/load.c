@@ -807,30 +807,67 @@ load_new(CsvLoad *load, const CsvLoadRequest *request)
 	PG_END_TRY();
 }
 
-void
-csv_load_set_mode(CsvLoadRequest *request, const char *mode, const char *on_rewrite)
+/*
+ * The place in `values` (NULL at their end) of an argument of type text; 0 if it is NULL.
+ * ERROR if it is none of them.
+ */
+static int
+choose_value(FunctionCallInfo fcinfo, int arg, const char *name, const char *const *values)
 {
-	request->is_new_records = strcmp(mode, "new_records") == 0;
-	if (!request->is_new_records && strcmp(mode, "all") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mode \"%s\" not recognized", mode),
-				 errhint("Valid values are: \"all\", \"new_records\".")));
-	if (on_rewrite == NULL || strcmp(on_rewrite, "error") == 0)
-		request->on_rewrite = CSV_REWRITE_ERROR;
-	else if (strcmp(on_rewrite, "restart") == 0)
-		request->on_rewrite = CSV_REWRITE_RESTART;
-	else if (strcmp(on_rewrite, "skip") == 0)
-		request->on_rewrite = CSV_REWRITE_SKIP;
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_rewrite \"%s\" not recognized", on_rewrite),
-				 errhint("Valid values are: \"error\", \"restart\", \"skip\".")));
+	StringInfoData valid;
+	const char *value;
+
+	if (PG_ARGISNULL(arg))
+		return 0;
+	value = text_to_cstring(PG_GETARG_TEXT_PP(arg));
+	initStringInfo(&valid);
+	for (int i = 0; values[i] != NULL; i++)
+	{
+		if (strcmp(value, values[i]) == 0)
+			return i;
+		appendStringInfo(&valid, "%s\"%s\"", i == 0 ? "" : ", ", values[i]);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s \"%s\" not recognized", name, value),
+			 errhint("Valid values are: %s.", valid.data)));
+}
+
+void
+csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
+					 int columns, int mode, int on_rewrite)
+{
+	static const char *const modes[] = {"all", "new_records", NULL};
+	static const char *const rewrites[] = {"error", "restart", "skip", NULL};
+	static const char *const duplicates[] = {"error", "first", "last", "update", NULL};
+	static const char *const new_columns[] = {"ignore", "error", "add", NULL};
+
+	memset(request, 0, sizeof(*request));
+	request->source = PG_GETARG_OID(0);
+	request->target = PG_GETARG_OID(1);
+	request->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	if (!PG_ARGISNULL(columns))
+		request->columns = PG_GETARG_ARRAYTYPE_P(columns);
+	if (!PG_ARGISNULL(columns + 1))
+		request->rejects = PG_GETARG_OID(columns + 1);
+	request->freeze = !PG_ARGISNULL(columns + 2) && PG_GETARG_BOOL(columns + 2);
+	request->is_new_records = choose_value(fcinfo, mode, "mode", modes) > 0;
+	request->on_rewrite = (CsvOnRewrite) choose_value(fcinfo, on_rewrite, "on_rewrite", rewrites);
 	if (!request->is_new_records && request->on_rewrite != CSV_REWRITE_ERROR)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("on_rewrite can be used only with mode \"new_records\"")));
+	if (!PG_ARGISNULL(on_rewrite + 1))
+		request->duplicates = (CsvDuplicates)
+			(choose_value(fcinfo, on_rewrite + 1, "duplicates", duplicates) + CSV_DUPLICATES_ERROR);
+	if (!PG_ARGISNULL(on_rewrite + 2))
+		request->key = PG_GETARG_ARRAYTYPE_P(on_rewrite + 2);
+	if (!PG_ARGISNULL(on_rewrite + 3))
+		request->filter = text_to_cstring(PG_GETARG_TEXT_PP(on_rewrite + 3));
+	if (!PG_ARGISNULL(on_rewrite + 4))
+		request->expressions = PG_GETARG_JSONB_P(on_rewrite + 4);
+	request->new_columns = (CsvNewColumns)
+		choose_value(fcinfo, on_rewrite + 5, "new_columns", new_columns);
 }
 
 void
@@ -865,7 +902,9 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
 										 &TTSOpsVirtual);
 	load->econtext = CreateStandaloneExprContext();
-	if (request->is_new_records)
+	if (request->only_check)
+		csv_insert_close(load->target);
+	else if (request->is_new_records)
 		load_new(load, request);
 	else
 		load_all(load, request->freeze);
@@ -925,11 +964,23 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals,
 	return load->nloaded;
 }
 
+/* the symbol of version 0.1 */
 PG_FUNCTION_INFO_V1(csv_gpu_load);
 
-/* csv_gpu_load(source, target, columns, rejects, freeze, mode, on_rewrite) */
 Datum
 csv_gpu_load(PG_FUNCTION_ARGS)
+{
+	csv_fail_as_older();
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_load_2);
+
+/*
+ * csv_gpu_load(source, target, columns, rejects, freeze, mode, on_rewrite, duplicates, key,
+ * filter, expressions, new_columns)
+ */
+Datum
+csv_gpu_load_2(PG_FUNCTION_ARGS)
 {
 	CsvLoadRequest request;
 	CsvLoadResult result;
@@ -937,7 +988,7 @@ csv_gpu_load(PG_FUNCTION_ARGS)
 	bool		isnull[4] = {false};
 	TupleDesc	tupdesc;
 
-	csv_begin_function(fcinfo, "regclass regclass text[] regclass boolean text text "
+	csv_begin_function(fcinfo, "regclass regclass text[] regclass boolean text text text text[] text jsonb text "
 					   "-> bigint bigint bigint interval");
 	(void) get_call_result_type(fcinfo, NULL, &tupdesc);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
@@ -945,18 +996,7 @@ csv_gpu_load(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("source and target of csv_gpu_load() must not be null")));
 
-	memset(&request, 0, sizeof(request));
-	request.source = PG_GETARG_OID(0);
-	request.target = PG_GETARG_OID(1);
-	if (!PG_ARGISNULL(2))
-		request.columns = PG_GETARG_ARRAYTYPE_P(2);
-	if (!PG_ARGISNULL(3))
-		request.rejects = PG_GETARG_OID(3);
-	request.freeze = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
-	request.schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	csv_load_set_mode(&request,
-					  PG_ARGISNULL(5) ? "all" : text_to_cstring(PG_GETARG_TEXT_PP(5)),
-					  PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6)));
+	csv_load_get_request(&request, fcinfo, 2, 5, 6);
 	csv_load(&request, &result);
 
 	values[0] = Int64GetDatum(result.loaded);

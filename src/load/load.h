@@ -6,11 +6,31 @@
 #define CSV_LOAD_H
 
 #include "datatype/timestamp.h"
+#include "fmgr.h"
 #include "utils/array.h"
+#include "utils/jsonb.h"
 
 #include "load/growth.h"
 #include "scan/skipping.h"
 #include "table/option.h"
+
+/* what is done with records whose key another record or the target has */
+typedef enum CsvDuplicates
+{
+	CSV_DUPLICATES_UNSAID,		/* the target refuses them */
+	CSV_DUPLICATES_ERROR,
+	CSV_DUPLICATES_FIRST,
+	CSV_DUPLICATES_LAST,
+	CSV_DUPLICATES_UPDATE
+} CsvDuplicates;
+
+/* what is done with columns of the files that the source lacks */
+typedef enum CsvNewColumns
+{
+	CSV_NEW_COLUMNS_IGNORE,
+	CSV_NEW_COLUMNS_ERROR,
+	CSV_NEW_COLUMNS_ADD
+} CsvNewColumns;
 
 typedef struct CsvLoadRequest
 {
@@ -23,12 +43,22 @@ typedef struct CsvLoadRequest
 	bool		of_job;			/* it is a pattern even if a file has that name */
 	bool		is_new_records; /* only records that came since the last such load */
 	CsvOnRewrite on_rewrite;	/* then */
+	CsvDuplicates duplicates;
+	ArrayType  *key;			/* columns of the target; NULL: its primary key */
+	const char *filter;			/* SQL over the source; NULL: none */
+	Jsonb	   *expressions;	/* SQL over the source by column; NULL: none */
+	CsvNewColumns new_columns;
+	bool		only_check;		/* as far as that is possible without the files */
 	Oid			schema;			/* of the extension */
 } CsvLoadRequest;
 
-/* set the members about the mode, by its name; on_rewrite: NULL for "error" */
-extern void csv_load_set_mode(CsvLoadRequest *request, const char *mode,
-							  const char *on_rewrite);
+/*
+ * The request of a call whose first arguments are source and target.  From the number
+ * `columns` (from 0) on come columns, rejects and freeze, and from `on_rewrite` on that, duplicates,
+ * key, filter, expressions and new_columns.
+ */
+extern void csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
+								 int columns, int mode, int on_rewrite);
 
 typedef struct CsvLoadResult
 {

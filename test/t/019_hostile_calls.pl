@@ -40,10 +40,12 @@ my %functions = (
 	csv_gpu_leftovers => { nobody => qr/permission denied for function csv_gpu_leftovers/, arguments => [ q('/nowhere'), 'false' ] },
 	csv_gpu_load => {
 		nobody => qr/permission denied for foreign table good/,
-		arguments => [ ':source', q('target'), q('{a,b}'), q('rejects'), 'false', q('new_records'), q('restart') ] },
+		arguments => [ ':source', q('target'), q('{a,b}'), q('rejects'), 'false', q('new_records'), q('restart'),
+			q('first'), q('{a}'), q('a > 1'), q('{"a": "a + 1"}'), q('ignore') ] },
 	csv_gpu_load_file => {
 		nobody => qr/permission denied for foreign table good/,
-		arguments => [ ':source', q('target'), ':file', q('all') ] },
+		arguments => [ ':source', q('target'), ':file', q('all'), q('{a,b}'), q('rejects'), 'false', q('error'),
+			q('first'), q('{a}'), q('a > 1'), q('{"a": "a + 1"}'), q('ignore'), 'true' ] },
 	csv_gpu_positions => {},
 	csv_gpu_resident => {},
 	csv_gpu_stat => {},
