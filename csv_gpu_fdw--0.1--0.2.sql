@@ -39,6 +39,10 @@ IS 'has csv_gpu_load() count all complete records that are in the files as loade
 
 -- Functions that have other arguments than before.  A new function has the owner and the
 -- rights of the old one, and pg_dump writes what users have changed in them.
+
+-- Functions that have other arguments than before.  A new function has the owner, the
+-- comment and the rights of the old one, and pg_dump writes what users have changed in them.
+-- Casts leave no choice among functions: users may have made better fitting ones.
 CREATE FUNCTION csv_gpu_succeed(old regprocedure, new regprocedure)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -46,17 +50,18 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	before pg_proc;
-	right record;
+	granted record;
 BEGIN
 	SELECT p.* INTO before FROM pg_proc p WHERE p.oid = old;
 	IF before.proacl IS NOT NULL THEN
 		EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC, CURRENT_USER', new);
-		FOR right IN SELECT * FROM aclexplode(before.proacl) LOOP
+		FOR granted IN SELECT * FROM aclexplode(before.proacl) LOOP
 			EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s%s', new,
-				CASE WHEN right.grantee = 0 THEN 'PUBLIC' ELSE right.grantee::regrole::text END,
-				CASE WHEN right.is_grantable THEN ' WITH GRANT OPTION' END);
+				CASE WHEN granted.grantee = 0 THEN 'PUBLIC' ELSE granted.grantee::regrole::text END,
+				CASE WHEN granted.is_grantable THEN ' WITH GRANT OPTION' END);
 		END LOOP;
 	END IF;
+	EXECUTE format('COMMENT ON FUNCTION %s IS %L', new, obj_description(old, 'pg_proc'));
 	EXECUTE format('ALTER FUNCTION %s OWNER TO %s', new, before.proowner::regrole);
 	DELETE FROM pg_init_privs i WHERE i.classoid = 'pg_proc'::regclass AND i.objoid = new;
 	UPDATE pg_init_privs i SET objoid = new WHERE i.classoid = 'pg_proc'::regclass AND i.objoid = old;
@@ -88,8 +93,8 @@ COST 1000;
 COMMENT ON FUNCTION csv_gpu_load(regclass, regclass, text[], regclass, boolean, text, text, text, text[], text, jsonb, text)
 IS 'loads the records of a foreign table into a table';
 
-SELECT csv_gpu_succeed('@extschema@.csv_gpu_load(regclass,regclass,text[],regclass,boolean,text,text)',
-	'@extschema@.csv_gpu_load(regclass,regclass,text[],regclass,boolean,text,text,text,text[],text,jsonb,text)');
+SELECT csv_gpu_succeed('@extschema@.csv_gpu_load(regclass,regclass,text[],regclass,boolean,text,text)'::pg_catalog.regprocedure,
+	'@extschema@.csv_gpu_load(regclass,regclass,text[],regclass,boolean,text,text,text,text[],text,jsonb,text)'::pg_catalog.regprocedure);
 
 CREATE FUNCTION csv_gpu_load_file(
 	source regclass,
@@ -118,8 +123,8 @@ COST 1000000;
 COMMENT ON FUNCTION csv_gpu_load_file(regclass, regclass, text, text, text[], regclass, boolean, text, text, text[], text, jsonb, text, boolean)
 IS 'loads one of the files of a foreign table, as csv_gpu_load() does all of them; without a name all, as jobs do';
 
-SELECT csv_gpu_succeed('@extschema@.csv_gpu_load_file(regclass,regclass,text,text)',
-	'@extschema@.csv_gpu_load_file(regclass,regclass,text,text,text[],regclass,boolean,text,text,text[],text,jsonb,text,boolean)');
+SELECT csv_gpu_succeed('@extschema@.csv_gpu_load_file(regclass,regclass,text,text)'::pg_catalog.regprocedure,
+	'@extschema@.csv_gpu_load_file(regclass,regclass,text,text,text[],regclass,boolean,text,text,text[],text,jsonb,text,boolean)'::pg_catalog.regprocedure);
 
 CREATE OR REPLACE FUNCTION csv_gpu_run_load(
 	this csv_gpu_job,

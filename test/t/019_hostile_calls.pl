@@ -122,6 +122,7 @@ my %hostile = (
 		'NULL', q(''), q(' '), q('NULL'), q(repeat('x', 1000000)), q(repeat('* ', 100000)), q(repeat('9', 1000)), q(repeat('"', 64)),
 		q{repeat('(', 100000)}, q(E'a\nb'), q(E'\u0001'), q('%s%n%s%n'), q($$'; DROP TABLE plain; --$$), q('j'' '), q('*'), q('\\'), q('/'), q('.'), q('../../..'),
 		q('~'), q('99999999999999999999 * * * *'), q('1,2,3 0/0 */0 ? * 8'), q('- - - - -'), q('0 99999999999/1 * * * ?'), q('pg_temp, "'), q('replace'), q('new_files') ],
+	jsonb => [ 'NULL', map { "'$_'" } '1', 'null', '[]', '{}', '[{"a": "1"}]', '{"a": 1}', '{"": ""}', '{"a": null}', '{"a": {"b": "1"}}', '{"a": "1); DROP TABLE plain; --"}' ],
 	bytea => [ 'NULL', q('') ],
 	internal => ['NULL'],
 	'"any"' => [ 'NULL', q('x'), 'ROW(1)', 'NULL::record', 'ARRAY[1]' ],
