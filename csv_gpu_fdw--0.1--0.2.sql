@@ -37,9 +37,6 @@ LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 COMMENT ON FUNCTION csv_gpu_set_positions(regclass, regclass)
 IS 'has csv_gpu_load() count all complete records that are in the files as loaded; returns the number of files';
 
--- Functions that have other arguments than before.  A new function has the owner and the
--- rights of the old one, and pg_dump writes what users have changed in them.
-
 -- Functions that have other arguments than before.  A new function has the owner, the
 -- comment and the rights of the old one, and pg_dump writes what users have changed in them.
 -- Casts leave no choice among functions: users may have made better fitting ones.
