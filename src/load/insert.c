@@ -207,17 +207,27 @@ csv_insert_give(CsvInsert *insert, const Bitmapset *given)
 	insert->pstate = make_parsestate(NULL);
 	item = addRangeTableEntryForRelation(insert->pstate, insert->relation,
 										 RowExclusiveLock, NULL, false, false);
+	insert->pstate->p_namespace = list_make1(item);
 	csv_ask_permissions(item, ACL_INSERT, given);
 	MemoryContextSwitchTo(outer);
 }
 
 void
-csv_insert_check(const CsvInsert *insert)
+csv_insert_resolve(CsvInsert *insert, const Bitmapset *key, const Bitmapset *updated)
+{
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+	csv_ask_conflict_permissions(linitial(insert->pstate->p_namespace), key, updated);
+	MemoryContextSwitchTo(outer);
+}
+
+void
+csv_insert_check(const CsvInsert *insert, bool obeys_security)
 {
 	ResultRelInfo *root = makeNode(ResultRelInfo);
 
 	csv_check_permissions(insert->pstate);
-	if (check_enable_rls(RelationGetRelid(insert->relation), InvalidOid,
+	if (!obeys_security && check_enable_rls(RelationGetRelid(insert->relation), InvalidOid,
 						 false) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -283,6 +293,32 @@ prepare_defaults(CsvInsert *insert)
 			contain_volatile_functions((Node *) expr);
 		insert->ndefaults++;
 	}
+}
+
+void
+csv_insert_prepare(CsvInsert *insert)
+{
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+	if (insert->slot == NULL)
+	{
+		prepare_defaults(insert);
+		insert->slot = MakeSingleTupleTableSlot(RelationGetDescr(insert->relation),
+												&TTSOpsVirtual);
+		memset(insert->slot->tts_isnull, true,
+			   insert->slot->tts_tupleDescriptor->natts);
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+bool
+csv_insert_varies(const CsvInsert *insert, const Bitmapset *attnums)
+{
+	for (int i = 0; i < insert->ndefaults; i++)
+		if (insert->defaults[i].differs &&
+			bms_is_member(insert->defaults[i].att + 1, attnums))
+			return true;
+	return false;
 }
 
 static bool
@@ -384,10 +420,7 @@ csv_insert_begin(CsvInsert *insert, bool freeze, bool may_go_by_pages,
 		check_freeze(insert->relation);
 		insert->options |= TABLE_INSERT_FROZEN;
 	}
-	prepare_defaults(insert);
-	insert->slot = MakeSingleTupleTableSlot(RelationGetDescr(insert->relation),
-											&TTSOpsVirtual);
-	memset(insert->slot->tts_isnull, true, insert->slot->tts_tupleDescriptor->natts);
+	csv_insert_prepare(insert);
 	insert->telling = CSV_TELL_TABLE;
 	insert->callback.callback = tell_place;
 	insert->callback.arg = insert;
@@ -541,9 +574,8 @@ fill_defaults(CsvInsert *insert, TupleTableSlot *slot, ExprContext *econtext)
 }
 
 void
-csv_insert_skip(CsvInsert *insert, ExprContext *econtext)
+csv_insert_fill(CsvInsert *insert, ExprContext *econtext)
 {
-	ResetExprContext(econtext);
 	fill_defaults(insert, insert->slot, econtext);
 }
 

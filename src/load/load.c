@@ -11,6 +11,11 @@
  *	   everything is read once more, to tell which row.
  *	4. Skipped records are inserted into the table of rejects.
  *
+ * With `duplicates`, the source is read once before step 3, to tell rows whose key another row
+ * or the target has (duplicates.c).  Rows that update the target's go in by INSERT ... ON
+ * CONFLICT, after the others.  All rows do if the statement can do more: for triggers,
+ * partitions, row-level security, and a key that another transaction inserts meanwhile.
+ *
  * If another library or access method keeps a table's rows, an INSERT statement puts
  * them there (owner.h).  For the target, INSERT ... SELECT replaces step 3.
  *
@@ -19,7 +24,10 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -32,10 +40,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rls.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "load/duplicates.h"
 #include "load/heap_pages.h"
 #include "load/indexes.h"
 #include "load/insert.h"
@@ -79,6 +89,14 @@ typedef struct CsvMapping
 	bool		is_identity;	/* no attribute changes its number or value */
 } CsvMapping;
 
+/* the rows that a scan of the source is for */
+typedef enum CsvTaking
+{
+	CSV_TAKE_INSERTED,
+	CSV_TAKE_UPDATES,
+	CSV_TAKE_BOTH
+} CsvTaking;
+
 typedef struct CsvLoad
 {
 	CsvTable   *table;
@@ -92,8 +110,22 @@ typedef struct CsvLoad
 	ExprContext *econtext;		/* for the conversions of a row */
 	const char *owner;			/* csv_find_owner() of the target */
 	CsvIndexing indexing;		/* of the target */
+	bool		freezes;
+	bool		may_go_by_pages;
+	int64		nread;			/* rows, in judge() */
 	int64		nloaded;
 	CsvScanStatistics statistics;
+
+	/* duplicates */
+	CsvDuplicates duplicates;
+	Oid			key_index;
+	Bitmapset  *key;			/* attribute numbers of the target */
+	Bitmapset  *updated;		/* likewise */
+	CsvVerdicts *verdicts;		/* NULL: none */
+	CsvTaking	taking;
+	int64		nupdates;		/* rows of which the target has the key */
+	int64		nleft_out;
+	bool		is_waiting;		/* a statement has got a row, and did not return it yet */
 
 	CsvSkippedFn skipped;		/* of this load; NULL: the scan's own report */
 	CsvSkippedFn skipped_of_copy;
@@ -321,20 +353,27 @@ reject_tupdesc(void)
 	return tupdesc;
 }
 
-/* a CsvSkippedFn: report the record as a scan does, and keep it */
-static bool
-reject_record(void *arg, const CsvSkipped *skipped)
+static void
+keep_record(CsvLoad *load, const CsvSkipped *skipped)
 {
-	CsvLoad    *load = arg;
 	Datum		values[CSV_REJECT_COLUMNS];
 	bool		isnull[CSV_REJECT_COLUMNS] = {false};
 
-	csv_report_skipped(&load->report, skipped);
 	csv_error_row(load->table, skipped, values, isnull);
 	values[CSV_ERROR_COLUMNS] = TimestampTzGetDatum(load->started);
 	values[CSV_ERROR_COLUMNS + 1] =
 		ObjectIdGetDatum(RelationGetRelid(load->source));
 	tuplestore_putvalues(load->rejected, load->reject_tupdesc, values, isnull);
+}
+
+/* a CsvSkippedFn: report the record as a scan does, and keep it */
+static bool
+reject_record(void *arg, const CsvSkipped *skipped)
+{
+	CsvLoad    *load = arg;
+
+	csv_report_skipped(&load->report, skipped);
+	keep_record(load, skipped);
 	return true;
 }
 
@@ -365,7 +404,7 @@ open_rejects(CsvLoad *load, Oid relid)
 						RelationGetRelationName(relation)),
 				 errhint("Its columns are those of csv_gpu_errors(), loaded_at and source.")));
 	csv_insert_give(load->rejects, load->reject_mapping.to);
-	csv_insert_check(load->rejects);
+	csv_insert_check(load->rejects, false);
 	load->rejects_owner = csv_find_owner(relation,
 										 mapped_attnums(&load->reject_mapping, true));
 	load->rejected = tuplestore_begin_heap(false, false, work_mem);
@@ -486,9 +525,54 @@ typedef struct CsvPace
 	uint32		wait;			/* rows until the next try */
 } CsvPace;
 
+static int64
+place_of(const CsvTableScan *scan)
+{
+	int64		record;
+
+	(void) csv_table_scan_place(scan, &record);
+	return CSV_PLACE(scan->at->file_number, record);
+}
+
+/* the last row of the scan has a duplicate */
+static void
+leave_out(CsvLoad *load, CsvTableScan *scan)
+{
+	MemoryContext outer;
+	CsvSkipped	skipped;
+
+	load->nleft_out++;
+	scan->nexcluded++;
+	if (load->rejects == NULL)
+		return;
+	outer = MemoryContextSwitchTo(load->econtext->ecxt_per_tuple_memory);
+	csv_table_scan_last(scan, &skipped);
+	skipped.code = CSV_ERROR_REFUSED;
+	skipped.error = "duplicate";
+	skipped.message = get_rel_name(load->key_index);
+	keep_record(load, &skipped);
+	MemoryContextSwitchTo(outer);
+	ResetExprContext(load->econtext);
+}
+
+/* is the scan for its last row? */
+static bool
+takes_row(CsvLoad *load, CsvTableScan *scan)
+{
+	int			verdict = load->verdicts == NULL ? CSV_INSERTED :
+		csv_verdicts_at(load->verdicts, place_of(scan));
+
+	if (verdict == CSV_LEFT_OUT && load->taking != CSV_TAKE_UPDATES)
+		leave_out(load, scan);
+	return load->taking == CSV_TAKE_UPDATES ? verdict == CSV_UPDATES :
+		verdict == CSV_INSERTED ||
+		(verdict == CSV_UPDATES && load->taking == CSV_TAKE_BOTH);
+}
+
 /* insert the next rows of the scan many at a time, if they allow that */
 static void
-load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
+load_runs(CsvTableScan *scan, CsvInsert *target, const CsvVerdicts *verdicts,
+		  CsvPace *pace)
 {
 	CsvRowRun	run;
 
@@ -509,6 +593,8 @@ load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
 			pace->wait = run.nrows;
 			return;
 		}
+		if (verdicts != NULL)
+			run.nrows = (uint32) Min(run.nrows, csv_verdicts_free(verdicts, place_of(scan)));
 		run.nrows = Min(run.nrows, pace->most);
 		nrows = csv_insert_run(target, &run, &stopped);
 		scan->row += nrows;
@@ -533,9 +619,13 @@ next_row(void *arg)
 	const char *file;
 	int64		record;
 
-	csv_messages_check();
-	if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
-		return false;
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		csv_messages_check();
+		if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
+			return false;
+	} while (!takes_row(load, load->scan));
 	file = csv_table_scan_place(load->scan, &record);
 	csv_insert_place(load->target, file, record);
 	if (load->is_mapped)
@@ -564,9 +654,81 @@ insert_pages(CsvLoad *load)
 		if (!csv_insert_row(target))
 			load->scan->nexcluded++;
 		if (places != NULL)
-			load_runs(load->scan, target, &pace);
+			load_runs(load->scan, target, load->verdicts, &pace);
 	}
-	load->nloaded = csv_insert_end(target);
+	load->nloaded += csv_insert_end(target);
+}
+
+/* scan the source for the target's slot */
+static void
+begin_scan(CsvLoad *load, int flags, CsvSkippedFn skipped)
+{
+	/* rows that need no change are scanned into the target's slot */
+	load->slot = csv_insert_slot(load->target);
+	load->is_mapped = !load->mapping.is_identity ||
+		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
+	csv_source_decide_resident(load->table);
+	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL, flags, skipped,
+									  load);
+	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(load->target));
+	ExecClearTuple(load->row);
+	memset(load->row->tts_isnull, true, load->row->tts_tupleDescriptor->natts);
+}
+
+/* a CsvSkippedFn, for records that are skipped again later */
+static bool
+ignore_record(void *arg, const CsvSkipped *skipped)
+{
+	return true;
+}
+
+static bool
+is_read_once(const CsvLoad *load)
+{
+	return csv_source_size(load->table).data_bytes < 0;
+}
+
+/*
+ * Read all rows to tell duplicates: those in the source, and if it `looks`, also rows whose
+ * key the target has.
+ */
+static void
+judge(CsvLoad *load, bool looks)
+{
+	Relation	relation = csv_insert_relation(load->target);
+	CsvVerbosity verbosity = load->table->verbosity;
+	CsvVerdicts *verdicts = csv_verdicts_create();
+	CsvKeys    *keys = csv_keys_begin(relation, load->key_index, looks);
+	bool		last = load->duplicates != CSV_DUPLICATES_FIRST;
+
+	csv_insert_prepare(load->target);
+	if (is_read_once(load) || csv_insert_varies(load->target, load->key))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot tell which records of \"%s\" have one key",
+						RelationGetRelationName(load->source)),
+				 is_read_once(load) ?
+				 errdetail("Its bytes may be different when they are read again.") :
+				 errdetail("The key's default differs from row to row."),
+				 is_read_once(load) ?
+				 errhint("Write its data to a file, or set \"duplicates\" to 'first', without \"freeze\".") :
+				 errhint("Name a key of columns that are loaded.")));
+	load->table->verbosity = CSV_VERBOSITY_SILENT;
+	begin_scan(load, 0, ignore_record);
+	while (next_row(load))
+	{
+		csv_insert_fill(load->target, load->econtext);
+		csv_keys_add(keys, load->slot, place_of(load->scan));
+		load->nread++;
+	}
+	csv_table_scan_end(load->scan);
+	load->nupdates = csv_keys_end(keys, last, load->duplicates == CSV_DUPLICATES_UPDATE ?
+								  CSV_UPDATES : CSV_LEFT_OUT, CSV_LEFT_OUT, verdicts);
+	if (load->duplicates != CSV_DUPLICATES_UPDATE)
+		load->nupdates = 0;
+	csv_verdicts_end(verdicts);
+	load->verdicts = verdicts;
+	load->table->verbosity = verbosity;
 }
 
 static void
@@ -575,23 +737,16 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 	CsvInsert  *target = load->target;
 	bool		by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
 
-	/* rows that need no change are scanned into the target's slot */
-	load->slot = csv_insert_slot(target);
-	load->is_mapped = !load->mapping.is_identity ||
-		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
-	csv_source_decide_resident(load->table);
-
 	/* receivers need the records' bytes, which resident columns do not have */
-	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
-									  load->skipped == NULL ? CSV_SCAN_RESIDENT : 0,
-									  load->skipped, load);
+	begin_scan(load, load->skipped == NULL ? CSV_SCAN_RESIDENT :
+			   load->verdicts != NULL ? CSV_SCAN_PLACES : 0, load->skipped);
+	if (load->verdicts != NULL)
+		csv_verdicts_rewind(load->verdicts);
 	load->scan->shows_progress = true;
-	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(target));
-	memset(load->row->tts_isnull, true, load->row->tts_tupleDescriptor->natts);
 	if (by_pages)
 		insert_pages(load);
 	else
-		load->nloaded = csv_insert_all(target, next_row, load);
+		load->nloaded += csv_insert_all(target, next_row, load);
 	csv_table_scan_statistics(load->scan, &load->statistics);
 	csv_table_scan_end(load->scan);
 }
@@ -614,19 +769,6 @@ is_final(int sqlstate)
 	}
 }
 
-/* for csv_attempt(): load with index entries after the rows */
-static bool
-load_before_indexes(void *arg)
-{
-	CsvLoad    *load = arg;
-	CsvInsert  *target = load->target;
-
-	load->target = csv_insert_open(RelationGetRelid(csv_insert_relation(target)));
-	csv_insert_give(load->target, load->mapping.to);
-	load_rows(load, false, true, load->indexing);
-	return true;
-}
-
 static CsvIndexing
 choose_indexing(const CsvLoad *load, bool freeze)
 {
@@ -644,33 +786,124 @@ choose_indexing(const CsvLoad *load, bool freeze)
 	return csv_indexes_choose(target, load->source != NULL ? load->source : target, nbytes);
 }
 
-/* load by INSERT ... SELECT: all rows, and skipped records as in load_rows() */
+/* ON CONFLICT, which returns each row that goes in */
+static void
+append_conflict(StringInfo sql, const CsvLoad *load)
+{
+	Relation	target = csv_insert_relation(load->target);
+	const char *separator = "SET";
+	int			attnum = -1;
+	List	   *key = NIL;
+
+	while ((attnum = bms_next_member(load->key, attnum)) >= 0)
+		key = lappend_int(key, attnum);
+	appendStringInfoString(sql, " ON CONFLICT (");
+	csv_append_columns(sql, target, key);
+	appendStringInfoString(sql, load->updated == NULL ? ") DO NOTHING" : ") DO UPDATE ");
+	attnum = -1;
+	while ((attnum = bms_next_member(load->updated, attnum)) >= 0)
+	{
+		const char *name = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(target),
+																  attnum - 1)->attname));
+
+		appendStringInfo(sql, "%s %s = EXCLUDED.%s", separator, name, name);
+		separator = ",";
+	}
+	appendStringInfoString(sql, " RETURNING 1");
+}
+
+/* CsvAwaitedScan.takes: the statement has put the row before in, or has left it out */
+static bool
+takes_awaited(void *arg, ForeignScanState *node, bool has_row)
+{
+	CsvLoad    *load = arg;
+	CsvTableScan *scan = ((CsvScanState *) node->fdw_state)->scan;
+
+	if (!has_row)
+	{
+		if (load->is_waiting)
+			leave_out(load, scan);
+		load->is_waiting = false;
+		return false;
+	}
+	if (!takes_row(load, scan))
+		return false;
+	/* the executor may filter the row */
+	node->ss.ps.ps_ExprContext->ecxt_scantuple = node->ss.ss_ScanTupleSlot;
+	load->is_waiting = ExecQual(node->ss.ps.qual, node->ss.ps.ps_ExprContext);
+	return true;
+}
+
+/* a receiver of rows that a statement returns, which has come with its argument */
+typedef struct CsvReturned
+{
+	DestReceiver receiver;
+	CsvLoad    *load;
+} CsvReturned;
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *receiver)
+{
+	((CsvReturned *) receiver)->load->is_waiting = false;
+	return true;
+}
+
+static void
+start_receiver(DestReceiver *receiver, int operation, TupleDesc tupdesc)
+{
+}
+
+static void
+end_receiver(DestReceiver *receiver)
+{
+}
+
+/*
+ * Load by INSERT ... SELECT: rows and skipped records as in load_rows().  With duplicates, ON
+ * CONFLICT tells which rows go in; the executor asks for a row when it is done with the one
+ * before.
+ */
 static void
 load_by_statement(CsvLoad *load)
 {
+	bool		only_updates = load->taking == CSV_TAKE_UPDATES;
 	CsvAwaitedScan *outer = csv_awaited_scan;
 	CsvAwaitedScan scan = {
 		.table = load->table,
 		.shown_relid = RelationGetRelid(csv_insert_relation(load->target)),
-		.skipped = load->skipped,
+		.skipped = only_updates ? ignore_record : load->skipped,
 		.arg = load
 	};
+	CsvReturned returned = {
+		{receive_row, start_receiver, end_receiver, end_receiver, DestNone}, load
+	};
+	SPIExecuteOptions options = {0};
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	csv_append_insert(&sql, csv_insert_relation(load->target),
 					  mapped_attnums(&load->mapping, true));
 	csv_append_select(&sql, load->source, mapped_attnums(&load->mapping, false));
+	if (load->duplicates > CSV_DUPLICATES_ERROR)
+	{
+		append_conflict(&sql, load);
+		scan.takes = takes_awaited;
+		options.dest = &returned.receiver;
+		load->is_waiting = false;
+	}
+	if (load->verdicts != NULL)
+		csv_verdicts_rewind(load->verdicts);
 	csv_insert_close(load->target);
 
 	SPI_connect();
 	csv_awaited_scan = &scan;
 	PG_TRY();
 	{
-		int			result = SPI_execute(sql.data, false, 0);
+		int			result = SPI_execute_extended(sql.data, &options);
 
 		if (result < 0)
-			elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(result));
+			elog(ERROR, "SPI_execute_extended failed: %s",
+				 SPI_result_code_string(result));
 	}
 	PG_FINALLY();
 	{
@@ -684,32 +917,69 @@ load_by_statement(CsvLoad *load)
 						RelationGetRelationName(load->source)),
 				 errdetail("Another library has read it in another session."),
 				 errhint("Use INSERT statements instead.")));
-	load->nloaded = (int64) SPI_processed;
-	load->statistics = scan.statistics;
+	load->nloaded += (int64) SPI_processed;
+	if (!only_updates)
+		load->statistics = scan.statistics;
 	SPI_finish();
+}
+
+/*
+ * For csv_attempt(): the rows that are inserted, perhaps with index entries after them, and
+ * then those that are updated.
+ */
+static bool
+load_in_parts(void *arg)
+{
+	CsvLoad    *load = arg;
+	Oid			relid = RelationGetRelid(csv_insert_relation(load->target));
+
+	load->taking = CSV_TAKE_INSERTED;
+	load_rows(load, load->freezes, load->may_go_by_pages, load->indexing);
+	if (load->nupdates > 0)
+	{
+		load->target = csv_insert_open(relid);
+		load->taking = CSV_TAKE_UPDATES;
+		load_by_statement(load);
+	}
+	return true;
+}
+
+/* the same for csv_attempt(), so that the target is still open if it fails */
+static bool
+load_on_trial(void *arg)
+{
+	CsvLoad    *load = arg;
+	Oid			relid = RelationGetRelid(csv_insert_relation(load->target));
+
+	load->target = csv_insert_open(relid);
+	csv_insert_give(load->target, load->mapping.to);
+	return load_in_parts(load);
 }
 
 /*
  * Load the rows.  If index entries come after them, and a row is refused, nothing is
  * left of the load.  Then rows are inserted with their entries, to tell which row is
- * the first.
+ * the first.  If another transaction inserts a key that the target did not have, an INSERT ...
+ * ON CONFLICT loads all rows.
  */
 static void
-load_ourselves(CsvLoad *load, bool freeze)
+load_ourselves(CsvLoad *load)
 {
 	CsvInsert  *target = load->target;
+	bool		settles = load->duplicates > CSV_DUPLICATES_ERROR;
 	MemoryContext context;
 	ErrorData  *error;
 
-	load->indexing = choose_indexing(load, freeze);
-	if (load->indexing == CSV_INDEX_AT_ONCE)
+	load->indexing = choose_indexing(load, load->freezes);
+	load->may_go_by_pages = true;
+	if (load->freezes || (load->indexing == CSV_INDEX_AT_ONCE && !settles))
 	{
-		load_rows(load, freeze, true, CSV_INDEX_AT_ONCE);
+		(void) load_in_parts(load);
 		return;
 	}
 	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw load",
 									ALLOCSET_DEFAULT_SIZES);
-	error = csv_attempt(load_before_indexes, load, context, true);
+	error = csv_attempt(load_on_trial, load, context, true);
 	MemoryContextDelete(context);
 	load->target = target;
 	if (error == NULL)
@@ -720,31 +990,66 @@ load_ourselves(CsvLoad *load, bool freeze)
 	/* COPY would read once more after a second failure, too */
 	if (load->source == NULL || is_final(error->sqlerrcode))
 		ReThrowError(error);
+	settles = settles && error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION;
 	FreeErrorData(error);
 
 	/* the first try gave NOTICEs of all records up to the refused row */
 	load->table->verbosity = CSV_VERBOSITY_SILENT;
+	load->nloaded = 0;
+	load->nleft_out = 0;
+	load->taking = CSV_TAKE_BOTH;
+	load->may_go_by_pages = false;
+	load->indexing = CSV_INDEX_AT_ONCE;
 	ExecClearTuple(load->row);
 	memset(&load->report.counts, 0, sizeof(load->report.counts));
 	if (load->rejected != NULL)
 		tuplestore_clear(load->rejected);
-	load_rows(load, freeze, false, CSV_INDEX_AT_ONCE);
+	if (settles)
+		load_by_statement(load);
+	else
+		(void) load_in_parts(load);
+}
+
+/* may a statement do what the load cannot, or what it cannot do at once? */
+static bool
+needs_statement(const CsvLoad *load)
+{
+	Relation	target = csv_insert_relation(load->target);
+	const TriggerDesc *triggers = target->trigdesc;
+
+	if (load->owner != NULL || (!load->freezes && csv_suits_statement(target)))
+		return true;
+	if (load->freezes || load->duplicates <= CSV_DUPLICATES_ERROR)
+		return false;
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+		if (!triggers->triggers[i].tgisinternal)
+			return true;
+	/* a snapshot that lasts may not see the key that is found */
+	return target->rd_rel->relkind != RELKIND_RELATION || is_read_once(load) ||
+		IsolationUsesXactSnapshot() ||
+		check_enable_rls(RelationGetRelid(target), InvalidOid, true) == RLS_ENABLED;
 }
 
 static void
-load_all(CsvLoad *load, bool freeze)
+load_all(CsvLoad *load)
 {
-	if (load->owner != NULL && freeze)
+	bool		by_statement = needs_statement(load);
+
+	if (load->owner != NULL && load->freezes)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot freeze the rows of \"%s\": %s",
 						RelationGetRelationName(csv_insert_relation(load->target)),
 						load->owner)));
-	if (load->owner != NULL ||
-		(!freeze && csv_suits_statement(csv_insert_relation(load->target))))
+	/* ON CONFLICT itself inserts the first row of a key, after BEFORE triggers */
+	if (load->duplicates > (by_statement ? CSV_DUPLICATES_FIRST : CSV_DUPLICATES_ERROR))
+		judge(load, !by_statement &&
+			  csv_insert_relation(load->target)->rd_rel->relkind == RELKIND_RELATION);
+	load->taking = CSV_TAKE_BOTH;
+	if (by_statement || (!load->freezes && load->nupdates > load->nread / 2))
 		load_by_statement(load);
 	else
-		load_ourselves(load, freeze);
+		load_ourselves(load);
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);
@@ -774,7 +1079,7 @@ load_locked(CsvLoad *load, const CsvLoadRequest *request)
 										RelationGetNumberOfBlocks(target) > 0))
 		error_context_stack = &callback;
 	if (csv_growth_is_any(growth))
-		load_all(load, request->freeze);
+		load_all(load);
 	else
 	{
 		csv_insert_close(load->target);
@@ -870,6 +1175,30 @@ csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
 		choose_value(fcinfo, on_rewrite + 5, "new_columns", new_columns);
 }
 
+/* the key, and the columns that are updated; the rights of INSERT ... ON CONFLICT */
+static void
+choose_key(CsvLoad *load, const CsvLoadRequest *request)
+{
+	Relation	target = csv_insert_relation(load->target);
+
+	load->duplicates = request->duplicates;
+	if (request->duplicates == CSV_DUPLICATES_UNSAID && request->key == NULL)
+		return;
+	load->key_index = csv_key_index(target, request->key, &load->key);
+	if (request->duplicates <= CSV_DUPLICATES_ERROR)
+		return;
+	for (int i = 0; i < load->mapping.ncolumns; i++)
+	{
+		int			to = load->mapping.columns[i].to;
+
+		if (request->duplicates == CSV_DUPLICATES_UPDATE &&
+			!bms_is_member(to + 1, load->key) &&
+			TupleDescAttr(RelationGetDescr(target), to)->attidentity != ATTRIBUTE_IDENTITY_ALWAYS)
+			load->updated = bms_add_member(load->updated, to + 1);
+	}
+	csv_insert_resolve(load->target, load->key, load->updated);
+}
+
 void
 csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 {
@@ -880,12 +1209,15 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	CsvLoad    *load = palloc0(sizeof(CsvLoad));
 
 	load->started = GetCurrentTimestamp();
+	load->freezes = request->freeze;
 	load->source = csv_open_source(request->source);
 	load->target = csv_insert_open(request->target);
 	map_columns(&load->mapping, load->source, csv_insert_relation(load->target), request);
 	check_source(load, OidIsValid(request->rejects));
 	csv_insert_give(load->target, load->mapping.to);
-	csv_insert_check(load->target);
+	choose_key(load, request);
+	csv_insert_check(load->target, load->duplicates > CSV_DUPLICATES_ERROR &&
+					 !load->freezes);
 	load->owner = csv_find_owner(csv_insert_relation(load->target),
 								 mapped_attnums(&load->mapping, true));
 	if (OidIsValid(request->rejects))
@@ -907,12 +1239,12 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	else if (request->is_new_records)
 		load_new(load, request);
 	else
-		load_all(load, request->freeze);
+		load_all(load);
 	ExecDropSingleTupleTableSlot(load->row);
 	table_close(load->source, NoLock);
 
 	result->loaded = load->nloaded;
-	result->skipped = load->statistics.skipped;
+	result->skipped = load->statistics.skipped + load->nleft_out;
 	result->bytes = load->statistics.batches.bytes;
 	result->started = load->started;
 	MemoryContextSwitchTo(outer);
@@ -926,7 +1258,10 @@ skip_row_of_copy(void *arg, const CsvSkipped *skipped)
 	CsvLoad    *load = arg;
 
 	if (CSV_COPY_DEFAULTS_OF_SKIPPED)
-		csv_insert_skip(load->target, load->econtext);
+	{
+		ResetExprContext(load->econtext);
+		csv_insert_fill(load->target, load->econtext);
+	}
 	return load->skipped_of_copy(load->copy, skipped);
 }
 

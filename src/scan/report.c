@@ -58,7 +58,10 @@ static const struct
 	[CSV_ERROR_BAD_VALUE] =
 	{"bad_value", ERRCODE_INVALID_TEXT_REPRESENTATION, CAUSE_VALUES},
 	[CSV_ERROR_SET_NULL] =
-	{"set_null", ERRCODE_BAD_COPY_FILE_FORMAT, CAUSE_VALUES}
+	{"set_null", ERRCODE_BAD_COPY_FILE_FORMAT, CAUSE_VALUES},
+	[CSV_ERROR_REFUSED] =
+	{"refused", ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION,
+	"compare the constraints of the load's target with the file"}
 };
 
 const char *
@@ -182,7 +185,7 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 	const CsvTable *table = report->table;
 	bool		set_null = skipped->code == CSV_ERROR_SET_NULL;
 
-	if (table->stop)
+	if (table->stop && skipped->code != CSV_ERROR_REFUSED)
 		ereport(ERROR,
 				(errcode(csv_error_sqlstate(skipped->code, skipped->sqlerrcode)),
 				 errmsg("record %lld of \"%s\": %s",
