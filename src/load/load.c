@@ -587,14 +587,14 @@ load_runs(CsvTableScan *scan, CsvInsert *target, const CsvVerdicts *verdicts,
 		bool		stopped;
 
 		CHECK_FOR_INTERRUPTS();
+		if (verdicts != NULL)
+			run.nrows = (uint32) Min(run.nrows, csv_verdicts_free(verdicts, place_of(scan)));
 		if (run.nrows < CSV_LEAST_RUN)
 		{
 			/* do not look again at the row that ends the run before its turn */
 			pace->wait = run.nrows;
 			return;
 		}
-		if (verdicts != NULL)
-			run.nrows = (uint32) Min(run.nrows, csv_verdicts_free(verdicts, place_of(scan)));
 		run.nrows = Min(run.nrows, pace->most);
 		nrows = csv_insert_run(target, &run, &stopped);
 		scan->row += nrows;
