@@ -12,6 +12,7 @@
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "commands/copy.h"
@@ -375,6 +376,17 @@ csv_check_insert_target(ResultRelInfo *relation)
 	CheckValidResultRel(relation, CMD_INSERT, NIL);
 #else
 	CheckValidResultRel(relation, CMD_INSERT);
+#endif
+}
+
+/* from 18 on, a foreign key may be not enforced, or hold in periods */
+static inline bool
+csv_tests_foreign_key(Form_pg_constraint constraint)
+{
+#if PG_VERSION_NUM >= 180000
+	return constraint->conenforced && !constraint->conperiod;
+#else
+	return true;
 #endif
 }
 

@@ -26,6 +26,7 @@
 #include "commands/copyfrom_internal.h"
 #include "commands/progress.h"
 #include "commands/trigger.h"
+#include "executor/execPartition.h"
 #include "executor/executor.h"
 #include "executor/nodeModifyTable.h"
 #include "mb/pg_wchar.h"
@@ -98,6 +99,8 @@ struct CsvInsert
 	CsvHeapPages *pages;		/* NULL: they go through COPY */
 	EState	   *estate;
 	ResultRelInfo *root;		/* of the relation */
+	ModifyTableState *router;	/* if rows are tested for a partitioned table */
+	struct PartitionTupleRouting *routing;
 	ExprState  *filter;
 	CommandId	cid;
 	int			options;		/* TABLE_INSERT_... */
@@ -178,6 +181,8 @@ csv_insert_open(Oid relid)
 void
 csv_insert_close(CsvInsert *insert)
 {
+	if (insert->routing != NULL)
+		ExecCleanupTupleRouting(insert->router, insert->routing);
 	if (insert->slot != NULL)
 		ExecDropSingleTupleTableSlot(insert->slot);
 	relation_close(insert->relation, NoLock);
@@ -592,6 +597,81 @@ check_row(CsvInsert *insert)
 		ExecConstraints(insert->root, insert->slot, insert->estate);
 	if (relation->rd_rel->relispartition)
 		ExecPartitionCheck(insert->root, insert->slot, insert->estate, true);
+}
+
+bool
+csv_insert_test(CsvInsert *insert, ExprContext *econtext)
+{
+	Relation	relation = insert->relation;
+	TupleTableSlot *slot = insert->slot;
+
+	if (insert->estate == NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+		insert->estate = CreateExecutorState();
+		insert->root = makeNode(ResultRelInfo);
+		InitResultRelInfo(insert->root, relation, 0, NULL, 0);
+		MemoryContextSwitchTo(outer);
+	}
+	ResetPerTupleExprContext(insert->estate);
+	fill_defaults(insert, slot, econtext);
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(relation);
+	if (relation->trigdesc != NULL && relation->trigdesc->trig_insert_before_row &&
+		!ExecBRInsertTriggers(insert->estate, insert->root, slot))
+		return false;
+	check_row(insert);
+	return true;
+}
+
+void
+csv_insert_test_partition(CsvInsert *insert)
+{
+	if (insert->relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return;
+	if (insert->router == NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+		/* as COPY does */
+		insert->router = makeNode(ModifyTableState);
+		insert->router->ps.state = insert->estate;
+		insert->router->operation = CMD_INSERT;
+		insert->router->mt_nrels = 1;
+		insert->router->resultRelInfo = insert->root;
+		insert->router->rootResultRelInfo = insert->root;
+		insert->routing = ExecSetupPartitionTupleRouting(insert->estate, insert->relation);
+		MemoryContextSwitchTo(outer);
+	}
+	(void) ExecFindPartition(insert->router, insert->root, insert->routing, insert->slot,
+							 insert->estate);
+}
+
+Oid
+csv_insert_conflict(CsvInsert *insert)
+{
+	ResultRelInfo *root = makeNode(ResultRelInfo);
+	ItemPointerData conflict;
+	Oid			found = InvalidOid;
+
+	/* indexes of a partitioned table have no entries */
+	if (insert->relation->rd_rel->relkind != RELKIND_RELATION)
+		return InvalidOid;
+	InitResultRelInfo(root, insert->relation, 0, NULL, 0);
+	ExecOpenIndices(root, true);
+	for (int i = 0; i < root->ri_NumIndices && !OidIsValid(found); i++)
+	{
+		Relation	index = root->ri_IndexRelationDescs[i];
+
+		if ((index->rd_index->indisunique || index->rd_index->indisexclusion) &&
+			index->rd_index->indimmediate && root->ri_IndexRelationInfo[i]->ii_ReadyForInserts &&
+			!csv_check_index_constraints(root, insert->slot, insert->estate, &conflict,
+										 list_make1_oid(RelationGetRelid(index))))
+			found = RelationGetRelid(index);
+	}
+	ExecCloseIndices(root);
+	return found;
 }
 
 /* does the filter let the row in? */

@@ -12,9 +12,13 @@
  *	4. Skipped records are inserted into the table of rejects.
  *
  * With `duplicates`, the source is read once before step 3, to tell rows whose key another row
- * or the target has (duplicates.c).  Rows that update the target's go in by INSERT ... ON
+ * or the target has (verdicts.c).  Rows that update the target's go in by INSERT ... ON
  * CONFLICT, after the others.  All rows do if the statement can do more: for triggers,
  * partitions, row-level security, and a key that another transaction inserts meanwhile.
+ *
+ * With `rejects`, step 3 is tried.  If a row is refused, the source is read to test each row,
+ * and step 3 is tried without those that are refused.  If an index still refuses a row,
+ * INSERT ... ON CONFLICT decides row by row.
  *
  * If another library or access method keeps a table's rows, an INSERT statement puts
  * them there (owner.h).  For the target, INSERT ... SELECT replaces step 3.
@@ -45,13 +49,13 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "load/duplicates.h"
 #include "load/heap_pages.h"
 #include "load/indexes.h"
 #include "load/insert.h"
 #include "load/load.h"
 #include "load/owner.h"
 #include "load/positions.h"
+#include "load/verdicts.h"
 #include "output/copy_to.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -111,21 +115,25 @@ typedef struct CsvLoad
 	const char *owner;			/* csv_find_owner() of the target */
 	CsvIndexing indexing;		/* of the target */
 	bool		freezes;
+	bool		by_statement;	/* all rows go in by INSERT ... SELECT */
 	bool		may_go_by_pages;
-	int64		nread;			/* rows, in judge() */
+	bool		is_careful;		/* rows are tested */
 	int64		nloaded;
 	CsvScanStatistics statistics;
 
-	/* duplicates */
+	/* duplicates, and rows that the target refuses */
 	CsvDuplicates duplicates;
 	Oid			key_index;
 	Bitmapset  *key;			/* attribute numbers of the target */
 	Bitmapset  *updated;		/* likewise */
 	CsvVerdicts *verdicts;		/* NULL: none */
 	CsvTaking	taking;
-	int64		nupdates;		/* rows of which the target has the key */
 	int64		nleft_out;
 	bool		is_waiting;		/* a statement has got a row, and did not return it yet */
+	CsvInsert  *tested;			/* the target, with rows that are tested */
+	TupleTableSlot *from;		/* the source's row */
+	bool		is_mapping;		/* it becomes a row of the target */
+	bool		is_dropped;		/* a trigger has dropped it */
 
 	CsvSkippedFn skipped;		/* of this load; NULL: the scan's own report */
 	CsvSkippedFn skipped_of_copy;
@@ -137,6 +145,7 @@ typedef struct CsvLoad
 	CsvMapping	reject_mapping;
 	TupleDesc	reject_tupdesc;
 	Tuplestorestate *rejected;
+	MemoryContext reject_context;	/* of one row that is left out */
 	CsvReport	report;			/* instead of the scan's */
 	TimestampTz started;
 } CsvLoad;
@@ -534,39 +543,123 @@ place_of(const CsvTableScan *scan)
 	return CSV_PLACE(scan->at->file_number, record);
 }
 
-/* the last row of the scan has a duplicate */
+/* for csv_attempt(), which undoes what triggers do */
+static bool
+test_row(void *arg)
+{
+	CsvLoad    *load = arg;
+
+	load->is_mapping = true;
+	map_row(&load->mapping, load->from, csv_insert_slot(load->tested), load->econtext);
+	load->is_mapping = false;
+	load->is_dropped = !csv_insert_test(load->tested, load->econtext);
+	return false;
+}
+
+/* likewise, without a subtransaction */
+static bool
+test_partition(void *arg)
+{
+	csv_insert_test_partition(((CsvLoad *) arg)->tested);
+	return true;
+}
+
+/*
+ * Why does the target refuse the row, as far as the row alone tells?  NULL: it does not;
+ * *message: of the rejects.
+ */
+static const char *
+find_refusal(CsvLoad *load, const char **message)
+{
+	TupleTableSlot *slot = csv_insert_slot(load->tested);
+	ErrorData  *error;
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+	error = csv_attempt(test_row, load, CurrentMemoryContext, true);
+	if (error == NULL && !load->is_dropped)
+		error = csv_attempt(test_partition, load, CurrentMemoryContext, false);
+	if (error == NULL)
+		return NULL;
+	*message = error->constraint_name;
+	if (error->sqlerrcode == ERRCODE_CHECK_VIOLATION && *message != NULL)
+		return "check";
+	if (error->sqlerrcode == ERRCODE_CHECK_VIOLATION && error->table_name != NULL)
+	{
+		*message = error->table_name;
+		return "no_partition";
+	}
+	if (error->sqlerrcode == ERRCODE_NOT_NULL_VIOLATION &&
+		(*message != NULL || (*message = error->column_name) != NULL))
+		return "not_null";
+	*message = error->message;
+	if (load->is_mapping &&
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION))
+		return "bad_value";
+	ReThrowError(error);
+	return NULL;
+}
+
+static const char *
+refusal_of_index(Oid indexid)
+{
+	Relation	index = index_open(indexid, AccessShareLock);
+	bool		excludes = index->rd_index->indisexclusion;
+
+	index_close(index, NoLock);
+	return excludes ? "exclusion" : "duplicate";
+}
+
+/* the last row of the scan does not go in: count it, and keep its record */
 static void
-leave_out(CsvLoad *load, CsvTableScan *scan)
+leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
 {
 	MemoryContext outer;
 	CsvSkipped	skipped;
+	bool		counts;
 
 	load->nleft_out++;
 	scan->nexcluded++;
 	if (load->rejects == NULL)
 		return;
-	outer = MemoryContextSwitchTo(load->econtext->ecxt_per_tuple_memory);
+	outer = MemoryContextSwitchTo(load->reject_context);
 	csv_table_scan_last(scan, &skipped);
 	skipped.code = CSV_ERROR_REFUSED;
-	skipped.error = "duplicate";
-	skipped.message = get_rel_name(load->key_index);
+	counts = verdict != CSV_LEFT_OUT;
+	verdict = counts ? verdict : -(int64) load->key_index;
+	if (verdict == CSV_REFUSED)
+		skipped.error = find_refusal(load, &skipped.message);
+	else if (verdict < 0)
+	{
+		skipped.error = refusal_of_index((Oid) -verdict);
+		skipped.message = get_rel_name((Oid) -verdict);
+	}
+	else
+	{
+		skipped.error = "foreign_key";
+		skipped.message = get_constraint_name((Oid) verdict);
+	}
+	if (counts)
+		csv_report_skipped(&load->report, &skipped);
 	keep_record(load, &skipped);
 	MemoryContextSwitchTo(outer);
-	ResetExprContext(load->econtext);
+	MemoryContextReset(load->reject_context);
 }
 
 /* is the scan for its last row? */
 static bool
 takes_row(CsvLoad *load, CsvTableScan *scan)
 {
-	int			verdict = load->verdicts == NULL ? CSV_INSERTED :
+	int64		verdict = load->verdicts == NULL ? CSV_INSERTED :
 		csv_verdicts_at(load->verdicts, place_of(scan));
 
-	if (verdict == CSV_LEFT_OUT && load->taking != CSV_TAKE_UPDATES)
-		leave_out(load, scan);
-	return load->taking == CSV_TAKE_UPDATES ? verdict == CSV_UPDATES :
-		verdict == CSV_INSERTED ||
-		(verdict == CSV_UPDATES && load->taking == CSV_TAKE_BOTH);
+	if (verdict == CSV_INSERTED)
+		return load->taking != CSV_TAKE_UPDATES;
+	if (verdict == CSV_UPDATES)
+		return load->taking != CSV_TAKE_INSERTED;
+	if (load->taking != CSV_TAKE_UPDATES)
+		leave_out(load, scan, verdict);
+	return false;
 }
 
 /* insert the next rows of the scan many at a time, if they allow that */
@@ -610,12 +703,11 @@ load_runs(CsvTableScan *scan, CsvInsert *target, const CsvVerdicts *verdicts,
 	}
 }
 
-/* a CsvNextRowFn */
+/* the next row of the source that is taken */
 static bool
-next_row(void *arg)
+fetch_row(CsvLoad *load)
 {
-	CsvLoad    *load = arg;
-	TupleTableSlot *row = load->is_mapped ? load->row : load->slot;
+	TupleTableSlot *row = load->from;
 	const char *file;
 	int64		record;
 
@@ -623,16 +715,29 @@ next_row(void *arg)
 	{
 		CHECK_FOR_INTERRUPTS();
 		csv_messages_check();
+		ExecClearTuple(row);
 		if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
 			return false;
+		if (load->is_mapped)
+			ExecStoreVirtualTuple(row);
 	} while (!takes_row(load, load->scan));
 	file = csv_table_scan_place(load->scan, &record);
 	csv_insert_place(load->target, file, record);
+	return true;
+}
+
+/* a CsvNextRowFn */
+static bool
+next_row(void *arg)
+{
+	CsvLoad    *load = arg;
+
+	if (!fetch_row(load))
+		return false;
 	if (load->is_mapped)
 	{
-		ExecStoreVirtualTuple(row);
-		map_row(&load->mapping, row, load->slot, load->econtext);
-		ExecClearTuple(row);
+		map_row(&load->mapping, load->row, load->slot, load->econtext);
+		ExecClearTuple(load->row);
 	}
 	return true;
 }
@@ -665,12 +770,13 @@ begin_scan(CsvLoad *load, int flags, CsvSkippedFn skipped)
 {
 	/* rows that need no change are scanned into the target's slot */
 	load->slot = csv_insert_slot(load->target);
-	load->is_mapped = !load->mapping.is_identity ||
+	load->is_mapped = !load->mapping.is_identity || load->is_careful ||
 		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
 	csv_source_decide_resident(load->table);
 	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL, flags, skipped,
 									  load);
 	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(load->target));
+	load->from = load->is_mapped ? load->row : load->slot;
 	ExecClearTuple(load->row);
 	memset(load->row->tts_isnull, true, load->row->tts_tupleDescriptor->natts);
 }
@@ -689,46 +795,73 @@ is_read_once(const CsvLoad *load)
 }
 
 /*
- * Read all rows to tell duplicates: those in the source, and if it `looks`, also rows whose
- * key the target has.
+ * Read all rows to tell those that do not go in: duplicates, and if that is_careful, rows that
+ * the target refuses, as far as ON CONFLICT does not tell it.
  */
 static void
-judge(CsvLoad *load, bool looks)
+judge(CsvLoad *load)
 {
 	Relation	relation = csv_insert_relation(load->target);
 	CsvVerbosity verbosity = load->table->verbosity;
-	CsvVerdicts *verdicts = csv_verdicts_create();
-	CsvKeys    *keys = csv_keys_begin(relation, load->key_index, looks);
-	bool		last = load->duplicates != CSV_DUPLICATES_FIRST;
+	CsvDuplicates duplicates = load->duplicates;
+	Bitmapset  *key = load->key;
+	Oid			index = load->key_index;
+	int64		of_file = CSV_LEFT_OUT;
+	CsvVerdicts *verdicts;
 
+	if (duplicates == CSV_DUPLICATES_UNSAID || (load->by_statement &&
+												duplicates == CSV_DUPLICATES_FIRST))
+	{
+		index = load->by_statement ? InvalidOid : csv_only_unique_index(relation, &key);
+		of_file = -(int64) index;
+	}
 	csv_insert_prepare(load->target);
-	if (is_read_once(load) || csv_insert_varies(load->target, load->key))
+	if (OidIsValid(index) && csv_insert_varies(load->target, key))
+	{
+		if (duplicates != CSV_DUPLICATES_UNSAID)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot tell duplicates by a key whose default differs from row to row"),
+					 errhint("Name a key of columns that are loaded.")));
+		index = InvalidOid;
+	}
+	if (is_read_once(load))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tell which records of \"%s\" have one key",
-						RelationGetRelationName(load->source)),
-				 is_read_once(load) ?
-				 errdetail("Its bytes may be different when they are read again.") :
-				 errdetail("The key's default differs from row to row."),
-				 is_read_once(load) ?
-				 errhint("Write its data to a file, or set \"duplicates\" to 'first', without \"freeze\".") :
-				 errhint("Name a key of columns that are loaded.")));
+				 errmsg("cannot tell duplicates in data that can be read only once"),
+				 errhint("Write the data of \"%s\" to a file, or set \"duplicates\" to 'first', without \"freeze\".",
+						 RelationGetRelationName(load->source))));
+	verdicts = csv_verdicts_create(relation, OidIsValid(index) ? key : NULL, load->is_careful);
+	load->verdicts = NULL;
+	load->taking = CSV_TAKE_BOTH;
+	load->tested = load->target;
 	load->table->verbosity = CSV_VERBOSITY_SILENT;
 	begin_scan(load, 0, ignore_record);
-	while (next_row(load))
+	while (load->is_careful ? fetch_row(load) : next_row(load))
 	{
-		csv_insert_fill(load->target, load->econtext);
-		csv_keys_add(keys, load->slot, place_of(load->scan));
-		load->nread++;
+		MemoryContext outer = MemoryContextSwitchTo(load->reject_context);
+		const char *message;
+		int64		verdict = CSV_INSERTED;
+
+		if (!load->is_careful)
+			csv_insert_fill(load->target, load->econtext);
+		else if (find_refusal(load, &message) != NULL)
+			verdict = CSV_REFUSED;
+		MemoryContextSwitchTo(outer);
+		csv_verdicts_add(verdicts, load->slot, place_of(load->scan), verdict);
+		MemoryContextReset(load->reject_context);
 	}
 	csv_table_scan_end(load->scan);
-	load->nupdates = csv_keys_end(keys, last, load->duplicates == CSV_DUPLICATES_UPDATE ?
-								  CSV_UPDATES : CSV_LEFT_OUT, CSV_LEFT_OUT, verdicts);
-	if (load->duplicates != CSV_DUPLICATES_UPDATE)
-		load->nupdates = 0;
-	csv_verdicts_end(verdicts);
-	load->verdicts = verdicts;
 	load->table->verbosity = verbosity;
+	csv_verdicts_end(verdicts, index, duplicates > CSV_DUPLICATES_FIRST,
+					 duplicates == CSV_DUPLICATES_ERROR || !load->by_statement, of_file,
+					 duplicates == CSV_DUPLICATES_UPDATE ? CSV_UPDATES : of_file);
+	if (duplicates == CSV_DUPLICATES_ERROR && csv_verdicts_count(verdicts, CSV_LEFT_OUT) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("duplicate key value violates unique constraint \"%s\"",
+						get_rel_name(index))));
+	load->verdicts = verdicts;
 }
 
 static void
@@ -797,9 +930,14 @@ append_conflict(StringInfo sql, const CsvLoad *load)
 
 	while ((attnum = bms_next_member(load->key, attnum)) >= 0)
 		key = lappend_int(key, attnum);
-	appendStringInfoString(sql, " ON CONFLICT (");
-	csv_append_columns(sql, target, key);
-	appendStringInfoString(sql, load->updated == NULL ? ") DO NOTHING" : ") DO UPDATE ");
+	appendStringInfoString(sql, " ON CONFLICT ");
+	if (load->updated != NULL || !load->is_careful)
+	{
+		appendStringInfoChar(sql, '(');
+		csv_append_columns(sql, target, key);
+		appendStringInfoString(sql, ") ");
+	}
+	appendStringInfoString(sql, load->updated == NULL ? "DO NOTHING" : "DO UPDATE ");
 	attnum = -1;
 	while ((attnum = bms_next_member(load->updated, attnum)) >= 0)
 	{
@@ -812,6 +950,30 @@ append_conflict(StringInfo sql, const CsvLoad *load)
 	appendStringInfoString(sql, " RETURNING 1");
 }
 
+/* why ON CONFLICT did not insert the row */
+static int64
+find_conflict(CsvLoad *load)
+{
+	Relation	target = csv_insert_relation(load->tested);
+	Oid			index = load->key_index;
+	Bitmapset  *key;
+	MemoryContext outer;
+	const char *message;
+
+	if (!load->is_careful &&
+		(target->trigdesc == NULL || !target->trigdesc->trig_insert_before_row))
+		return CSV_LEFT_OUT;
+	outer = MemoryContextSwitchTo(load->reject_context);
+	(void) find_refusal(load, &message);
+	if (load->is_careful && !load->is_dropped)
+		index = csv_insert_conflict(load->tested);
+	if (!OidIsValid(index))
+		index = csv_only_unique_index(target, &key);
+	MemoryContextSwitchTo(outer);
+	return load->is_dropped ? CSV_INSERTED :
+		index == load->key_index ? CSV_LEFT_OUT : -(int64) index;
+}
+
 /* CsvAwaitedScan.takes: the statement has put the row before in, or has left it out */
 static bool
 takes_awaited(void *arg, ForeignScanState *node, bool has_row)
@@ -821,16 +983,23 @@ takes_awaited(void *arg, ForeignScanState *node, bool has_row)
 
 	if (!has_row)
 	{
-		if (load->is_waiting)
-			leave_out(load, scan);
+		int64		verdict = load->is_waiting ? find_conflict(load) : CSV_INSERTED;
+
+		if (verdict != CSV_INSERTED)
+			leave_out(load, scan, verdict);
 		load->is_waiting = false;
 		return false;
 	}
+	load->from = node->ss.ss_ScanTupleSlot;
 	if (!takes_row(load, scan))
 		return false;
 	/* the executor may filter the row */
-	node->ss.ps.ps_ExprContext->ecxt_scantuple = node->ss.ss_ScanTupleSlot;
+	node->ss.ps.ps_ExprContext->ecxt_scantuple = load->from;
 	load->is_waiting = ExecQual(node->ss.ps.qual, node->ss.ps.ps_ExprContext);
+	/* another library need not insert a row before it asks for the next */
+	if (load->owner != NULL && load->is_waiting)
+		load->nleft_out++;
+	load->is_waiting &= load->owner == NULL;
 	return true;
 }
 
@@ -884,7 +1053,7 @@ load_by_statement(CsvLoad *load)
 	csv_append_insert(&sql, csv_insert_relation(load->target),
 					  mapped_attnums(&load->mapping, true));
 	csv_append_select(&sql, load->source, mapped_attnums(&load->mapping, false));
-	if (load->duplicates > CSV_DUPLICATES_ERROR)
+	if (load->duplicates > CSV_DUPLICATES_ERROR || load->is_careful)
 	{
 		append_conflict(&sql, load);
 		scan.takes = takes_awaited;
@@ -918,96 +1087,48 @@ load_by_statement(CsvLoad *load)
 				 errdetail("Another library has read it in another session."),
 				 errhint("Use INSERT statements instead.")));
 	load->nloaded += (int64) SPI_processed;
+	if (load->owner != NULL && scan.takes != NULL)
+	{
+		load->nleft_out -= (int64) SPI_processed;
+		if (load->nleft_out > 0 && load->rejects != NULL)
+			ereport(WARNING,
+					(errmsg("rows that \"%s\" had are not among the rejects: %s",
+							get_rel_name(scan.shown_relid), load->owner)));
+	}
 	if (!only_updates)
 		load->statistics = scan.statistics;
 	SPI_finish();
 }
 
-/*
- * For csv_attempt(): the rows that are inserted, perhaps with index entries after them, and
- * then those that are updated.
- */
-static bool
-load_in_parts(void *arg)
+/* the rows that are inserted, perhaps with index entries after them, and then those updated */
+static void
+load_in_parts(CsvLoad *load)
 {
-	CsvLoad    *load = arg;
 	Oid			relid = RelationGetRelid(csv_insert_relation(load->target));
 
 	load->taking = CSV_TAKE_INSERTED;
 	load_rows(load, load->freezes, load->may_go_by_pages, load->indexing);
-	if (load->nupdates > 0)
+	if (load->verdicts != NULL && csv_verdicts_count(load->verdicts, CSV_UPDATES) > 0)
 	{
 		load->target = csv_insert_open(relid);
 		load->taking = CSV_TAKE_UPDATES;
 		load_by_statement(load);
 	}
-	return true;
 }
 
-/* the same for csv_attempt(), so that the target is still open if it fails */
+/* for csv_attempt(): the target is still open if it fails */
 static bool
 load_on_trial(void *arg)
 {
 	CsvLoad    *load = arg;
-	Oid			relid = RelationGetRelid(csv_insert_relation(load->target));
 
-	load->target = csv_insert_open(relid);
+	load->target = csv_insert_open(RelationGetRelid(csv_insert_relation(load->tested)));
 	csv_insert_give(load->target, load->mapping.to);
-	return load_in_parts(load);
-}
-
-/*
- * Load the rows.  If index entries come after them, and a row is refused, nothing is
- * left of the load.  Then rows are inserted with their entries, to tell which row is
- * the first.  If another transaction inserts a key that the target did not have, an INSERT ...
- * ON CONFLICT loads all rows.
- */
-static void
-load_ourselves(CsvLoad *load)
-{
-	CsvInsert  *target = load->target;
-	bool		settles = load->duplicates > CSV_DUPLICATES_ERROR;
-	MemoryContext context;
-	ErrorData  *error;
-
-	load->indexing = choose_indexing(load, load->freezes);
-	load->may_go_by_pages = true;
-	if (load->freezes || (load->indexing == CSV_INDEX_AT_ONCE && !settles))
-	{
-		(void) load_in_parts(load);
-		return;
-	}
-	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw load",
-									ALLOCSET_DEFAULT_SIZES);
-	error = csv_attempt(load_on_trial, load, context, true);
-	MemoryContextDelete(context);
-	load->target = target;
-	if (error == NULL)
-	{
-		csv_insert_close(target);
-		return;
-	}
-	/* COPY would read once more after a second failure, too */
-	if (load->source == NULL || is_final(error->sqlerrcode))
-		ReThrowError(error);
-	settles = settles && error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION;
-	FreeErrorData(error);
-
-	/* the first try gave NOTICEs of all records up to the refused row */
-	load->table->verbosity = CSV_VERBOSITY_SILENT;
-	load->nloaded = 0;
-	load->nleft_out = 0;
-	load->taking = CSV_TAKE_BOTH;
-	load->may_go_by_pages = false;
-	load->indexing = CSV_INDEX_AT_ONCE;
-	ExecClearTuple(load->row);
-	memset(&load->report.counts, 0, sizeof(load->report.counts));
-	if (load->rejected != NULL)
-		tuplestore_clear(load->rejected);
-	if (settles)
+	if (load->by_statement)
 		load_by_statement(load);
 	else
-		(void) load_in_parts(load);
+		load_in_parts(load);
+	return true;
 }
 
 /* may a statement do what the load cannot, or what it cannot do at once? */
@@ -1030,26 +1151,111 @@ needs_statement(const CsvLoad *load)
 		check_enable_rls(RelationGetRelid(target), InvalidOid, true) == RLS_ENABLED;
 }
 
+/* may rows that the target refuses be told? */
+static bool
+may_test(const CsvLoad *load)
+{
+	return load->rejects != NULL && !load->freezes && !is_read_once(load) &&
+		csv_insert_relation(load->target)->rd_rel->relkind != RELKIND_VIEW;
+}
+
+static void
+start_again(CsvLoad *load)
+{
+	/* the first try gave NOTICEs of all records up to the refused row */
+	load->table->verbosity = CSV_VERBOSITY_SILENT;
+	ExecClearTuple(load->row);
+	memset(&load->report.counts, 0, sizeof(load->report.counts));
+	if (load->rejected != NULL)
+		tuplestore_clear(load->rejected);
+	load->nloaded = 0;
+	load->nleft_out = 0;
+	load->target = load->tested;
+	load->taking = CSV_TAKE_BOTH;
+}
+
+/*
+ * Load the rows, on trial as long as another way is left.  If index entries come after the
+ * rows, and a row is refused, nothing is left of the load.  Then rows are inserted with
+ * their entries, to tell which row is the first.
+ */
+static void
+load_on_trials(CsvLoad *load, bool settles)
+{
+	bool		tests = may_test(load);
+
+	for (;;)
+	{
+		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw load",
+													  ALLOCSET_DEFAULT_SIZES);
+		ErrorData  *error = csv_attempt(load_on_trial, load, context, true);
+		int			category;
+
+		MemoryContextDelete(context);
+		if (error == NULL)
+			break;
+		/* COPY would read once more after a second failure, too */
+		if (load->source == NULL || is_final(error->sqlerrcode))
+			ReThrowError(error);
+		start_again(load);
+		category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+		if (tests && !load->is_careful &&
+			(category == ERRCODE_TO_CATEGORY(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION) ||
+			 category == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION)))
+		{
+			load->is_careful = true;
+			judge(load);
+		}
+		else if (!load->by_statement && (settles || load->is_careful) &&
+				 (error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION ||
+				  error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION))
+			load->by_statement = true;
+		else if (load->by_statement || load->is_careful ||
+				 load->indexing == CSV_INDEX_AT_ONCE)
+			ReThrowError(error);
+		else
+		{
+			load->may_go_by_pages = false;
+			load->indexing = CSV_INDEX_AT_ONCE;
+			load_in_parts(load);
+			return;
+		}
+		FreeErrorData(error);
+	}
+	csv_insert_close(load->tested);
+}
+
 static void
 load_all(CsvLoad *load)
 {
-	bool		by_statement = needs_statement(load);
+	bool		settles = load->duplicates > CSV_DUPLICATES_ERROR;
 
+	load->tested = load->target;
+	load->by_statement = needs_statement(load);
+	load->taking = CSV_TAKE_BOTH;
+	csv_insert_prepare(load->target);
 	if (load->owner != NULL && load->freezes)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot freeze the rows of \"%s\": %s",
 						RelationGetRelationName(csv_insert_relation(load->target)),
 						load->owner)));
+
 	/* ON CONFLICT itself inserts the first row of a key, after BEFORE triggers */
-	if (load->duplicates > (by_statement ? CSV_DUPLICATES_FIRST : CSV_DUPLICATES_ERROR))
-		judge(load, !by_statement &&
-			  csv_insert_relation(load->target)->rd_rel->relkind == RELKIND_RELATION);
-	load->taking = CSV_TAKE_BOTH;
-	if (by_statement || (!load->freezes && load->nupdates > load->nread / 2))
+	if (load->duplicates > (load->by_statement ? CSV_DUPLICATES_FIRST : CSV_DUPLICATES_ERROR))
+		judge(load);
+	if (settles && load->verdicts != NULL && !load->freezes)
+		load->by_statement |= csv_verdicts_count(load->verdicts, CSV_UPDATES) >
+			csv_verdicts_count(load->verdicts, CSV_INSERTED) / 2;
+	load->indexing = choose_indexing(load, load->freezes);
+	load->may_go_by_pages = true;
+	if (!load->freezes && (may_test(load) || (!load->by_statement &&
+											  (settles || load->indexing != CSV_INDEX_AT_ONCE))))
+		load_on_trials(load, settles);
+	else if (load->by_statement)
 		load_by_statement(load);
 	else
-		load_ourselves(load);
+		load_in_parts(load);
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);
@@ -1210,6 +1416,8 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 
 	load->started = GetCurrentTimestamp();
 	load->freezes = request->freeze;
+	load->reject_context = AllocSetContextCreate(context, "csv_gpu_fdw reject",
+												 ALLOCSET_SMALL_SIZES);
 	load->source = csv_open_source(request->source);
 	load->target = csv_insert_open(request->target);
 	map_columns(&load->mapping, load->source, csv_insert_relation(load->target), request);

@@ -184,6 +184,8 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 {
 	const CsvTable *table = report->table;
 	bool		set_null = skipped->code == CSV_ERROR_SET_NULL;
+	const char *message = skipped->error == NULL ? skipped->message :
+		psprintf("%s (%s)", skipped->error, skipped->message);
 
 	if (table->stop && skipped->code != CSV_ERROR_REFUSED)
 		ereport(ERROR,
@@ -205,7 +207,7 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 							   (unsigned long) table->reject_count,
 							   (long long) table->reject_count, skipped->file),
 				 errdetail("Record %lld: %s. %s",
-						   (long long) skipped->record, skipped->message,
+						   (long long) skipped->record, message,
 						   skipped_detail(skipped))));
 
 	if (is_told(table, csv_report_ncases(&report->counts)))
@@ -213,7 +215,7 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 				(errmsg("%s record %lld of \"%s\": %s",
 						set_null ? "set to NULL in" : "skipped",
 						(long long) skipped->record, skipped->file,
-						skipped->message),
+						message),
 				 errdetail_internal("%s", skipped_detail(skipped))));
 }
 
