@@ -312,7 +312,7 @@ key_query(Relation target, Oid indexid, bool last, bool looks, int64 of_file, in
 		char	   *less = operator_name(get_opfamily_member(family, type, type,
 															 BTLessStrategyNumber));
 		char	   *cast = IsPolymorphicType(type) ? "" :
-			psprintf("::%s", format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY));
+			psprintf("::%s", format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 		char	   *collate = !OidIsValid(collation) ? "" :
 			psprintf(" COLLATE %s", generate_collation_name(collation));
 		char	   *column = psprintf("(r.c%d%s)%s", attnum, cast, collate);
