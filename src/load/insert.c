@@ -182,7 +182,10 @@ void
 csv_insert_close(CsvInsert *insert)
 {
 	if (insert->routing != NULL)
+	{
 		ExecCleanupTupleRouting(insert->router, insert->routing);
+		FreeExecutorState(insert->estate);
+	}
 	if (insert->slot != NULL)
 		ExecDropSingleTupleTableSlot(insert->slot);
 	relation_close(insert->relation, NoLock);

@@ -44,6 +44,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/rls.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
@@ -130,7 +131,8 @@ typedef struct CsvLoad
 	CsvTaking	taking;
 	int64		nleft_out;
 	bool		is_waiting;		/* a statement has got a row, and did not return it yet */
-	CsvInsert  *tested;			/* the target, with rows that are tested */
+	CsvInsert  *tested;			/* the target, with rows that are tested, */
+	ResourceOwner resources;	/* to which it belongs */
 	TupleTableSlot *from;		/* the source's row */
 	bool		is_mapping;		/* it becomes a row of the target */
 	bool		is_dropped;		/* a trigger has dropped it */
@@ -549,6 +551,7 @@ test_row(void *arg)
 {
 	CsvLoad    *load = arg;
 
+	load->is_dropped = false;
 	load->is_mapping = true;
 	map_row(&load->mapping, load->from, csv_insert_slot(load->tested), load->econtext);
 	load->is_mapping = false;
@@ -556,11 +559,16 @@ test_row(void *arg)
 	return false;
 }
 
-/* likewise, without a subtransaction */
+/* likewise, without a subtransaction; partitions stay open, as long as the target */
 static bool
 test_partition(void *arg)
 {
-	csv_insert_test_partition(((CsvLoad *) arg)->tested);
+	CsvLoad    *load = arg;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	CurrentResourceOwner = load->resources;
+	csv_insert_test_partition(load->tested);
+	CurrentResourceOwner = owner;
 	return true;
 }
 
@@ -576,9 +584,13 @@ find_refusal(CsvLoad *load, const char **message)
 
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+	/* the scan has cleared its slot, but not the values, before it asks about the last row */
+	ExecClearTuple(load->from);
+	ExecStoreVirtualTuple(load->from);
 	error = csv_attempt(test_row, load, CurrentMemoryContext, true);
 	if (error == NULL && !load->is_dropped)
 		error = csv_attempt(test_partition, load, CurrentMemoryContext, false);
+	ExecClearTuple(load->from);
 	if (error == NULL)
 		return NULL;
 	*message = error->constraint_name;
@@ -848,7 +860,8 @@ judge(CsvLoad *load)
 		else if (find_refusal(load, &message) != NULL)
 			verdict = CSV_REFUSED;
 		MemoryContextSwitchTo(outer);
-		csv_verdicts_add(verdicts, load->slot, place_of(load->scan), verdict);
+		if (!load->is_dropped)
+			csv_verdicts_add(verdicts, load->slot, place_of(load->scan), verdict);
 		MemoryContextReset(load->reject_context);
 	}
 	csv_table_scan_end(load->scan);
@@ -1231,6 +1244,7 @@ load_all(CsvLoad *load)
 	bool		settles = load->duplicates > CSV_DUPLICATES_ERROR;
 
 	load->tested = load->target;
+	load->resources = CurrentResourceOwner;
 	load->by_statement = needs_statement(load);
 	load->taking = CSV_TAKE_BOTH;
 	csv_insert_prepare(load->target);
