@@ -129,6 +129,7 @@ typedef struct CsvLoad
 	Bitmapset  *updated;		/* likewise */
 	CsvVerdicts *verdicts;		/* NULL: none */
 	CsvTaking	taking;
+	bool		any_updates;
 	int64		nleft_out;
 	bool		is_waiting;		/* a statement has got a row, and did not return it yet */
 	CsvInsert  *tested;			/* the target, with rows that are tested, */
@@ -542,7 +543,12 @@ place_of(const CsvTableScan *scan)
 	int64		record;
 
 	(void) csv_table_scan_place(scan, &record);
-	return CSV_PLACE(scan->at->file_number, record);
+	if (record >> CSV_RECORD_BITS != 0 ||
+		scan->at->file_number >= (int) (CSV_MOST_PLACES >> CSV_RECORD_BITS))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many files or records for a load that tells duplicates or refused rows")));
+	return ((int64) scan->at->file_number << CSV_RECORD_BITS) + record;
 }
 
 /* for csv_attempt(), which undoes what triggers do */
@@ -622,6 +628,16 @@ refusal_of_index(Oid indexid)
 	return excludes ? "exclusion" : "duplicate";
 }
 
+/* with `rejects`, other rows are refused */
+static void
+refuse_duplicate(const CsvLoad *load)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errmsg("duplicate key value violates unique constraint \"%s\"",
+					get_rel_name(load->key_index))));
+}
+
 /* the last row of the scan does not go in: count it, and keep its record */
 static void
 leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
@@ -638,6 +654,8 @@ leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
 	csv_table_scan_last(scan, &skipped);
 	skipped.code = CSV_ERROR_REFUSED;
 	counts = verdict != CSV_LEFT_OUT;
+	if (!counts && load->duplicates == CSV_DUPLICATES_ERROR)
+		refuse_duplicate(load);
 	verdict = counts ? verdict : -(int64) load->key_index;
 	if (verdict == CSV_REFUSED)
 		skipped.error = find_refusal(load, &skipped.message);
@@ -820,6 +838,8 @@ judge(CsvLoad *load)
 	Oid			index = load->key_index;
 	int64		of_file = CSV_LEFT_OUT;
 	CsvVerdicts *verdicts;
+	CsvVerdictCounts counts;
+	bool		looks;
 
 	if (duplicates == CSV_DUPLICATES_UNSAID || (load->by_statement &&
 												duplicates == CSV_DUPLICATES_FIRST))
@@ -843,7 +863,7 @@ judge(CsvLoad *load)
 				 errmsg("cannot tell duplicates in data that can be read only once"),
 				 errhint("Write the data of \"%s\" to a file, or set \"duplicates\" to 'first', without \"freeze\".",
 						 RelationGetRelationName(load->source))));
-	verdicts = csv_verdicts_create(relation, OidIsValid(index) ? key : NULL, load->is_careful);
+	verdicts = csv_verdicts_create(relation, index, load->is_careful);
 	load->verdicts = NULL;
 	load->taking = CSV_TAKE_BOTH;
 	load->tested = load->target;
@@ -866,14 +886,15 @@ judge(CsvLoad *load)
 	}
 	csv_table_scan_end(load->scan);
 	load->table->verbosity = verbosity;
-	csv_verdicts_end(verdicts, index, duplicates > CSV_DUPLICATES_FIRST,
-					 duplicates == CSV_DUPLICATES_ERROR || !load->by_statement, of_file,
-					 duplicates == CSV_DUPLICATES_UPDATE ? CSV_UPDATES : of_file);
-	if (duplicates == CSV_DUPLICATES_ERROR && csv_verdicts_count(verdicts, CSV_LEFT_OUT) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errmsg("duplicate key value violates unique constraint \"%s\"",
-						get_rel_name(index))));
+	looks = relation->rd_rel->relkind == RELKIND_RELATION && load->owner == NULL &&
+		(duplicates == CSV_DUPLICATES_ERROR || !load->by_statement) &&
+		RelationGetNumberOfBlocks(relation) > 0;
+	counts = csv_verdicts_end(verdicts, duplicates > CSV_DUPLICATES_FIRST, looks, of_file,
+							  duplicates == CSV_DUPLICATES_UPDATE ? CSV_UPDATES : of_file);
+	if (duplicates == CSV_DUPLICATES_ERROR && counts.nleft_out > 0)
+		refuse_duplicate(load);
+	load->any_updates = counts.nupdates > 0;
+	load->by_statement |= !load->freezes && counts.nupdates > counts.nrows / 2;
 	load->verdicts = verdicts;
 }
 
@@ -1121,7 +1142,7 @@ load_in_parts(CsvLoad *load)
 
 	load->taking = CSV_TAKE_INSERTED;
 	load_rows(load, load->freezes, load->may_go_by_pages, load->indexing);
-	if (load->verdicts != NULL && csv_verdicts_count(load->verdicts, CSV_UPDATES) > 0)
+	if (load->any_updates)
 	{
 		load->target = csv_insert_open(relid);
 		load->taking = CSV_TAKE_UPDATES;
@@ -1258,9 +1279,6 @@ load_all(CsvLoad *load)
 	/* ON CONFLICT itself inserts the first row of a key, after BEFORE triggers */
 	if (load->duplicates > (load->by_statement ? CSV_DUPLICATES_FIRST : CSV_DUPLICATES_ERROR))
 		judge(load);
-	if (settles && load->verdicts != NULL && !load->freezes)
-		load->by_statement |= csv_verdicts_count(load->verdicts, CSV_UPDATES) >
-			csv_verdicts_count(load->verdicts, CSV_INSERTED) / 2;
 	load->indexing = choose_indexing(load, load->freezes);
 	load->may_go_by_pages = true;
 	if (!load->freezes && (may_test(load) || (!load->by_statement &&

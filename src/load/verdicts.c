@@ -1,13 +1,13 @@
 /*
  * verdicts.c
- *		Verdicts about rows, by queries over what keys need of them.
+ *		Verdicts about rows, by the keys that indexes and foreign keys have of them.
  *
  * An INSERT that finds a duplicate only in the index has written its row already.  Here
- * such rows are known before, so that nothing is written for them.
+ * such rows are known before, so that nothing is written for them.  Keys are sorted as for
+ * the index, and looked up there in this order (indexes.c).
  *
- * The queries see two relations: csv_rows has the columns cN of the rows, by the number of
- * the target's attribute, and csv_verdicts has what was decided before.  The rows of the
- * target are those of the latest snapshot.
+ * Foreign keys are queries.  They see two relations: csv_rows has the columns cN of the rows,
+ * by the number of the target's attribute, and csv_verdicts has what was decided before.
  */
 #include "postgres.h"
 
@@ -25,25 +25,29 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 #include "utils/syscache.h"
+#include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "load/indexes.h"
 #include "load/verdicts.h"
 #include "output/copy_to.h"
 #include "table/option.h"
 
 struct CsvVerdicts
 {
+	CsvVerdictCounts counts;
 	Relation	target;
+	Relation	index;			/* of the key; NULL: none */
+	CsvIndexKeys *keys;			/* of the rows */
 	List	   *foreign_keys;	/* ForeignKeyCacheInfos */
-	Bitmapset  *needed;			/* attributes of the target */
+	Bitmapset  *needed;			/* attributes of the target, for foreign keys */
 	Tuplestorestate *rows;		/* csv_rows */
 	TupleTableSlot *row;
-	int64		nrows;
-	Tuplestorestate *decided;	/* csv_verdicts: all, and at the end in order */
+	Tuplestorestate *decided;	/* csv_verdicts */
+	Tuplesortstate *sorted;		/* all */
 	TupleTableSlot *slot;		/* of the next one */
 	int64		place;			/* of the next one; PG_INT64_MAX: there is none */
-	int64		counts[CSV_REFUSED + 1];
 };
 
 /* ---- indexes ---- */
@@ -160,7 +164,7 @@ add_foreign_keys(CsvVerdicts *verdicts)
 }
 
 CsvVerdicts *
-csv_verdicts_create(Relation target, const Bitmapset *key, bool foreign_keys)
+csv_verdicts_create(Relation target, Oid index, bool foreign_keys)
 {
 	CsvVerdicts *verdicts = palloc0(sizeof(CsvVerdicts));
 	TupleDesc	decided = CreateTemplateTupleDesc(2);
@@ -169,9 +173,14 @@ csv_verdicts_create(Relation target, const Bitmapset *key, bool foreign_keys)
 	int			attnum = -1;
 
 	verdicts->target = target;
-	verdicts->needed = bms_copy(key);
+	if (OidIsValid(index))
+		verdicts->index = index_open(index, RowExclusiveLock);
 	if (foreign_keys)
 		add_foreign_keys(verdicts);
+	for (int i = 0; verdicts->index != NULL &&
+		 i < IndexRelationGetNumberOfKeyAttributes(verdicts->index); i++)
+		verdicts->needed = bms_add_member(verdicts->needed,
+										  verdicts->index->rd_index->indkey.values[i]);
 	tupdesc = CreateTemplateTupleDesc(bms_num_members(verdicts->needed) + 1);
 	TupleDescInitEntry(tupdesc, to, "place", INT8OID, -1, 0);
 	while ((attnum = bms_next_member(verdicts->needed, attnum)) >= 0)
@@ -187,7 +196,42 @@ csv_verdicts_create(Relation target, const Bitmapset *key, bool foreign_keys)
 	verdicts->slot = MakeSingleTupleTableSlot(decided, &TTSOpsMinimalTuple);
 	verdicts->rows = tuplestore_begin_heap(true, false, work_mem);
 	verdicts->decided = tuplestore_begin_heap(true, false, work_mem);
+	if (verdicts->index != NULL)
+		verdicts->keys = csv_index_keys_begin(target, verdicts->index);
 	return verdicts;
+}
+
+static void
+add_key(CsvVerdicts *verdicts, TupleTableSlot *row, int64 place, bool is_narrow)
+{
+	Form_pg_index form = verdicts->index->rd_index;
+	Datum		values[INDEX_MAX_KEYS] = {0};
+	bool		isnull[INDEX_MAX_KEYS];
+
+	/* columns that are only included do not matter */
+	memset(isnull, true, sizeof(isnull));
+	for (int i = 0; i < form->indnkeyatts; i++)
+	{
+		int			attnum = form->indkey.values[i];
+		int			att = is_narrow ? bms_member_index(verdicts->needed, attnum) + 1 : attnum - 1;
+
+		if (row->tts_isnull[att] && !form->indnullsnotdistinct)
+			return;
+		values[i] = row->tts_values[att];
+		isnull[i] = row->tts_isnull[att];
+	}
+	csv_index_keys_add(verdicts->keys, values, isnull, place);
+}
+
+static void
+add_verdict(CsvVerdicts *verdicts, int64 place, int64 verdict)
+{
+	Datum		values[2] = {Int64GetDatum(place), Int64GetDatum(verdict)};
+	bool		isnull[2] = {false, false};
+
+	tuplestore_putvalues(verdicts->decided, verdicts->slot->tts_tupleDescriptor, values, isnull);
+	verdicts->counts.nleft_out += verdict == CSV_LEFT_OUT;
+	verdicts->counts.nupdates += verdict == CSV_UPDATES;
 }
 
 void
@@ -199,12 +243,14 @@ csv_verdicts_add(CsvVerdicts *verdicts, TupleTableSlot *row, int64 place, int64 
 
 	if (verdict != CSV_INSERTED)
 	{
-		Datum		values[2] = {Int64GetDatum(place), Int64GetDatum(verdict)};
-		bool		isnull[2] = {false, false};
-
-		tuplestore_putvalues(verdicts->decided, verdicts->slot->tts_tupleDescriptor, values,
-							 isnull);
-		verdicts->counts[CSV_REFUSED]++;
+		add_verdict(verdicts, place, verdict);
+		return;
+	}
+	verdicts->counts.nrows++;
+	if (verdicts->foreign_keys == NIL)
+	{
+		if (verdicts->index != NULL)
+			add_key(verdicts, row, place, false);
 		return;
 	}
 	ExecClearTuple(slot);
@@ -216,7 +262,6 @@ csv_verdicts_add(CsvVerdicts *verdicts, TupleTableSlot *row, int64 place, int64 
 		slot->tts_isnull[to] = row->tts_isnull[attnum - 1];
 	}
 	tuplestore_puttupleslot(verdicts->rows, ExecStoreVirtualTuple(slot));
-	verdicts->nrows++;
 }
 
 /* ---- queries ---- */
@@ -235,19 +280,19 @@ register_relation(char *name, TupleTableSlot *slot, Tuplestorestate *rows, int64
 		elog(ERROR, "a relation of a load cannot be registered");
 }
 
-/* run a query that returns verdicts, and add them to a store; returns their number */
+/* run a query that returns verdicts, sorted, so that they come when all are read; returns how many */
 static int64
-decide(CsvVerdicts *verdicts, const char *sql, Tuplestorestate *decided)
+decide(CsvVerdicts *verdicts, const char *sql)
 {
 	SPIExecuteOptions options = {0};
 	int64		n;
 	MemoryContext context = CurrentMemoryContext;
 
 	SPI_connect();
-	register_relation("csv_rows", verdicts->row, verdicts->rows, verdicts->nrows);
+	register_relation("csv_rows", verdicts->row, verdicts->rows, verdicts->counts.nrows);
 	register_relation("csv_verdicts", verdicts->slot, verdicts->decided, 1);
 	options.dest = CreateDestReceiver(DestTuplestore);
-	SetTuplestoreDestReceiverParams(options.dest, decided, context, false, NULL, NULL);
+	SetTuplestoreDestReceiverParams(options.dest, verdicts->decided, context, false, NULL, NULL);
 	if (SPI_execute_extended(sql, &options) != SPI_OK_SELECT)
 		elog(ERROR, "a query of a load has failed");
 	n = (int64) SPI_processed;
@@ -280,69 +325,6 @@ column_name(Relation relation, AttrNumber attnum)
 
 /* rows without a verdict */
 #define UNDECIDED "csv_rows r WHERE NOT EXISTS (SELECT FROM csv_verdicts v WHERE v.place OPERATOR(pg_catalog.=) r.place)"
-
-/*
- * The rows whose key other rows have, and if it `looks`, those whose key the target has; by
- * the operators and collations of the index.  In the order of keys, the rows with one key are
- * neighbours, and so are the places where the target's index has the keys.
- */
-static char *
-key_query(Relation target, Oid indexid, bool last, bool looks, int64 of_file, int64 of_target)
-{
-	Relation	index = index_open(indexid, AccessShareLock);
-	const char *next = last ? "pg_catalog.lead" : "pg_catalog.lag";
-	bool		nulls_differ = !index->rd_index->indnullsnotdistinct;
-	StringInfoData all,
-				same,
-				order,
-				found;
-
-	initStringInfo(&all);
-	initStringInfo(&same);
-	initStringInfo(&order);
-	initStringInfo(&found);
-	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
-	{
-		AttrNumber	attnum = index->rd_index->indkey.values[i];
-		Oid			type = index->rd_opcintype[i];
-		Oid			family = index->rd_opfamily[i];
-		Oid			collation = index->rd_indcollation[i];
-		char	   *equal = operator_name(get_opfamily_member(family, type, type,
-															  BTEqualStrategyNumber));
-		char	   *less = operator_name(get_opfamily_member(family, type, type,
-															 BTLessStrategyNumber));
-		char	   *cast = IsPolymorphicType(type) ? "" :
-			psprintf("::%s", format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
-		char	   *collate = !OidIsValid(collation) ? "" :
-			psprintf(" COLLATE %s", generate_collation_name(collation));
-		char	   *column = psprintf("(r.c%d%s)%s", attnum, cast, collate);
-		char	   *other = psprintf("(%s(r.c%d) OVER w%s)", next, attnum, cast);
-		char	   *held = psprintf("(t.%s%s)", column_name(target, attnum), cast);
-
-		if (nulls_differ)
-			appendStringInfo(&all, " AND r.c%d IS NOT NULL", attnum);
-		appendStringInfo(&order, "%s USING %s, ", column, less);
-		appendStringInfo(&same, " AND (%s %s %s", other, equal, column);
-		appendStringInfo(&found, " AND (%s %s (k.c%d%s)%s", held, equal, attnum, cast, collate);
-		if (!nulls_differ)
-		{
-			appendStringInfo(&same, " OR (%s IS NULL AND r.c%d IS NULL)", other, attnum);
-			appendStringInfo(&found, " OR (%s IS NULL AND k.c%d IS NULL)", held, attnum);
-		}
-		appendStringInfoChar(&same, ')');
-		appendStringInfoChar(&found, ')');
-	}
-	index_close(index, NoLock);
-	return psprintf("SELECT place, CASE WHEN same THEN " INT64_FORMAT "::pg_catalog.int8 ELSE "
-					INT64_FORMAT "::pg_catalog.int8 END FROM (SELECT r.*, %s(r.place) OVER w IS NOT NULL%s AS same FROM "
-					UNDECIDED "%s WINDOW w AS (ORDER BY %sr.place)) k WHERE same%s%s%s%s"
-					" ORDER BY place",
-					of_file, of_target, next, same.data, all.data, order.data,
-					!looks ? "" : target->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
-					" OR EXISTS (SELECT FROM " : " OR EXISTS (SELECT FROM ONLY ",
-					looks ? csv_quote_relation(target) : "",
-					looks ? psprintf(" t WHERE true%s", found.data) : "", looks ? ")" : "");
-}
 
 /* the rows that a foreign key refuses, as the parent's owner sees it */
 static char *
@@ -426,7 +408,7 @@ decide_by_foreign_key(CsvVerdicts *verdicts, const ForeignKeyCacheInfo *key)
 	GetUserIdAndSecContext(&user, &security);
 	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_NOFORCE_RLS);
-	n = decide(verdicts, sql, verdicts->decided);
+	n = decide(verdicts, sql);
 	SetUserIdAndSecContext(user, security);
 	return n;
 }
@@ -436,7 +418,7 @@ decide_by_foreign_key(CsvVerdicts *verdicts, const ForeignKeyCacheInfo *key)
 static void
 advance(CsvVerdicts *verdicts)
 {
-	bool		any = tuplestore_gettupleslot(verdicts->decided, true, false, verdicts->slot);
+	bool		any = tuplesort_gettupleslot(verdicts->sorted, true, false, verdicts->slot, NULL);
 
 	if (any)
 		slot_getallattrs(verdicts->slot);
@@ -446,7 +428,7 @@ advance(CsvVerdicts *verdicts)
 void
 csv_verdicts_rewind(CsvVerdicts *verdicts)
 {
-	tuplestore_rescan(verdicts->decided);
+	tuplesort_rescan(verdicts->sorted);
 	advance(verdicts);
 }
 
@@ -467,11 +449,34 @@ csv_verdicts_free(const CsvVerdicts *verdicts, int64 place)
 
 /* ---- the end ---- */
 
-void
-csv_verdicts_end(CsvVerdicts *verdicts, Oid index, bool last, bool looks, int64 of_file,
-				 int64 of_target)
+/* sort all verdicts so far */
+static void
+sort_verdicts(CsvVerdicts *verdicts)
 {
-	Tuplestorestate *sorted = tuplestore_begin_heap(true, false, work_mem);
+	AttrNumber	place = 1;
+	Oid			less = Int8LessOperator;
+	Oid			collation = InvalidOid;
+	bool		nulls_first = false;
+
+	if (verdicts->sorted != NULL)
+		tuplesort_end(verdicts->sorted);
+	verdicts->sorted = tuplesort_begin_heap(verdicts->slot->tts_tupleDescriptor, 1, &place,
+											&less, &collation, &nulls_first, work_mem, NULL,
+											TUPLESORT_RANDOMACCESS);
+	tuplestore_select_read_pointer(verdicts->decided, 0);
+	tuplestore_rescan(verdicts->decided);
+	while (tuplestore_gettupleslot(verdicts->decided, true, false, verdicts->slot))
+		tuplesort_puttupleslot(verdicts->sorted, verdicts->slot);
+	tuplesort_performsort(verdicts->sorted);
+	advance(verdicts);
+}
+
+/* decide by foreign keys; the others may have duplicates */
+static void
+decide_by_foreign_keys(CsvVerdicts *verdicts)
+{
+	TupleTableSlot *row = MakeSingleTupleTableSlot(verdicts->row->tts_tupleDescriptor,
+												   &TTSOpsMinimalTuple);
 	int64		nrefused;
 	ListCell   *cell;
 
@@ -482,25 +487,53 @@ csv_verdicts_end(CsvVerdicts *verdicts, Oid index, bool last, bool looks, int64 
 		foreach(cell, verdicts->foreign_keys)
 			nrefused += decide_by_foreign_key(verdicts, lfirst(cell));
 	} while (nrefused > 0 && list_length(verdicts->foreign_keys) > 1);
-	if (OidIsValid(index))
-		(void) decide(verdicts, key_query(verdicts->target, index, last, looks, of_file,
-										  of_target), verdicts->decided);
-	(void) decide(verdicts, "SELECT place, verdict FROM csv_verdicts ORDER BY place", sorted);
-	tuplestore_end(verdicts->rows);
-	tuplestore_end(verdicts->decided);
-	verdicts->decided = sorted;
-	csv_verdicts_rewind(verdicts);
-	while (verdicts->place < PG_INT64_MAX)
+	sort_verdicts(verdicts);
+	tuplestore_select_read_pointer(verdicts->rows, 0);
+	while (verdicts->index != NULL &&
+		   tuplestore_gettupleslot(verdicts->rows, true, false, row))
 	{
-		int64		verdict = csv_verdicts_at(verdicts, verdicts->place);
+		int64		place;
 
-		verdicts->counts[verdict < 0 || verdict > CSV_REFUSED ? CSV_REFUSED : verdict]++;
-		(void) csv_verdicts_at(verdicts, verdicts->place + 1);
+		slot_getallattrs(row);
+		place = DatumGetInt64(row->tts_values[0]);
+		if (csv_verdicts_at(verdicts, place) == CSV_INSERTED)
+			add_key(verdicts, row, place, true);
 	}
+	ExecDropSingleTupleTableSlot(row);
 }
 
-int64
-csv_verdicts_count(const CsvVerdicts *verdicts, int64 verdict)
+CsvVerdictCounts
+csv_verdicts_end(CsvVerdicts *verdicts, bool last, bool looks, int64 of_file,
+				 int64 of_target)
 {
-	return verdict == CSV_INSERTED ? verdicts->nrows : verdicts->counts[verdict];
+	int64		kept = 0;
+	int64		place;
+	bool		held = false;
+	CsvKeyMatch match;
+
+	if (verdicts->foreign_keys != NIL)
+		decide_by_foreign_keys(verdicts);
+	while (verdicts->index != NULL &&
+		   csv_index_keys_next(verdicts->keys, looks, &place, &match))
+	{
+		if (match != CSV_KEY_BEFORE && held)
+			add_verdict(verdicts, kept, of_target);
+		if (match == CSV_KEY_BEFORE)
+			add_verdict(verdicts, last ? kept : place, of_file);
+		else
+			held = match == CSV_KEY_HELD;
+		if (match != CSV_KEY_BEFORE || last)
+			kept = place;
+	}
+	if (held)
+		add_verdict(verdicts, kept, of_target);
+	if (verdicts->index != NULL)
+	{
+		csv_index_keys_end(verdicts->keys);
+		index_close(verdicts->index, NoLock);
+	}
+	tuplestore_end(verdicts->rows);
+	sort_verdicts(verdicts);
+	tuplestore_end(verdicts->decided);
+	return verdicts->counts;
 }

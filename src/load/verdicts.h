@@ -11,10 +11,11 @@
 #include "utils/rel.h"
 
 /*
- * The place of a record: the number of its file (from 1, less than 2^23), and its number
- * there (from 1, less than 2^40).  Places ascend in the order of a scan.
+ * The place of a record: the number of its file (from 1), and its number there (from 1).
+ * Places ascend in the order of a scan, and are less than CSV_MOST_PLACES.
  */
-#define CSV_PLACE(file_number, record)	(((int64) (file_number) << 40) + (record))
+#define CSV_RECORD_BITS	33
+#define CSV_MOST_PLACES	(INT64CONST(1) << 47)
 
 /*
  * A verdict about a row; without one, it is inserted.  Any other number: a foreign key
@@ -35,28 +36,32 @@ extern Oid	csv_key_index(Relation target, ArrayType *columns, Bitmapset **attnum
 extern Oid	csv_only_unique_index(Relation target, Bitmapset **attnums);
 
 /*
- * Verdicts about rows of a source, in their order.  key: attributes by which rows are
- * compared; NULL: they are not.  foreign_keys: foreign keys decide, too.  In the current
- * memory context, and within work_mem, beyond which there are files.
+ * Verdicts about rows of a source, in their order.  index: by its key rows are compared;
+ * InvalidOid: they are not.  foreign_keys: foreign keys decide, too.  In the current memory
+ * context, and within work_mem and maintenance_work_mem, beyond which there are files.
  */
 typedef struct CsvVerdicts CsvVerdicts;
 
-extern CsvVerdicts *csv_verdicts_create(Relation target, const Bitmapset *key,
-										bool foreign_keys);
+extern CsvVerdicts *csv_verdicts_create(Relation target, Oid index, bool foreign_keys);
 
-/* add a row of the target; verdict: as far as it is known */
+/* add a row of the target; verdict: CSV_INSERTED or CSV_REFUSED */
 extern void csv_verdicts_add(CsvVerdicts *verdicts, TupleTableSlot *row, int64 place,
 							 int64 verdict);
 
 /*
- * After all rows: decide by foreign keys, and then by the key's index (InvalidOid: none).  Of
- * some rows with one key, the last or the first counts, and the others get of_file.  If it
- * gets a row's key from the target (looks), the row gets of_target.  Returns the number of
- * rows that have no verdict of these two.
+ * After all rows: decide by foreign keys, and then by the key.  Of some rows with one key, the
+ * last or the first counts, and the others get of_file.  If it `looks`, a row whose key the
+ * target has gets of_target.
  */
-extern void csv_verdicts_end(CsvVerdicts *verdicts, Oid index, bool last, bool looks,
-							 int64 of_file, int64 of_target);
-extern int64 csv_verdicts_count(const CsvVerdicts *verdicts, int64 verdict);
+typedef struct CsvVerdictCounts
+{
+	int64		nrows;			/* rows that were added as CSV_INSERTED */
+	int64		nleft_out;
+	int64		nupdates;
+} CsvVerdictCounts;
+
+extern CsvVerdictCounts csv_verdicts_end(CsvVerdicts *verdicts, bool last, bool looks,
+										 int64 of_file, int64 of_target);
 
 /*
  * After that, for ascending places from csv_verdicts_rewind() on: the verdict about a row;
