@@ -56,7 +56,7 @@
 #include "load/load.h"
 #include "load/owner.h"
 #include "load/positions.h"
-#include "load/verdicts.h"
+#include "load/rows.h"
 #include "output/copy_to.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -65,93 +65,12 @@
 #include "table/release.h"
 #include "table/source.h"
 
-/* the columns of csv_gpu_errors(), then loaded_at and source */
-#define CSV_REJECT_COLUMNS	(CSV_ERROR_COLUMNS + 2)
-
 /*
  * The fewest rows that are worth starting threads.  If a run has fewer rows before a
  * row that must go in by itself, the next CSV_WAIT_ROWS rows go in one by one.
  */
 #define CSV_LEAST_RUN		256
 #define CSV_WAIT_ROWS		1024
-
-/* how a value gets from an attribute of the source to an attribute of the target */
-typedef struct CsvLoadColumn
-{
-	int			from;			/* attribute number - 1 */
-	int			to;				/* attribute number - 1 */
-	ExprState  *expr;			/* over a slot of the source; NULL: no change */
-} CsvLoadColumn;
-
-typedef struct CsvMapping
-{
-	int			ncolumns;
-	CsvLoadColumn *columns;
-	Bitmapset  *from;			/* attribute numbers */
-	Bitmapset  *to;
-	bool		any_expr;
-	bool		is_volatile;	/* one of the expressions is */
-	bool		is_identity;	/* no attribute changes its number or value */
-} CsvMapping;
-
-/* the rows that a scan of the source is for */
-typedef enum CsvTaking
-{
-	CSV_TAKE_INSERTED,
-	CSV_TAKE_UPDATES,
-	CSV_TAKE_BOTH
-} CsvTaking;
-
-typedef struct CsvLoad
-{
-	CsvTable   *table;
-	Relation	source;			/* NULL: it is not in the catalog */
-	TupleTableSlot *row;		/* of the source */
-	CsvMapping	mapping;
-	CsvInsert  *target;
-	TupleTableSlot *slot;		/* of the target */
-	bool		is_mapped;		/* row is not the target's */
-	CsvTableScan *scan;
-	ExprContext *econtext;		/* for the conversions of a row */
-	const char *owner;			/* csv_find_owner() of the target */
-	CsvIndexing indexing;		/* of the target */
-	bool		freezes;
-	bool		by_statement;	/* all rows go in by INSERT ... SELECT */
-	bool		may_go_by_pages;
-	bool		is_careful;		/* rows are tested */
-	int64		nloaded;
-	CsvScanStatistics statistics;
-
-	/* duplicates, and rows that the target refuses */
-	CsvDuplicates duplicates;
-	Oid			key_index;
-	Bitmapset  *key;			/* attribute numbers of the target */
-	Bitmapset  *updated;		/* likewise */
-	CsvVerdicts *verdicts;		/* NULL: none */
-	CsvTaking	taking;
-	bool		any_updates;
-	int64		nleft_out;
-	bool		is_waiting;		/* a statement has got a row, and did not return it yet */
-	CsvInsert  *tested;			/* the target, with rows that are tested, */
-	ResourceOwner resources;	/* to which it belongs */
-	TupleTableSlot *from;		/* the source's row */
-	bool		is_mapping;		/* it becomes a row of the target */
-	bool		is_dropped;		/* a trigger has dropped it */
-
-	CsvSkippedFn skipped;		/* of this load; NULL: the scan's own report */
-	CsvSkippedFn skipped_of_copy;
-	void	   *copy;			/* its argument */
-
-	/* skipped records, if they are kept */
-	CsvInsert  *rejects;		/* NULL: they are not kept */
-	const char *rejects_owner;
-	CsvMapping	reject_mapping;
-	TupleDesc	reject_tupdesc;
-	Tuplestorestate *rejected;
-	MemoryContext reject_context;	/* of one row that is left out */
-	CsvReport	report;			/* instead of the scan's */
-	TimestampTz started;
-} CsvLoad;
 
 /* ---- columns ---- */
 
@@ -319,29 +238,6 @@ mapped_attnums(const CsvMapping *mapping, bool of_target)
 	return attnums;
 }
 
-/* fill in a row of the target from a row of the source */
-static void
-map_row(const CsvMapping *mapping, TupleTableSlot *from, TupleTableSlot *to,
-		ExprContext *econtext)
-{
-	ResetExprContext(econtext);
-	econtext->ecxt_scantuple = from;
-	for (int i = 0; i < mapping->ncolumns; i++)
-	{
-		const CsvLoadColumn *column = &mapping->columns[i];
-
-		if (column->expr == NULL)
-		{
-			to->tts_values[column->to] = from->tts_values[column->from];
-			to->tts_isnull[column->to] = from->tts_isnull[column->from];
-		}
-		else
-			to->tts_values[column->to] =
-				ExecEvalExprSwitchContext(column->expr, econtext,
-										  &to->tts_isnull[column->to]);
-	}
-}
-
 /* ---- rejects ---- */
 
 static TupleDesc
@@ -365,19 +261,6 @@ reject_tupdesc(void)
 	return tupdesc;
 }
 
-static void
-keep_record(CsvLoad *load, const CsvSkipped *skipped)
-{
-	Datum		values[CSV_REJECT_COLUMNS];
-	bool		isnull[CSV_REJECT_COLUMNS] = {false};
-
-	csv_error_row(load->table, skipped, values, isnull);
-	values[CSV_ERROR_COLUMNS] = TimestampTzGetDatum(load->started);
-	values[CSV_ERROR_COLUMNS + 1] =
-		ObjectIdGetDatum(RelationGetRelid(load->source));
-	tuplestore_putvalues(load->rejected, load->reject_tupdesc, values, isnull);
-}
-
 /* a CsvSkippedFn: report the record as a scan does, and keep it */
 static bool
 reject_record(void *arg, const CsvSkipped *skipped)
@@ -385,7 +268,7 @@ reject_record(void *arg, const CsvSkipped *skipped)
 	CsvLoad    *load = arg;
 
 	csv_report_skipped(&load->report, skipped);
-	keep_record(load, skipped);
+	csv_keep_record(load, skipped);
 	return true;
 }
 
@@ -475,7 +358,7 @@ next_reject(void *arg)
 		return false;
 	csv_insert_place(load->rejects, NULL, 0);
 	slot_getallattrs(load->row);
-	map_row(&load->reject_mapping, load->row, load->slot, load->econtext);
+	csv_map_row(&load->reject_mapping, load->row, load->slot, load->econtext);
 	return true;
 }
 
@@ -537,161 +420,6 @@ typedef struct CsvPace
 	uint32		wait;			/* rows until the next try */
 } CsvPace;
 
-static int64
-place_of(const CsvTableScan *scan)
-{
-	int64		record;
-
-	(void) csv_table_scan_place(scan, &record);
-	if (record >> CSV_RECORD_BITS != 0 ||
-		scan->at->file_number >= (int) (CSV_MOST_PLACES >> CSV_RECORD_BITS))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many files or records for a load that tells duplicates or refused rows")));
-	return ((int64) scan->at->file_number << CSV_RECORD_BITS) + record;
-}
-
-/* for csv_attempt(), which undoes what triggers do */
-static bool
-test_row(void *arg)
-{
-	CsvLoad    *load = arg;
-
-	load->is_dropped = false;
-	load->is_mapping = true;
-	map_row(&load->mapping, load->from, csv_insert_slot(load->tested), load->econtext);
-	load->is_mapping = false;
-	load->is_dropped = !csv_insert_test(load->tested, load->econtext);
-	return false;
-}
-
-/* likewise, without a subtransaction; partitions stay open, as long as the target */
-static bool
-test_partition(void *arg)
-{
-	CsvLoad    *load = arg;
-	ResourceOwner owner = CurrentResourceOwner;
-
-	CurrentResourceOwner = load->resources;
-	csv_insert_test_partition(load->tested);
-	CurrentResourceOwner = owner;
-	return true;
-}
-
-/*
- * Why does the target refuse the row, as far as the row alone tells?  NULL: it does not;
- * *message: of the rejects.
- */
-static const char *
-find_refusal(CsvLoad *load, const char **message)
-{
-	TupleTableSlot *slot = csv_insert_slot(load->tested);
-	ErrorData  *error;
-
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
-	/* the scan has cleared its slot, but not the values, before it asks about the last row */
-	ExecClearTuple(load->from);
-	ExecStoreVirtualTuple(load->from);
-	error = csv_attempt(test_row, load, CurrentMemoryContext, true);
-	if (error == NULL && !load->is_dropped)
-		error = csv_attempt(test_partition, load, CurrentMemoryContext, false);
-	ExecClearTuple(load->from);
-	if (error == NULL)
-		return NULL;
-	*message = error->constraint_name;
-	if (error->sqlerrcode == ERRCODE_CHECK_VIOLATION && *message != NULL)
-		return "check";
-	if (error->sqlerrcode == ERRCODE_CHECK_VIOLATION && error->table_name != NULL)
-	{
-		*message = error->table_name;
-		return "no_partition";
-	}
-	if (error->sqlerrcode == ERRCODE_NOT_NULL_VIOLATION &&
-		(*message != NULL || (*message = error->column_name) != NULL))
-		return "not_null";
-	*message = error->message;
-	if (load->is_mapping &&
-		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION))
-		return "bad_value";
-	ReThrowError(error);
-	return NULL;
-}
-
-static const char *
-refusal_of_index(Oid indexid)
-{
-	Relation	index = index_open(indexid, AccessShareLock);
-	bool		excludes = index->rd_index->indisexclusion;
-
-	index_close(index, NoLock);
-	return excludes ? "exclusion" : "duplicate";
-}
-
-/* with `rejects`, other rows are refused */
-static void
-refuse_duplicate(const CsvLoad *load)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNIQUE_VIOLATION),
-			 errmsg("duplicate key value violates unique constraint \"%s\"",
-					get_rel_name(load->key_index))));
-}
-
-/* the last row of the scan does not go in: count it, and keep its record */
-static void
-leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
-{
-	MemoryContext outer;
-	CsvSkipped	skipped;
-	bool		counts;
-
-	load->nleft_out++;
-	scan->nexcluded++;
-	if (load->rejects == NULL)
-		return;
-	outer = MemoryContextSwitchTo(load->reject_context);
-	csv_table_scan_last(scan, &skipped);
-	skipped.code = CSV_ERROR_REFUSED;
-	counts = verdict != CSV_LEFT_OUT;
-	if (!counts && load->duplicates == CSV_DUPLICATES_ERROR)
-		refuse_duplicate(load);
-	verdict = counts ? verdict : -(int64) load->key_index;
-	if (verdict == CSV_REFUSED)
-		skipped.error = find_refusal(load, &skipped.message);
-	else if (verdict < 0)
-	{
-		skipped.error = refusal_of_index((Oid) -verdict);
-		skipped.message = get_rel_name((Oid) -verdict);
-	}
-	else
-	{
-		skipped.error = "foreign_key";
-		skipped.message = get_constraint_name((Oid) verdict);
-	}
-	if (counts)
-		csv_report_skipped(&load->report, &skipped);
-	keep_record(load, &skipped);
-	MemoryContextSwitchTo(outer);
-	MemoryContextReset(load->reject_context);
-}
-
-/* is the scan for its last row? */
-static bool
-takes_row(CsvLoad *load, CsvTableScan *scan)
-{
-	int64		verdict = load->verdicts == NULL ? CSV_INSERTED :
-		csv_verdicts_at(load->verdicts, place_of(scan));
-
-	if (verdict == CSV_INSERTED)
-		return load->taking != CSV_TAKE_UPDATES;
-	if (verdict == CSV_UPDATES)
-		return load->taking != CSV_TAKE_INSERTED;
-	if (load->taking != CSV_TAKE_UPDATES)
-		leave_out(load, scan, verdict);
-	return false;
-}
-
 /* insert the next rows of the scan many at a time, if they allow that */
 static void
 load_runs(CsvTableScan *scan, CsvInsert *target, const CsvVerdicts *verdicts,
@@ -711,7 +439,7 @@ load_runs(CsvTableScan *scan, CsvInsert *target, const CsvVerdicts *verdicts,
 
 		CHECK_FOR_INTERRUPTS();
 		if (verdicts != NULL)
-			run.nrows = (uint32) Min(run.nrows, csv_verdicts_free(verdicts, place_of(scan)));
+			run.nrows = (uint32) Min(run.nrows, csv_verdicts_free(verdicts, csv_rows_place(scan)));
 		if (run.nrows < CSV_LEAST_RUN)
 		{
 			/* do not look again at the row that ends the run before its turn */
@@ -733,45 +461,6 @@ load_runs(CsvTableScan *scan, CsvInsert *target, const CsvVerdicts *verdicts,
 	}
 }
 
-/* the next row of the source that is taken */
-static bool
-fetch_row(CsvLoad *load)
-{
-	TupleTableSlot *row = load->from;
-	const char *file;
-	int64		record;
-
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		csv_messages_check();
-		ExecClearTuple(row);
-		if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
-			return false;
-		if (load->is_mapped)
-			ExecStoreVirtualTuple(row);
-	} while (!takes_row(load, load->scan));
-	file = csv_table_scan_place(load->scan, &record);
-	csv_insert_place(load->target, file, record);
-	return true;
-}
-
-/* a CsvNextRowFn */
-static bool
-next_row(void *arg)
-{
-	CsvLoad    *load = arg;
-
-	if (!fetch_row(load))
-		return false;
-	if (load->is_mapped)
-	{
-		map_row(&load->mapping, load->row, load->slot, load->econtext);
-		ExecClearTuple(load->row);
-	}
-	return true;
-}
-
 static void
 insert_pages(CsvLoad *load)
 {
@@ -783,7 +472,7 @@ insert_pages(CsvLoad *load)
 	if (places != NULL &&
 		!csv_insert_takes_runs(target, places, load->table->settings.cpu_threads))
 		places = NULL;
-	while (next_row(load))
+	while (csv_rows_next(load))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!csv_insert_row(target))
@@ -794,110 +483,6 @@ insert_pages(CsvLoad *load)
 	load->nloaded += csv_insert_end(target);
 }
 
-/* scan the source for the target's slot */
-static void
-begin_scan(CsvLoad *load, int flags, CsvSkippedFn skipped)
-{
-	/* rows that need no change are scanned into the target's slot */
-	load->slot = csv_insert_slot(load->target);
-	load->is_mapped = !load->mapping.is_identity || load->is_careful ||
-		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
-	csv_source_decide_resident(load->table);
-	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL, flags, skipped,
-									  load);
-	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(load->target));
-	load->from = load->is_mapped ? load->row : load->slot;
-	ExecClearTuple(load->row);
-	memset(load->row->tts_isnull, true, load->row->tts_tupleDescriptor->natts);
-}
-
-/* a CsvSkippedFn, for records that are skipped again later */
-static bool
-ignore_record(void *arg, const CsvSkipped *skipped)
-{
-	return true;
-}
-
-static bool
-is_read_once(const CsvLoad *load)
-{
-	return csv_source_size(load->table).data_bytes < 0;
-}
-
-/*
- * Read all rows to tell those that do not go in: duplicates, and if that is_careful, rows that
- * the target refuses, as far as ON CONFLICT does not tell it.
- */
-static void
-judge(CsvLoad *load)
-{
-	Relation	relation = csv_insert_relation(load->target);
-	CsvVerbosity verbosity = load->table->verbosity;
-	CsvDuplicates duplicates = load->duplicates;
-	Bitmapset  *key = load->key;
-	Oid			index = load->key_index;
-	int64		of_file = CSV_LEFT_OUT;
-	CsvVerdicts *verdicts;
-	CsvVerdictCounts counts;
-	bool		looks;
-
-	if (duplicates == CSV_DUPLICATES_UNSAID || (load->by_statement &&
-												duplicates == CSV_DUPLICATES_FIRST))
-	{
-		index = load->by_statement ? InvalidOid : csv_only_unique_index(relation, &key);
-		of_file = -(int64) index;
-	}
-	csv_insert_prepare(load->target);
-	if (OidIsValid(index) && csv_insert_varies(load->target, key))
-	{
-		if (duplicates != CSV_DUPLICATES_UNSAID)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot tell duplicates by a key whose default differs from row to row"),
-					 errhint("Name a key of columns that are loaded.")));
-		index = InvalidOid;
-	}
-	if (is_read_once(load))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tell duplicates in data that can be read only once"),
-				 errhint("Write the data of \"%s\" to a file, or set \"duplicates\" to 'first', without \"freeze\".",
-						 RelationGetRelationName(load->source))));
-	verdicts = csv_verdicts_create(relation, index, load->is_careful);
-	load->verdicts = NULL;
-	load->taking = CSV_TAKE_BOTH;
-	load->tested = load->target;
-	load->table->verbosity = CSV_VERBOSITY_SILENT;
-	begin_scan(load, 0, ignore_record);
-	while (load->is_careful ? fetch_row(load) : next_row(load))
-	{
-		MemoryContext outer = MemoryContextSwitchTo(load->reject_context);
-		const char *message;
-		int64		verdict = CSV_INSERTED;
-
-		if (!load->is_careful)
-			csv_insert_fill(load->target, load->econtext);
-		else if (find_refusal(load, &message) != NULL)
-			verdict = CSV_REFUSED;
-		MemoryContextSwitchTo(outer);
-		if (!load->is_dropped)
-			csv_verdicts_add(verdicts, load->slot, place_of(load->scan), verdict);
-		MemoryContextReset(load->reject_context);
-	}
-	csv_table_scan_end(load->scan);
-	load->table->verbosity = verbosity;
-	looks = relation->rd_rel->relkind == RELKIND_RELATION && load->owner == NULL &&
-		(duplicates == CSV_DUPLICATES_ERROR || !load->by_statement) &&
-		RelationGetNumberOfBlocks(relation) > 0;
-	counts = csv_verdicts_end(verdicts, duplicates > CSV_DUPLICATES_FIRST, looks, of_file,
-							  duplicates == CSV_DUPLICATES_UPDATE ? CSV_UPDATES : of_file);
-	if (duplicates == CSV_DUPLICATES_ERROR && counts.nleft_out > 0)
-		refuse_duplicate(load);
-	load->any_updates = counts.nupdates > 0;
-	load->by_statement |= !load->freezes && counts.nupdates > counts.nrows / 2;
-	load->verdicts = verdicts;
-}
-
 static void
 load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing)
 {
@@ -905,7 +490,7 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 	bool		by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
 
 	/* receivers need the records' bytes, which resident columns do not have */
-	begin_scan(load, load->skipped == NULL ? CSV_SCAN_RESIDENT :
+	csv_rows_begin_scan(load, load->skipped == NULL ? CSV_SCAN_RESIDENT :
 			   load->verdicts != NULL ? CSV_SCAN_PLACES : 0, load->skipped);
 	if (load->verdicts != NULL)
 		csv_verdicts_rewind(load->verdicts);
@@ -913,7 +498,7 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 	if (by_pages)
 		insert_pages(load);
 	else
-		load->nloaded += csv_insert_all(target, next_row, load);
+		load->nloaded += csv_insert_all(target, csv_rows_next, load);
 	csv_table_scan_statistics(load->scan, &load->statistics);
 	csv_table_scan_end(load->scan);
 }
@@ -984,59 +569,6 @@ append_conflict(StringInfo sql, const CsvLoad *load)
 	appendStringInfoString(sql, " RETURNING 1");
 }
 
-/* why ON CONFLICT did not insert the row */
-static int64
-find_conflict(CsvLoad *load)
-{
-	Relation	target = csv_insert_relation(load->tested);
-	Oid			index = load->key_index;
-	Bitmapset  *key;
-	MemoryContext outer;
-	const char *message;
-
-	if (!load->is_careful &&
-		(target->trigdesc == NULL || !target->trigdesc->trig_insert_before_row))
-		return CSV_LEFT_OUT;
-	outer = MemoryContextSwitchTo(load->reject_context);
-	(void) find_refusal(load, &message);
-	if (load->is_careful && !load->is_dropped)
-		index = csv_insert_conflict(load->tested);
-	if (!OidIsValid(index))
-		index = csv_only_unique_index(target, &key);
-	MemoryContextSwitchTo(outer);
-	return load->is_dropped ? CSV_INSERTED :
-		index == load->key_index ? CSV_LEFT_OUT : -(int64) index;
-}
-
-/* CsvAwaitedScan.takes: the statement has put the row before in, or has left it out */
-static bool
-takes_awaited(void *arg, ForeignScanState *node, bool has_row)
-{
-	CsvLoad    *load = arg;
-	CsvTableScan *scan = ((CsvScanState *) node->fdw_state)->scan;
-
-	if (!has_row)
-	{
-		int64		verdict = load->is_waiting ? find_conflict(load) : CSV_INSERTED;
-
-		if (verdict != CSV_INSERTED)
-			leave_out(load, scan, verdict);
-		load->is_waiting = false;
-		return false;
-	}
-	load->from = node->ss.ss_ScanTupleSlot;
-	if (!takes_row(load, scan))
-		return false;
-	/* the executor may filter the row */
-	node->ss.ps.ps_ExprContext->ecxt_scantuple = load->from;
-	load->is_waiting = ExecQual(node->ss.ps.qual, node->ss.ps.ps_ExprContext);
-	/* another library need not insert a row before it asks for the next */
-	if (load->owner != NULL && load->is_waiting)
-		load->nleft_out++;
-	load->is_waiting &= load->owner == NULL;
-	return true;
-}
-
 /* a receiver of rows that a statement returns, which has come with its argument */
 typedef struct CsvReturned
 {
@@ -1074,7 +606,7 @@ load_by_statement(CsvLoad *load)
 	CsvAwaitedScan scan = {
 		.table = load->table,
 		.shown_relid = RelationGetRelid(csv_insert_relation(load->target)),
-		.skipped = only_updates ? ignore_record : load->skipped,
+		.skipped = only_updates ? csv_ignore_record : load->skipped,
 		.arg = load
 	};
 	CsvReturned returned = {
@@ -1090,7 +622,7 @@ load_by_statement(CsvLoad *load)
 	if (load->duplicates > CSV_DUPLICATES_ERROR || load->is_careful)
 	{
 		append_conflict(&sql, load);
-		scan.takes = takes_awaited;
+		scan.takes = csv_rows_take;
 		options.dest = &returned.receiver;
 		load->is_waiting = false;
 	}
@@ -1180,7 +712,7 @@ needs_statement(const CsvLoad *load)
 		if (!triggers->triggers[i].tgisinternal)
 			return true;
 	/* a snapshot that lasts may not see the key that is found */
-	return target->rd_rel->relkind != RELKIND_RELATION || is_read_once(load) ||
+	return target->rd_rel->relkind != RELKIND_RELATION || csv_is_read_once(load) ||
 		IsolationUsesXactSnapshot() ||
 		check_enable_rls(RelationGetRelid(target), InvalidOid, true) == RLS_ENABLED;
 }
@@ -1189,7 +721,7 @@ needs_statement(const CsvLoad *load)
 static bool
 may_test(const CsvLoad *load)
 {
-	return load->rejects != NULL && !load->freezes && !is_read_once(load) &&
+	return load->rejects != NULL && !load->freezes && !csv_is_read_once(load) &&
 		csv_insert_relation(load->target)->rd_rel->relkind != RELKIND_VIEW;
 }
 
@@ -1238,7 +770,7 @@ load_on_trials(CsvLoad *load, bool settles)
 			 category == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION)))
 		{
 			load->is_careful = true;
-			judge(load);
+			csv_rows_judge(load);
 		}
 		else if (!load->by_statement && (settles || load->is_careful) &&
 				 (error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION ||
@@ -1278,7 +810,7 @@ load_all(CsvLoad *load)
 
 	/* ON CONFLICT itself inserts the first row of a key, after BEFORE triggers */
 	if (load->duplicates > (load->by_statement ? CSV_DUPLICATES_FIRST : CSV_DUPLICATES_ERROR))
-		judge(load);
+		csv_rows_judge(load);
 	load->indexing = choose_indexing(load, load->freezes);
 	load->may_go_by_pages = true;
 	if (!load->freezes && (may_test(load) || (!load->by_statement &&
@@ -1348,69 +880,6 @@ load_new(CsvLoad *load, const CsvLoadRequest *request)
 		csv_loaded_pair = pair.outer;
 	}
 	PG_END_TRY();
-}
-
-/*
- * The place in `values` (NULL at their end) of an argument of type text; 0 if it is NULL.
- * ERROR if it is none of them.
- */
-static int
-choose_value(FunctionCallInfo fcinfo, int arg, const char *name, const char *const *values)
-{
-	StringInfoData valid;
-	const char *value;
-
-	if (PG_ARGISNULL(arg))
-		return 0;
-	value = text_to_cstring(PG_GETARG_TEXT_PP(arg));
-	initStringInfo(&valid);
-	for (int i = 0; values[i] != NULL; i++)
-	{
-		if (strcmp(value, values[i]) == 0)
-			return i;
-		appendStringInfo(&valid, "%s\"%s\"", i == 0 ? "" : ", ", values[i]);
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s \"%s\" not recognized", name, value),
-			 errhint("Valid values are: %s.", valid.data)));
-}
-
-void
-csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
-					 int columns, int mode, int on_rewrite)
-{
-	static const char *const modes[] = {"all", "new_records", NULL};
-	static const char *const rewrites[] = {"error", "restart", "skip", NULL};
-	static const char *const duplicates[] = {"error", "first", "last", "update", NULL};
-	static const char *const new_columns[] = {"ignore", "error", "add", NULL};
-
-	memset(request, 0, sizeof(*request));
-	request->source = PG_GETARG_OID(0);
-	request->target = PG_GETARG_OID(1);
-	request->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	if (!PG_ARGISNULL(columns))
-		request->columns = PG_GETARG_ARRAYTYPE_P(columns);
-	if (!PG_ARGISNULL(columns + 1))
-		request->rejects = PG_GETARG_OID(columns + 1);
-	request->freeze = !PG_ARGISNULL(columns + 2) && PG_GETARG_BOOL(columns + 2);
-	request->is_new_records = choose_value(fcinfo, mode, "mode", modes) > 0;
-	request->on_rewrite = (CsvOnRewrite) choose_value(fcinfo, on_rewrite, "on_rewrite", rewrites);
-	if (!request->is_new_records && request->on_rewrite != CSV_REWRITE_ERROR)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_rewrite can be used only with mode \"new_records\"")));
-	if (!PG_ARGISNULL(on_rewrite + 1))
-		request->duplicates = (CsvDuplicates)
-			(choose_value(fcinfo, on_rewrite + 1, "duplicates", duplicates) + CSV_DUPLICATES_ERROR);
-	if (!PG_ARGISNULL(on_rewrite + 2))
-		request->key = PG_GETARG_ARRAYTYPE_P(on_rewrite + 2);
-	if (!PG_ARGISNULL(on_rewrite + 3))
-		request->filter = text_to_cstring(PG_GETARG_TEXT_PP(on_rewrite + 3));
-	if (!PG_ARGISNULL(on_rewrite + 4))
-		request->expressions = PG_GETARG_JSONB_P(on_rewrite + 4);
-	request->new_columns = (CsvNewColumns)
-		choose_value(fcinfo, on_rewrite + 5, "new_columns", new_columns);
 }
 
 /* the key, and the columns that are updated; the rights of INSERT ... ON CONFLICT */

@@ -280,7 +280,7 @@ register_relation(char *name, TupleTableSlot *slot, Tuplestorestate *rows, int64
 		elog(ERROR, "a relation of a load cannot be registered");
 }
 
-/* run a query that returns verdicts, sorted, so that they come when all are read; returns how many */
+/* add the verdicts of a query, which sorts them: it has read all then; returns how many */
 static int64
 decide(CsvVerdicts *verdicts, const char *sql)
 {

@@ -10,6 +10,16 @@
 #include "utils/array.h"
 #include "utils/rel.h"
 
+/* what is done with records whose key another record or the target has */
+typedef enum CsvDuplicates
+{
+	CSV_DUPLICATES_UNSAID,		/* the target refuses them */
+	CSV_DUPLICATES_ERROR,
+	CSV_DUPLICATES_FIRST,
+	CSV_DUPLICATES_LAST,
+	CSV_DUPLICATES_UPDATE
+} CsvDuplicates;
+
 /*
  * The place of a record: the number of its file (from 1), and its number there (from 1).
  * Places ascend in the order of a scan, and are less than CSV_MOST_PLACES.
