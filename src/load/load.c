@@ -682,7 +682,7 @@ load_in_parts(CsvLoad *load)
 	}
 }
 
-/* for csv_attempt(): the target is still open if it fails */
+/* for csv_attempt(): the target is still open afterwards, as `tested` */
 static bool
 load_on_trial(void *arg)
 {
@@ -725,6 +725,23 @@ may_test(const CsvLoad *load)
 		csv_insert_relation(load->target)->rd_rel->relkind != RELKIND_VIEW;
 }
 
+static bool
+is_refusal(int sqlstate)
+{
+	int			category = ERRCODE_TO_CATEGORY(sqlstate);
+
+	return category == ERRCODE_TO_CATEGORY(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION) ||
+		category == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION);
+}
+
+/* for csv_attempt() */
+static bool
+judge_on_trial(void *arg)
+{
+	csv_rows_judge(arg);
+	return true;
+}
+
 static void
 start_again(CsvLoad *load)
 {
@@ -755,7 +772,6 @@ load_on_trials(CsvLoad *load, bool settles)
 		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw load",
 													  ALLOCSET_DEFAULT_SIZES);
 		ErrorData  *error = csv_attempt(load_on_trial, load, context, true);
-		int			category;
 
 		MemoryContextDelete(context);
 		if (error == NULL)
@@ -764,10 +780,7 @@ load_on_trials(CsvLoad *load, bool settles)
 		if (load->source == NULL || is_final(error->sqlerrcode))
 			ReThrowError(error);
 		start_again(load);
-		category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
-		if (tests && !load->is_careful &&
-			(category == ERRCODE_TO_CATEGORY(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION) ||
-			 category == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION)))
+		if (tests && !load->is_careful && is_refusal(error->sqlerrcode))
 		{
 			load->is_careful = true;
 			csv_rows_judge(load);
@@ -810,14 +823,28 @@ load_all(CsvLoad *load)
 
 	/* ON CONFLICT itself inserts the first row of a key, after BEFORE triggers */
 	if (load->duplicates > (load->by_statement ? CSV_DUPLICATES_FIRST : CSV_DUPLICATES_ERROR))
-		csv_rows_judge(load);
+	{
+		CsvVerbosity verbosity = load->table->verbosity;
+		ErrorData  *error = csv_attempt(judge_on_trial, load, CurrentMemoryContext,
+										may_test(load));
+
+		if (error != NULL && !(may_test(load) && is_refusal(error->sqlerrcode)))
+			ReThrowError(error);
+		load->table->verbosity = verbosity;
+		load->is_careful = error != NULL;
+		if (error != NULL)
+			csv_rows_judge(load);
+	}
 	load->indexing = choose_indexing(load, load->freezes);
 	load->may_go_by_pages = true;
 	if (!load->freezes && (may_test(load) || (!load->by_statement &&
 											  (settles || load->indexing != CSV_INDEX_AT_ONCE))))
 		load_on_trials(load, settles);
 	else if (load->by_statement)
-		load_by_statement(load);
+	{
+		(void) load_on_trial(load);
+		csv_insert_close(load->tested);
+	}
 	else
 		load_in_parts(load);
 	if (load->rejects != NULL)
