@@ -49,6 +49,9 @@ extern Relation csv_insert_relation(const CsvInsert *insert);
  */
 extern void csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *quals);
 
+/* call before csv_insert_begin(): each row is in before the next one is made */
+extern void csv_insert_one_by_one(CsvInsert *insert);
+
 /*
  * freeze: as COPY's option; ERROR if COPY refuses it.  may_go_by_pages: may rows go in by
  * pages?  indexing: how indexes get their entries then.  Returns whether they do.

@@ -42,6 +42,7 @@
 #include "load/load.h"
 #include "load/owner.h"
 #include "load/positions.h"
+#include "load/transform.h"
 #include "output/copy_to.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -66,16 +67,20 @@ typedef struct CsvLoadColumn
 	int			from;			/* attribute number - 1 */
 	int			to;				/* attribute number - 1 */
 	ExprState  *expr;			/* over a slot of the source; NULL: no change */
+	const char *sql;			/* instead of all that but `to`; NULL: none */
 } CsvLoadColumn;
 
 typedef struct CsvMapping
 {
 	int			ncolumns;
 	CsvLoadColumn *columns;
-	Bitmapset  *from;			/* attribute numbers */
+	Bitmapset  *from;			/* attribute numbers, with those that SQL uses */
 	Bitmapset  *to;
+	const char *filter;			/* SQL; NULL: none */
+	bool		any_sql;
 	bool		any_expr;
-	bool		is_volatile;	/* one of the expressions is */
+	bool		is_volatile;	/* one of the expressions is, or the SQL */
+	bool		is_seen;		/* the SQL may look at the rows before */
 	bool		is_identity;	/* no attribute changes its number or value */
 } CsvMapping;
 
@@ -89,6 +94,7 @@ typedef struct CsvLoad
 	TupleTableSlot *slot;		/* of the target */
 	bool		is_mapped;		/* row is not the target's */
 	CsvTableScan *scan;
+	CsvRowsQuery rows;			/* has the scan, if the mapping has SQL */
 	ExprContext *econtext;		/* for the conversions of a row */
 	const char *owner;			/* csv_find_owner() of the target */
 	CsvIndexing indexing;		/* of the target */
@@ -141,13 +147,12 @@ assignment(Form_pg_attribute from, AttrNumber attnum, Relation target,
 	return expression_planner((Expr *) expr);
 }
 
-static void
-map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
-		   Relation target, AttrNumber to)
+/* a new entry for a column of the target */
+static CsvLoadColumn *
+add_column(CsvMapping *mapping, Relation target, AttrNumber to)
 {
 	Form_pg_attribute to_att = TupleDescAttr(RelationGetDescr(target), to - 1);
 	CsvLoadColumn *column = &mapping->columns[mapping->ncolumns++];
-	Expr	   *expr;
 
 	if (to_att->attgenerated)
 		ereport(ERROR,
@@ -162,9 +167,21 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 				 errmsg("column \"%s\" of \"%s\" is named more than once",
 						NameStr(to_att->attname),
 						RelationGetRelationName(target))));
-	column->from = from - 1;
 	column->to = to - 1;
-	expr = assignment(TupleDescAttr(source, from - 1), from, target, to_att);
+	mapping->to = bms_add_member(mapping->to, to);
+	return column;
+}
+
+static void
+map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
+		   Relation target, AttrNumber to)
+{
+	CsvLoadColumn *column = add_column(mapping, target, to);
+	Expr	   *expr;
+
+	column->from = from - 1;
+	expr = assignment(TupleDescAttr(source, from - 1), from, target,
+					  TupleDescAttr(RelationGetDescr(target), to - 1));
 	if (expr != NULL)
 	{
 		column->expr = ExecInitExpr(expr, NULL);
@@ -173,15 +190,49 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 	}
 	mapping->is_identity &= column->expr == NULL && from == to;
 	mapping->from = bms_add_member(mapping->from, from);
-	mapping->to = bms_add_member(mapping->to, to);
 }
 
 static void
-init_mapping(CsvMapping *mapping, TupleDesc source)
+init_mapping(CsvMapping *mapping, int ncolumns)
 {
 	memset(mapping, 0, sizeof(CsvMapping));
 	mapping->is_identity = true;
-	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(source->natts, 1));
+	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(ncolumns, 1));
+}
+
+static void
+add_sql(CsvMapping *mapping, Relation source, const char *what, const char *sql,
+		bool is_condition)
+{
+	Node	   *expr = csv_parse_over(source, what, sql, is_condition, &mapping->from);
+
+	mapping->any_sql = true;
+	mapping->is_volatile |= contain_volatile_functions(expr);
+	mapping->is_seen |= contain_volatile_functions_not_nextval(expr);
+}
+
+/* an entry of the argument "expressions" */
+static void
+map_expression(CsvMapping *mapping, Relation source, Relation target, const DefElem *def)
+{
+	const char *name = def->defname;
+	AttrNumber	to = (AttrNumber) attnameAttNum(target, name, false);
+	CsvLoadColumn *column;
+
+	if (to == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(target))));
+	column = add_column(mapping, target, to);
+	if (TupleDescAttr(RelationGetDescr(target), to - 1)->attidentity == ATTRIBUTE_IDENTITY_ALWAYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_GENERATED_ALWAYS),
+				 errmsg("cannot insert a non-DEFAULT value into column \"%s\"", name),
+				 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
+						   name)));
+	column->sql = strVal(def->arg);
+	add_sql(mapping, source, psprintf("expression for column \"%s\"", name), column->sql, false);
 }
 
 /* a column of the source that has values to load */
@@ -225,7 +276,8 @@ get_names(ArrayType *columns, Relation source)
 
 /*
  * By the argument "columns": names in the order of the source's columns.  Without it, each of
- * the source's columns must have a namesake.
+ * the source's columns must have a namesake, unless SQL uses it.  An expression takes the
+ * place of what its column would get otherwise.
  */
 static void
 map_columns(CsvMapping *mapping, Relation source, Relation target,
@@ -234,8 +286,17 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 	TupleDesc	tupdesc = RelationGetDescr(source);
 	char	  **names = request->columns == NULL ? NULL :
 		get_names(request->columns, source);
+	List	   *expressions = csv_list_expressions(request->expressions);
+	const Bitmapset *expressed;
+	ListCell   *cell;
 
-	init_mapping(mapping, tupdesc);
+	init_mapping(mapping, tupdesc->natts + list_length(expressions));
+	foreach(cell, expressions)
+		map_expression(mapping, source, target, lfirst(cell));
+	expressed = bms_copy(mapping->to);
+	mapping->filter = request->filter;
+	if (mapping->filter != NULL)
+		add_sql(mapping, source, "filter", mapping->filter, true);
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(tupdesc, i)->attname);
@@ -246,6 +307,10 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 		if (names != NULL && (name = *names++) == NULL)
 			continue;
 		to = (AttrNumber) attnameAttNum(target, name, false);
+		if (bms_is_member(to, expressed) ||
+			(to == 0 && names == NULL &&
+			 (bms_is_member(i + 1, mapping->from) || bms_is_member(0, mapping->from))))
+			continue;
 		if (to == 0 && names != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -263,15 +328,14 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 	}
 }
 
-/* attribute numbers of the target, or of the source, in the mapping's order */
+/* attribute numbers of the target, in the mapping's order */
 static List *
-mapped_attnums(const CsvMapping *mapping, bool of_target)
+mapped_attnums(const CsvMapping *mapping)
 {
 	List	   *attnums = NIL;
 
 	for (int i = 0; i < mapping->ncolumns; i++)
-		attnums = lappend_int(attnums, (of_target ? mapping->columns[i].to :
-										mapping->columns[i].from) + 1);
+		attnums = lappend_int(attnums, mapping->columns[i].to + 1);
 	return attnums;
 }
 
@@ -348,7 +412,7 @@ open_rejects(CsvLoad *load, Oid relid)
 	load->rejects = csv_insert_open(relid);
 	relation = csv_insert_relation(load->rejects);
 	load->reject_tupdesc = reject_tupdesc();
-	init_mapping(&load->reject_mapping, load->reject_tupdesc);
+	init_mapping(&load->reject_mapping, CSV_REJECT_COLUMNS);
 	for (int i = 0; i < CSV_REJECT_COLUMNS; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(load->reject_tupdesc, i)->attname);
@@ -367,7 +431,7 @@ open_rejects(CsvLoad *load, Oid relid)
 	csv_insert_give(load->rejects, load->reject_mapping.to);
 	csv_insert_check(load->rejects);
 	load->rejects_owner = csv_find_owner(relation,
-										 mapped_attnums(&load->reject_mapping, true));
+										 mapped_attnums(&load->reject_mapping));
 	load->rejected = tuplestore_begin_heap(false, false, work_mem);
 }
 
@@ -382,7 +446,7 @@ state_rejects(CsvLoad *load, TupleTableSlot *row)
 
 	initStringInfo(&sql);
 	csv_append_insert(&sql, csv_insert_relation(load->rejects),
-					  mapped_attnums(mapping, true));
+					  mapped_attnums(mapping));
 	for (int i = 0; i < mapping->ncolumns; i++)
 	{
 		types[i] = TupleDescAttr(load->reject_tupdesc, mapping->columns[i].from)->atttypid;
@@ -464,14 +528,14 @@ check_source(CsvLoad *load, bool keeps_rejects)
 
 /*
  * For each attribute of the source, returns the attribute of the target that takes its
- * value unchanged; NULL if some values are converted.
+ * value unchanged; NULL if some values are converted, or the rows are of a query.
  */
 static int *
 mapped_places(const CsvMapping *mapping, int natts)
 {
 	int		   *places;
 
-	if (mapping->any_expr)
+	if (mapping->any_expr || mapping->any_sql)
 		return NULL;
 	places = palloc0(sizeof(int) * Max(natts, 1));
 	for (int i = 0; i < mapping->ncolumns; i++)
@@ -534,11 +598,28 @@ next_row(void *arg)
 	int64		record;
 
 	csv_messages_check();
-	if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
+	if (load->mapping.any_sql)
+	{
+		row = ExecProcNode(load->rows.query->planstate);
+		if (TupIsNull(row))
+			return false;
+	}
+	else if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
 		return false;
 	file = csv_table_scan_place(load->scan, &record);
 	csv_insert_place(load->target, file, record);
-	if (load->is_mapped)
+	if (load->mapping.any_sql)
+	{
+		slot_getallattrs(row);
+		for (int i = 0; i < load->mapping.ncolumns; i++)
+		{
+			int			to = load->mapping.columns[i].to;
+
+			load->slot->tts_values[to] = row->tts_values[i];
+			load->slot->tts_isnull[to] = row->tts_isnull[i];
+		}
+	}
+	else if (load->is_mapped)
 	{
 		ExecStoreVirtualTuple(row);
 		map_row(&load->mapping, row, load->slot, load->econtext);
@@ -569,11 +650,61 @@ insert_pages(CsvLoad *load)
 	load->nloaded = csv_insert_end(target);
 }
 
+/*
+ * INSERT INTO target SELECT ... FROM source, with the SQL of the arguments.  late: the filter
+ * is evaluated for each row, and not before, even if it is the same for all rows or all rows of
+ * a file.
+ */
+static char *
+insert_text(const CsvLoad *load, bool late)
+{
+	const CsvMapping *mapping = &load->mapping;
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	csv_append_insert(&sql, csv_insert_relation(load->target), mapped_attnums(mapping));
+	for (int i = 0; i < mapping->ncolumns; i++)
+	{
+		const CsvLoadColumn *column = &mapping->columns[i];
+
+		appendStringInfoString(&sql, i == 0 ? "SELECT " : ", ");
+		/* a comment may be at its end */
+		if (column->sql != NULL)
+			appendStringInfo(&sql, "(%s\n)", column->sql);
+		else
+			csv_append_columns(&sql, load->source, list_make1_int(column->from + 1));
+	}
+	appendStringInfo(&sql, "%s FROM ONLY %s", mapping->ncolumns == 0 ? "SELECT" : "",
+					 csv_quote_relation(load->source));
+	if (mapping->filter != NULL)
+		appendStringInfo(&sql, late ? " WHERE CASE WHEN pg_catalog.random() >= 0 THEN (%s\n)::pg_catalog.bool END" :
+						 " WHERE (%s\n)", mapping->filter);
+	return sql.data;
+}
+
+static void
+begin_rows(CsvLoad *load)
+{
+	Relation	target = csv_insert_relation(load->target);
+
+	load->rows = (CsvRowsQuery) {
+		.scan = {.table = load->table, .shown_relid = RelationGetRelid(target),
+		.skipped = load->skipped, .arg = load}
+	};
+	if (!csv_rows_begin(&load->rows, insert_text(load, false), target, false))
+		(void) csv_rows_begin(&load->rows, insert_text(load, true), target, true);
+	load->scan = csv_rows_scan(&load->rows);
+}
+
 static void
 load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing)
 {
 	CsvInsert  *target = load->target;
-	bool		by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
+	bool		by_pages;
+
+	if (load->mapping.is_seen)
+		csv_insert_one_by_one(target);
+	by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
 
 	/* rows that need no change are scanned into the target's slot */
 	load->slot = csv_insert_slot(target);
@@ -581,10 +712,13 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
 	csv_source_decide_resident(load->table);
 
-	/* receivers need the records' bytes, which resident columns do not have */
-	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
-									  load->skipped == NULL ? CSV_SCAN_RESIDENT : 0,
-									  load->skipped, load);
+	if (load->mapping.any_sql)
+		begin_rows(load);
+	else
+		/* receivers need the records' bytes, which resident columns do not have */
+		load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
+										  load->skipped == NULL ? CSV_SCAN_RESIDENT : 0,
+										  load->skipped, load);
 	load->scan->shows_progress = true;
 	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(target));
 	memset(load->row->tts_isnull, true, load->row->tts_tupleDescriptor->natts);
@@ -593,7 +727,10 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 	else
 		load->nloaded = csv_insert_all(target, next_row, load);
 	csv_table_scan_statistics(load->scan, &load->statistics);
-	csv_table_scan_end(load->scan);
+	if (load->mapping.any_sql)
+		csv_rows_end(&load->rows);
+	else
+		csv_table_scan_end(load->scan);
 }
 
 /* after this ERROR, would loading in another way be useless? */
@@ -655,19 +792,15 @@ load_by_statement(CsvLoad *load)
 		.skipped = load->skipped,
 		.arg = load
 	};
-	StringInfoData sql;
+	const char *sql = insert_text(load, true);
 
-	initStringInfo(&sql);
-	csv_append_insert(&sql, csv_insert_relation(load->target),
-					  mapped_attnums(&load->mapping, true));
-	csv_append_select(&sql, load->source, mapped_attnums(&load->mapping, false));
 	csv_insert_close(load->target);
 
 	SPI_connect();
 	csv_awaited_scan = &scan;
 	PG_TRY();
 	{
-		int			result = SPI_execute(sql.data, false, 0);
+		int			result = SPI_execute(sql, false, 0);
 
 		if (result < 0)
 			elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(result));
@@ -887,7 +1020,9 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	csv_insert_give(load->target, load->mapping.to);
 	csv_insert_check(load->target);
 	load->owner = csv_find_owner(csv_insert_relation(load->target),
-								 mapped_attnums(&load->mapping, true));
+								 mapped_attnums(&load->mapping));
+	if (load->mapping.any_sql)
+		(void) csv_parse_rows(insert_text(load, false), csv_insert_relation(load->target));
 	if (OidIsValid(request->rejects))
 		open_rejects(load, request->rejects);
 
@@ -946,7 +1081,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals,
 	load->target = csv_insert_open(target);
 	relation = csv_insert_relation(load->target);
 	csv_insert_for_copy(load->target, table->reader.header_rows, quals);
-	init_mapping(&load->mapping, from);
+	init_mapping(&load->mapping, from->natts);
 	foreach(cell, attnums)
 	{
 		AttrNumber	number = (AttrNumber) (foreach_current_index(cell) + 1);
