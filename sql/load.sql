@@ -501,6 +501,56 @@ DROP TABLE t;
 DROP FUNCTION load_t, seen;
 
 --
+-- new columns
+--
+CALL write_file('n1.csv', E'id,x\n1,10\n');
+CALL write_file('n2.csv', E'Zip,x,id,"a ""b""",\n94,20,2,q,r\n');
+CALL write_file('n3.csv', E'x,ID,zip\n30,3,95\n');
+CREATE FOREIGN TABLE n (id int, x int, f text OPTIONS (virtual 'filename')) SERVER csv OPTIONS (filename 'regress_csv/n*.csv', header 'true');
+CREATE TABLE t (x int, "Zip" varchar(3), id int, f text);
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'error');
+ALTER FOREIGN TABLE n OPTIONS (ADD by_name 'true');
+SELECT records_loaded FROM csv_gpu_load('n', 1, new_columns => 'add');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'error');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'other');
+SELECT records_loaded FROM csv_gpu_load('n', 't', '{id,x,f}', new_columns => 'add');
+SELECT records_loaded FROM csv_gpu_load_file('n', 't', 'regress_csv/n1.csv', new_columns => 'error');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'ignore');
+-- in the load's transaction
+BEGIN;
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add', expressions => '{"x": "x / 0"}');
+ROLLBACK;
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add', mode => 'new_records');
+SELECT * FROM t;
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'error', mode => 'new_records');
+-- names that columns cannot have; the files are not read to check the arguments
+CALL write_file('n4.csv', E'id,ctid\n5,50\n');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add');
+SELECT records_loaded FROM csv_gpu_load_file('n', 't', 'regress_csv/n4.csv', new_columns => 'add', only_check => true);
+CALL write_query('n4.csv', $$SELECT 'id,' || repeat('x', 64) || E'\n'$$);
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add');
+CALL write_file('n4.csv', E'id,x,x\n');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add');
+CALL write_file('n4.csv', E'id,y\n');
+CREATE ROLE regress_csv_loader;
+GRANT USAGE ON SCHEMA csv_test TO regress_csv_loader;
+GRANT SELECT (id) ON n TO regress_csv_loader;
+GRANT INSERT ON t TO regress_csv_loader;
+SET ROLE regress_csv_loader;
+SELECT records_loaded FROM csv_gpu_load('n', 't', '{id,NULL,NULL,NULL,NULL}', new_columns => 'error');
+RESET ROLE;
+GRANT SELECT ON n TO regress_csv_loader;
+SET ROLE regress_csv_loader;
+SELECT records_loaded FROM csv_gpu_load('n', 't', '{id,NULL,NULL,NULL,NULL}', new_columns => 'error');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add');
+SELECT records_loaded FROM csv_gpu_load_file('n', 't', NULL, new_columns => 'add', only_check => true);
+RESET ROLE;
+DROP FOREIGN TABLE n;
+DROP TABLE t;
+DROP OWNED BY regress_csv_loader;
+DROP ROLE regress_csv_loader;
+
+--
 -- who may
 --
 CREATE TABLE t (id int, name text, qty int);

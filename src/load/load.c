@@ -1013,6 +1013,8 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	CsvLoad    *load = palloc0(sizeof(CsvLoad));
 
 	load->started = GetCurrentTimestamp();
+	if (request->new_columns != CSV_NEW_COLUMNS_IGNORE)
+		csv_load_new_columns(request);
 	load->source = csv_open_source(request->source);
 	load->target = csv_insert_open(request->target);
 	map_columns(&load->mapping, load->source, csv_insert_relation(load->target), request);

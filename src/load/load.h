@@ -54,8 +54,8 @@ typedef struct CsvLoadRequest
 
 /*
  * The request of a call whose first arguments are source and target.  From the number
- * `columns` (from 0) on come columns, rejects and freeze, and from `on_rewrite` on that, duplicates,
- * key, filter, expressions and new_columns.
+ * `columns` (from 0) on come columns, rejects and freeze, and from `on_rewrite` on that,
+ * duplicates, key, filter, expressions and new_columns.
  */
 extern void csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
 								 int columns, int mode, int on_rewrite);
@@ -82,5 +82,8 @@ extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
  */
 extern int64 csv_load_fields(CsvTable *table, Oid target, const List *attnums,
 							 List *quals, CsvSkippedFn skipped, void *arg);
+
+/* for csv_load(), before anything else: obeys new_columns */
+extern void csv_load_new_columns(const CsvLoadRequest *request);
 
 #endif							/* CSV_LOAD_H */

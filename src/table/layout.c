@@ -643,3 +643,31 @@ csv_file_layout_names(const CsvFileLayout *layout, CsvReader *reader,
 	}
 	return found;
 }
+
+List *
+csv_file_layout_more(const CsvFileLayout *layout, CsvReader *reader, List *names)
+{
+	CsvDialect	dialect = *csv_reader_dialect(reader);
+	const int	nbefore = list_length(names);
+	Bitmapset  *found = NULL;
+	CsvRecord	header;
+
+	if (!csv_reader_header(reader, &header))
+		return names;
+	if (header.lenient)
+		dialect = csv_lenient_dialect(&dialect);
+	for (int i = 0; i < layout->ncolumns; i++)
+		if (layout->columns[i].spec.field != CSV_ABSENT_FIELD)
+			found = bms_add_member(found, (int) layout->columns[i].spec.field);
+	for (uint32_t i = 0; i < header.nfields; i++)
+	{
+		char	   *name = header_name(layout->table, &dialect, &header, i);
+		bool		is_new = !bms_is_member((int) i, found) && !is_no_name(layout->table, name);
+
+		for (int j = 0; j < nbefore && is_new; j++)
+			is_new = strcmp(fold_name(name), fold_name(list_nth(names, j))) != 0;
+		if (is_new)
+			names = lappend(names, name);
+	}
+	return names;
+}
