@@ -652,8 +652,8 @@ insert_pages(CsvLoad *load)
 
 /*
  * INSERT INTO target SELECT ... FROM source, with the SQL of the arguments.  late: the filter
- * is evaluated for each row, and not before, even if it is the same for all rows or all rows of
- * a file.
+ * is evaluated for each row, and not before the scan, although it may be constant, or constant
+ * in a file.
  */
 static char *
 insert_text(const CsvLoad *load, bool late)

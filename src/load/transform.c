@@ -2,8 +2,8 @@
  * transform.c
  *		SQL over the columns of a source: the filter and the expressions of a load.
  *
- * The rows of such a load are those of an INSERT ... SELECT, planned as a SELECT, so that the
- * engine gets what it can decide.  The SQL stands there in parentheses.  First each piece is
+ * An INSERT ... SELECT, planned as a SELECT, has the rows of such a load.  So the engine gets
+ * each condition that it can decide.  The SQL stands there in parentheses.  First each piece is
  * parsed by itself, so that it is one expression, and cannot be anything else there.
  */
 #include "postgres.h"
