@@ -677,7 +677,7 @@ insert_text(const CsvLoad *load, bool late)
 	appendStringInfo(&sql, "%s FROM ONLY %s", mapping->ncolumns == 0 ? "SELECT" : "",
 					 csv_quote_relation(load->source));
 	if (mapping->filter != NULL)
-		appendStringInfo(&sql, late ? " WHERE CASE WHEN pg_catalog.random() >= 0 THEN (%s\n)::pg_catalog.bool END" :
+		appendStringInfo(&sql, late ? " WHERE CASE WHEN pg_catalog.random() IS NOT NULL THEN (%s\n)::pg_catalog.bool END" :
 						 " WHERE (%s\n)", mapping->filter);
 	return sql.data;
 }
