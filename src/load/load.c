@@ -67,7 +67,7 @@ typedef struct CsvLoadColumn
 	int			from;			/* attribute number - 1 */
 	int			to;				/* attribute number - 1 */
 	ExprState  *expr;			/* over a slot of the source; NULL: no change */
-	const char *sql;			/* instead of all that but `to`; NULL: none */
+	const char *sql;			/* for SELECT */
 } CsvLoadColumn;
 
 typedef struct CsvMapping
@@ -76,8 +76,8 @@ typedef struct CsvMapping
 	CsvLoadColumn *columns;
 	Bitmapset  *from;			/* attribute numbers, with those that SQL uses */
 	Bitmapset  *to;
-	const char *filter;			/* SQL; NULL: none */
-	bool		any_sql;
+	char	   *filter;			/* SQL; NULL: none */
+	bool		any_sql;		/* then columns are those of a query: `from` is their number */
 	bool		any_expr;
 	bool		is_volatile;	/* one of the expressions is, or the SQL */
 	bool		is_seen;		/* the SQL may look at the rows before */
@@ -180,6 +180,7 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 	Expr	   *expr;
 
 	column->from = from - 1;
+	column->sql = quote_identifier(NameStr(TupleDescAttr(source, from - 1)->attname));
 	expr = assignment(TupleDescAttr(source, from - 1), from, target,
 					  TupleDescAttr(RelationGetDescr(target), to - 1));
 	if (expr != NULL)
@@ -201,10 +202,9 @@ init_mapping(CsvMapping *mapping, int ncolumns)
 }
 
 static void
-add_sql(CsvMapping *mapping, Relation source, const char *what, const char *sql,
-		bool is_condition)
+add_sql(CsvMapping *mapping, Relation source, char *sql, bool is_condition)
 {
-	Node	   *expr = csv_parse_over(source, what, sql, is_condition, &mapping->from);
+	Node	   *expr = csv_parse_over(source, sql, is_condition, &mapping->from);
 
 	mapping->any_sql = true;
 	mapping->is_volatile |= contain_volatile_functions(expr);
@@ -213,9 +213,9 @@ add_sql(CsvMapping *mapping, Relation source, const char *what, const char *sql,
 
 /* an entry of the argument "expressions" */
 static void
-map_expression(CsvMapping *mapping, Relation source, Relation target, const DefElem *def)
+map_expression(CsvMapping *mapping, Relation source, Relation target, const char *name,
+			   char *sql)
 {
-	const char *name = def->defname;
 	AttrNumber	to = (AttrNumber) attnameAttNum(target, name, false);
 	CsvLoadColumn *column;
 
@@ -231,8 +231,32 @@ map_expression(CsvMapping *mapping, Relation source, Relation target, const DefE
 				 errmsg("cannot insert a non-DEFAULT value into column \"%s\"", name),
 				 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
 						   name)));
-	column->sql = strVal(def->arg);
-	add_sql(mapping, source, psprintf("expression for column \"%s\"", name), column->sql, false);
+	/* a comment may be at its end */
+	column->sql = psprintf("(%s\n)", sql);
+	add_sql(mapping, source, sql, false);
+}
+
+static void
+map_expressions(CsvMapping *mapping, Relation source, Relation target, Jsonb *expressions)
+{
+	JsonbIterator *iterator = JsonbIteratorInit(&expressions->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	char	   *name = NULL;
+
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (!JB_ROOT_IS_OBJECT(expressions) ||
+			(token == WJB_VALUE && value.type != jbvString))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"expressions\" must be an object of columns with their SQL as strings")));
+		if (token == WJB_KEY)
+			name = pnstrdup(value.val.string.val, value.val.string.len);
+		if (token == WJB_VALUE)
+			map_expression(mapping, source, target, name,
+						   pnstrdup(value.val.string.val, value.val.string.len));
+	}
 }
 
 /* a column of the source that has values to load */
@@ -286,17 +310,15 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 	TupleDesc	tupdesc = RelationGetDescr(source);
 	char	  **names = request->columns == NULL ? NULL :
 		get_names(request->columns, source);
-	List	   *expressions = csv_list_expressions(request->expressions);
 	const Bitmapset *expressed;
-	ListCell   *cell;
 
-	init_mapping(mapping, tupdesc->natts + list_length(expressions));
-	foreach(cell, expressions)
-		map_expression(mapping, source, target, lfirst(cell));
+	init_mapping(mapping, tupdesc->natts + RelationGetNumberOfAttributes(target));
+	if (request->expressions != NULL)
+		map_expressions(mapping, source, target, request->expressions);
 	expressed = bms_copy(mapping->to);
 	mapping->filter = request->filter;
 	if (mapping->filter != NULL)
-		add_sql(mapping, source, "filter", mapping->filter, true);
+		add_sql(mapping, source, mapping->filter, true);
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(tupdesc, i)->attname);
@@ -325,6 +347,11 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 					 request->of_job ? errhint("Give the columns of both tables the same names.") :
 					 errhint("Name the target's columns in the argument \"columns\", in the order of the source's; NULL leaves one out.")));
 		map_column(mapping, tupdesc, i + 1, target, to);
+	}
+	for (int i = 0; i < mapping->ncolumns && mapping->any_sql; i++)
+	{
+		mapping->columns[i].from = i;
+		mapping->columns[i].expr = NULL;
 	}
 }
 
@@ -608,20 +635,12 @@ next_row(void *arg)
 		return false;
 	file = csv_table_scan_place(load->scan, &record);
 	csv_insert_place(load->target, file, record);
-	if (load->mapping.any_sql)
+	if (load->is_mapped)
 	{
-		slot_getallattrs(row);
-		for (int i = 0; i < load->mapping.ncolumns; i++)
-		{
-			int			to = load->mapping.columns[i].to;
-
-			load->slot->tts_values[to] = row->tts_values[i];
-			load->slot->tts_isnull[to] = row->tts_isnull[i];
-		}
-	}
-	else if (load->is_mapped)
-	{
-		ExecStoreVirtualTuple(row);
+		if (load->mapping.any_sql)
+			slot_getallattrs(row);
+		else
+			ExecStoreVirtualTuple(row);
 		map_row(&load->mapping, row, load->slot, load->econtext);
 		ExecClearTuple(row);
 	}
@@ -663,19 +682,10 @@ insert_text(const CsvLoad *load, bool late)
 
 	initStringInfo(&sql);
 	csv_append_insert(&sql, csv_insert_relation(load->target), mapped_attnums(mapping));
+	appendStringInfoString(&sql, "SELECT ");
 	for (int i = 0; i < mapping->ncolumns; i++)
-	{
-		const CsvLoadColumn *column = &mapping->columns[i];
-
-		appendStringInfoString(&sql, i == 0 ? "SELECT " : ", ");
-		/* a comment may be at its end */
-		if (column->sql != NULL)
-			appendStringInfo(&sql, "(%s\n)", column->sql);
-		else
-			csv_append_columns(&sql, load->source, list_make1_int(column->from + 1));
-	}
-	appendStringInfo(&sql, "%s FROM ONLY %s", mapping->ncolumns == 0 ? "SELECT" : "",
-					 csv_quote_relation(load->source));
+		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", mapping->columns[i].sql);
+	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(load->source));
 	if (mapping->filter != NULL)
 		appendStringInfo(&sql, late ? " WHERE CASE WHEN pg_catalog.random() IS NOT NULL THEN (%s\n)::pg_catalog.bool END" :
 						 " WHERE (%s\n)", mapping->filter);
@@ -693,7 +703,7 @@ begin_rows(CsvLoad *load)
 	};
 	if (!csv_rows_begin(&load->rows, insert_text(load, false), target, false))
 		(void) csv_rows_begin(&load->rows, insert_text(load, true), target, true);
-	load->scan = csv_rows_scan(&load->rows);
+	load->scan = ((CsvScanState *) load->rows.scan.node->fdw_state)->scan;
 }
 
 static void
@@ -708,7 +718,7 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 
 	/* rows that need no change are scanned into the target's slot */
 	load->slot = csv_insert_slot(target);
-	load->is_mapped = !load->mapping.is_identity ||
+	load->is_mapped = load->mapping.any_sql || !load->mapping.is_identity ||
 		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
 	csv_source_decide_resident(load->table);
 
@@ -727,10 +737,14 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 	else
 		load->nloaded = csv_insert_all(target, next_row, load);
 	csv_table_scan_statistics(load->scan, &load->statistics);
-	if (load->mapping.any_sql)
-		csv_rows_end(&load->rows);
-	else
+	if (!load->mapping.any_sql)
 		csv_table_scan_end(load->scan);
+	else
+	{
+		ExecutorFinish(load->rows.query);
+		ExecutorEnd(load->rows.query);
+		FreeQueryDesc(load->rows.query);
+	}
 }
 
 /* after this ERROR, would loading in another way be useless? */
@@ -792,7 +806,7 @@ load_by_statement(CsvLoad *load)
 		.skipped = load->skipped,
 		.arg = load
 	};
-	const char *sql = insert_text(load, true);
+	char	   *sql = insert_text(load, true);
 
 	csv_insert_close(load->target);
 

@@ -45,7 +45,7 @@ typedef struct CsvLoadRequest
 	CsvOnRewrite on_rewrite;	/* then */
 	CsvDuplicates duplicates;
 	ArrayType  *key;			/* columns of the target; NULL: its primary key */
-	const char *filter;			/* SQL over the source; NULL: none */
+	char	   *filter;			/* SQL over the source; NULL: none */
 	Jsonb	   *expressions;	/* SQL over the source by column; NULL: none */
 	CsvNewColumns new_columns;
 	bool		only_check;		/* as far as that is possible without the files */

@@ -24,56 +24,13 @@
 #include "compat.h"
 #include "load/transform.h"
 
-List *
-csv_list_expressions(Jsonb *expressions)
-{
-	JsonbIterator *iterator;
-	JsonbIteratorToken token;
-	JsonbValue	value;
-	List	   *list = NIL;
-	char	   *name = NULL;
-
-	if (expressions == NULL)
-		return NIL;
-	iterator = JsonbIteratorInit(&expressions->root);
-	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
-	{
-		if (!JB_ROOT_IS_OBJECT(expressions) ||
-			(token == WJB_VALUE && value.type != jbvString))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("\"expressions\" must be an object of columns with their SQL as strings")));
-		if (token == WJB_KEY)
-			name = pnstrdup(value.val.string.val, value.val.string.len);
-		if (token == WJB_VALUE)
-			list = lappend(list, makeDefElem(name, (Node *)
-											 makeString(pnstrdup(value.val.string.val,
-																 value.val.string.len)), -1));
-	}
-	return list;
-}
-
-/* SQL that is parsed, for messages */
-typedef struct CsvParsedSql
-{
-	const char *what;
-	const char *sql;
-} CsvParsedSql;
-
 /* the error context callback: a position is one in this SQL, not in the user's statement */
 static void
 tell_sql(void *arg)
 {
-	const CsvParsedSql *parsed = arg;
-	int			position = geterrposition();
-
-	if (position > 0)
-	{
-		errposition(0);
-		internalerrposition(position);
-		internalerrquery(parsed->sql);
-	}
-	errcontext("%s of csv_gpu_load()", parsed->what);
+	internalerrposition(geterrposition());
+	internalerrquery(arg);
+	errposition(0);
 }
 
 /* the only expression; ERROR if there is anything else */
@@ -92,16 +49,14 @@ parse_alone(const char *sql)
 		 IsA(llast(((ColumnRef *) target->val)->fields), A_Star)) || !equal(select, plain))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("\"%s\" is not one expression", sql)));
+				 errmsg("the SQL must be one expression")));
 	return target->val;
 }
 
 Node *
-csv_parse_over(Relation source, const char *what, const char *sql, bool is_condition,
-			   Bitmapset **columns)
+csv_parse_over(Relation source, char *sql, bool is_condition, Bitmapset **columns)
 {
-	CsvParsedSql parsed = {what, sql};
-	ErrorContextCallback callback = {error_context_stack, tell_sql, &parsed};
+	ErrorContextCallback callback = {error_context_stack, tell_sql, sql};
 	ParseState *pstate = make_parsestate(NULL);
 	Bitmapset  *attrs = NULL;
 	Node	   *expr;
@@ -113,7 +68,7 @@ csv_parse_over(Relation source, const char *what, const char *sql, bool is_condi
 					 false, true, true);
 	expr = transformExpr(pstate, parse_alone(sql), EXPR_KIND_COPY_WHERE);
 	if (is_condition)
-		expr = coerce_to_boolean(pstate, expr, what);
+		expr = coerce_to_boolean(pstate, expr, "filter");
 	error_context_stack = callback.previous;
 	pull_varattnos(expr, 1, &attrs);
 	for (int i = 0; i <= RelationGetNumberOfAttributes(source); i++)
@@ -125,10 +80,9 @@ csv_parse_over(Relation source, const char *what, const char *sql, bool is_condi
 /* ---- rows ---- */
 
 Query *
-csv_parse_rows(const char *sql, Relation target)
+csv_parse_rows(char *sql, Relation target)
 {
-	CsvParsedSql parsed = {"INSERT", sql};
-	ErrorContextCallback callback = {error_context_stack, tell_sql, &parsed};
+	ErrorContextCallback callback = {error_context_stack, tell_sql, sql};
 	Query	   *query;
 	ListCell   *cell;
 
@@ -160,7 +114,7 @@ is_only_scan(const Plan *plan, const CsvTable *table)
 }
 
 bool
-csv_rows_begin(CsvRowsQuery *rows, const char *sql, Relation target, bool any_plan)
+csv_rows_begin(CsvRowsQuery *rows, char *sql, Relation target, bool any_plan)
 {
 	CsvAwaitedScan *outer = csv_awaited_scan;
 	Query	   *query = linitial_node(Query, QueryRewrite(csv_parse_rows(sql, target)));
@@ -183,18 +137,4 @@ csv_rows_begin(CsvRowsQuery *rows, const char *sql, Relation target, bool any_pl
 	if (rows->scan.node == NULL)
 		elog(ERROR, "the source is not scanned");
 	return true;
-}
-
-CsvTableScan *
-csv_rows_scan(const CsvRowsQuery *rows)
-{
-	return ((CsvScanState *) rows->scan.node->fdw_state)->scan;
-}
-
-void
-csv_rows_end(CsvRowsQuery *rows)
-{
-	ExecutorFinish(rows->query);
-	ExecutorEnd(rows->query);
-	FreeQueryDesc(rows->query);
 }
