@@ -77,10 +77,10 @@ typedef struct CsvMapping
 	Bitmapset  *from;			/* attribute numbers, with those that SQL uses */
 	Bitmapset  *to;
 	char	   *filter;			/* SQL; NULL: none */
-	bool		any_sql;		/* then columns are those of a query: `from` is their number */
+	bool		any_sql;		/* then `from` is a number of a column of a query */
 	bool		any_expr;
 	bool		is_volatile;	/* one of the expressions is, or the SQL */
-	bool		is_seen;		/* the SQL may look at the rows before */
+	bool		one_by_one;		/* the SQL may look at the rows before */
 	bool		is_identity;	/* no attribute changes its number or value */
 } CsvMapping;
 
@@ -208,7 +208,7 @@ add_sql(CsvMapping *mapping, Relation source, char *sql, bool is_condition)
 
 	mapping->any_sql = true;
 	mapping->is_volatile |= contain_volatile_functions(expr);
-	mapping->is_seen |= contain_volatile_functions_not_nextval(expr);
+	mapping->one_by_one |= contain_volatile_functions_not_nextval(expr);
 }
 
 /* an entry of the argument "expressions" */
@@ -712,7 +712,7 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 	CsvInsert  *target = load->target;
 	bool		by_pages;
 
-	if (load->mapping.is_seen)
+	if (load->mapping.one_by_one)
 		csv_insert_one_by_one(target);
 	by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
 
