@@ -89,7 +89,7 @@ struct CsvInsert
 	const Bitmapset *given;
 	CsvDefault *defaults;
 	int			ndefaults;
-	bool		is_volatile;	/* a default is, and is not only nextval(); or as if */
+	bool		is_volatile;	/* a default is, not only nextval(); or as if */
 	List	   *quals;			/* rows must pass them */
 	TupleTableSlot *slot;		/* of the row */
 	int64		nrows;

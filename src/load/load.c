@@ -74,10 +74,10 @@ typedef struct CsvMapping
 {
 	int			ncolumns;
 	CsvLoadColumn *columns;
-	Bitmapset  *from;			/* attribute numbers, with those that SQL uses */
+	Bitmapset  *from;			/* attribute numbers, also of SQL */
 	Bitmapset  *to;
 	char	   *filter;			/* SQL; NULL: none */
-	bool		any_sql;		/* then `from` is a number of a column of a query */
+	bool		any_sql;		/* `from` counts columns of a query */
 	bool		any_expr;
 	bool		is_volatile;	/* one of the expressions is, or the SQL */
 	bool		one_by_one;		/* the SQL may look at the rows before */
@@ -177,11 +177,12 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 		   Relation target, AttrNumber to)
 {
 	CsvLoadColumn *column = add_column(mapping, target, to);
+	Form_pg_attribute from_att = TupleDescAttr(source, from - 1);
 	Expr	   *expr;
 
 	column->from = from - 1;
-	column->sql = quote_identifier(NameStr(TupleDescAttr(source, from - 1)->attname));
-	expr = assignment(TupleDescAttr(source, from - 1), from, target,
+	column->sql = quote_identifier(NameStr(from_att->attname));
+	expr = assignment(from_att, from, target,
 					  TupleDescAttr(RelationGetDescr(target), to - 1));
 	if (expr != NULL)
 	{
@@ -299,9 +300,9 @@ get_names(ArrayType *columns, Relation source)
 }
 
 /*
- * By the argument "columns": names in the order of the source's columns.  Without it, each of
- * the source's columns must have a namesake, unless SQL uses it.  An expression takes the
- * place of what its column would get otherwise.
+ * By the argument "columns": names in the order of the source's columns.  Without
+ * it, each of the source's columns must have a namesake, unless SQL uses it.  An
+ * expression takes the place of what its column would get otherwise.
  */
 static void
 map_columns(CsvMapping *mapping, Relation source, Relation target,
@@ -331,7 +332,8 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 		to = (AttrNumber) attnameAttNum(target, name, false);
 		if (bms_is_member(to, expressed) ||
 			(to == 0 && names == NULL &&
-			 (bms_is_member(i + 1, mapping->from) || bms_is_member(0, mapping->from))))
+			 (bms_is_member(i + 1, mapping->from) ||
+			  bms_is_member(0, mapping->from))))
 			continue;
 		if (to == 0 && names != NULL)
 			ereport(ERROR,
@@ -555,7 +557,7 @@ check_source(CsvLoad *load, bool keeps_rejects)
 
 /*
  * For each attribute of the source, returns the attribute of the target that takes its
- * value unchanged; NULL if some values are converted, or the rows are of a query.
+ * value unchanged; NULL if some values are converted, or a query has the rows.
  */
 static int *
 mapped_places(const CsvMapping *mapping, int natts)
@@ -670,9 +672,9 @@ insert_pages(CsvLoad *load)
 }
 
 /*
- * INSERT INTO target SELECT ... FROM source, with the SQL of the arguments.  late: the filter
- * is evaluated for each row, and not before the scan, although it may be constant, or constant
- * in a file.
+ * INSERT INTO target SELECT ... FROM source, with the SQL of the arguments.  late:
+ * the filter is evaluated for each row, and not before the scan, although it may be
+ * constant, or constant in a file.
  */
 static char *
 insert_text(const CsvLoad *load, bool late)

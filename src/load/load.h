@@ -54,8 +54,8 @@ typedef struct CsvLoadRequest
 
 /*
  * The request of a call whose first arguments are source and target.  From the number
- * `columns` (from 0) on come columns, rejects and freeze, and from `on_rewrite` on that,
- * duplicates, key, filter, expressions and new_columns.
+ * `columns` (from 0) on come columns, rejects and freeze, and from `on_rewrite` on
+ * that, duplicates, key, filter, expressions and new_columns.
  */
 extern void csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
 								 int columns, int mode, int on_rewrite);

@@ -2,7 +2,7 @@
  * new_columns.c
  *		Columns of files that the source of a load lacks.
  *
- * Headers are read before the load, and the tables are altered before it looks at them.
+ * Headers are read before the load, and tables are altered before it opens them.
  */
 #include "postgres.h"
 

@@ -1,10 +1,11 @@
 /*
  * transform.c
- *		SQL over the columns of a source: the filter and the expressions of a load.
+ *		SQL over the columns of a source: filter and expressions of a load.
  *
- * An INSERT ... SELECT, planned as a SELECT, has the rows of such a load.  So the engine gets
- * each condition that it can decide.  The SQL stands there in parentheses.  First each piece is
- * parsed by itself, so that it is one expression, and cannot be anything else there.
+ * An INSERT ... SELECT, planned as a SELECT, has the rows of such a load.  So the
+ * engine gets each condition that it can decide.  The SQL stands there in
+ * parentheses.  First each piece is parsed by itself, so that it is one expression,
+ * and cannot be anything else there.
  */
 #include "postgres.h"
 
@@ -24,7 +25,7 @@
 #include "compat.h"
 #include "load/transform.h"
 
-/* the error context callback: a position is one in this SQL, not in the user's statement */
+/* the error context callback: a position is in this SQL, not in the statement */
 static void
 tell_sql(void *arg)
 {

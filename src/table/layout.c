@@ -436,8 +436,8 @@ compare_strings(const void *a, const void *b)
 }
 
 /*
- * Columns that are found by their numbers: ERROR if the header has just their names, in
- * whatever case, but in another order.
+ * Columns that are found by their numbers: ERROR if the header has just their names,
+ * in whatever case, but in another order.
  */
 static void
 check_order(const CsvTable *table, const CsvDialect *dialect, const CsvRecord *header,
@@ -645,7 +645,8 @@ csv_file_layout_names(const CsvFileLayout *layout, CsvReader *reader,
 }
 
 List *
-csv_file_layout_more(const CsvFileLayout *layout, CsvReader *reader, List *names)
+csv_file_layout_more(const CsvFileLayout *layout, CsvReader *reader,
+					 List *names)
 {
 	CsvDialect	dialect = *csv_reader_dialect(reader);
 	const int	nbefore = list_length(names);
