@@ -461,6 +461,7 @@ SELECT load_t('length(name) < 4 AND random() < 2');
 SELECT load_t('s.qty > 10 AND length(name) < 4 -- a comment');
 SELECT load_t('false'), load_t('NULL'), load_t('id > 0 AND false'), load_t('now() < ''2000-01-01''');
 SELECT load_t('id > 0 OR true');
+SELECT load_t('id < 5 AND ''pg_class''::regclass <> id');
 SELECT load_t('s IS NOT NULL');
 -- in place of a column, besides, cast as by INSERT, with "columns", and in no need of columns
 SELECT load_t(NULL, '{"name": "upper(name)", "loaded": "''2020-02-02 01:00''::timestamp", "qty": "coalesce(qty, 0) * 1.5"}');

@@ -77,7 +77,6 @@ typedef struct CsvMapping
 	Bitmapset  *from;			/* attribute numbers, also of SQL */
 	Bitmapset  *to;
 	char	   *filter;			/* SQL; NULL: none */
-	bool		any_sql;		/* `from` counts columns of a query */
 	bool		any_expr;
 	bool		is_volatile;	/* one of the expressions is, or the SQL */
 	bool		one_by_one;		/* the SQL may look at the rows before */
@@ -94,7 +93,7 @@ typedef struct CsvLoad
 	TupleTableSlot *slot;		/* of the target */
 	bool		is_mapped;		/* row is not the target's */
 	CsvTableScan *scan;
-	CsvRowsQuery rows;			/* has the scan, if the mapping has SQL */
+	CsvRowsQuery rows;			/* has the scan, if there is a filter */
 	ExprContext *econtext;		/* for the conversions of a row */
 	const char *owner;			/* csv_find_owner() of the target */
 	CsvIndexing indexing;		/* of the target */
@@ -173,25 +172,37 @@ add_column(CsvMapping *mapping, Relation target, AttrNumber to)
 }
 
 static void
+note_volatile(CsvMapping *mapping, Node *expr)
+{
+	mapping->is_volatile |= contain_volatile_functions(expr);
+	mapping->one_by_one |= contain_volatile_functions_not_nextval(expr);
+}
+
+/* NULL: the value needs no change */
+static void
+set_expr(CsvMapping *mapping, CsvLoadColumn *column, Expr *expr)
+{
+	mapping->is_identity &= expr == NULL && column->from == column->to;
+	if (expr == NULL)
+		return;
+	column->expr = ExecInitExpr(expr, NULL);
+	mapping->any_expr = true;
+	note_volatile(mapping, (Node *) expr);
+}
+
+static void
 map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 		   Relation target, AttrNumber to)
 {
 	CsvLoadColumn *column = add_column(mapping, target, to);
 	Form_pg_attribute from_att = TupleDescAttr(source, from - 1);
-	Expr	   *expr;
 
 	column->from = from - 1;
 	column->sql = quote_identifier(NameStr(from_att->attname));
-	expr = assignment(from_att, from, target,
-					  TupleDescAttr(RelationGetDescr(target), to - 1));
-	if (expr != NULL)
-	{
-		column->expr = ExecInitExpr(expr, NULL);
-		mapping->any_expr = true;
-		mapping->is_volatile |= contain_volatile_functions((Node *) expr);
-	}
-	mapping->is_identity &= column->expr == NULL && from == to;
 	mapping->from = bms_add_member(mapping->from, from);
+	set_expr(mapping, column,
+			 assignment(from_att, from, target,
+						TupleDescAttr(RelationGetDescr(target), to - 1)));
 }
 
 static void
@@ -202,16 +213,6 @@ init_mapping(CsvMapping *mapping, int ncolumns)
 	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(ncolumns, 1));
 }
 
-static void
-add_sql(CsvMapping *mapping, Relation source, char *sql, bool is_condition)
-{
-	Node	   *expr = csv_parse_over(source, sql, is_condition, &mapping->from);
-
-	mapping->any_sql = true;
-	mapping->is_volatile |= contain_volatile_functions(expr);
-	mapping->one_by_one |= contain_volatile_functions_not_nextval(expr);
-}
-
 /* an entry of the argument "expressions" */
 static void
 map_expression(CsvMapping *mapping, Relation source, Relation target, const char *name,
@@ -219,6 +220,8 @@ map_expression(CsvMapping *mapping, Relation source, Relation target, const char
 {
 	AttrNumber	to = (AttrNumber) attnameAttNum(target, name, false);
 	CsvLoadColumn *column;
+	Form_pg_attribute att;
+	Node	   *expr;
 
 	if (to == 0)
 		ereport(ERROR,
@@ -226,7 +229,8 @@ map_expression(CsvMapping *mapping, Relation source, Relation target, const char
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						name, RelationGetRelationName(target))));
 	column = add_column(mapping, target, to);
-	if (TupleDescAttr(RelationGetDescr(target), to - 1)->attidentity == ATTRIBUTE_IDENTITY_ALWAYS)
+	att = TupleDescAttr(RelationGetDescr(target), to - 1);
+	if (att->attidentity == ATTRIBUTE_IDENTITY_ALWAYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_GENERATED_ALWAYS),
 				 errmsg("cannot insert a non-DEFAULT value into column \"%s\"", name),
@@ -234,7 +238,8 @@ map_expression(CsvMapping *mapping, Relation source, Relation target, const char
 						   name)));
 	/* a comment may be at its end */
 	column->sql = psprintf("(%s\n)", sql);
-	add_sql(mapping, source, sql, false);
+	expr = csv_parse_over(source, sql, att, &mapping->from);
+	set_expr(mapping, column, expression_planner((Expr *) expr));
 }
 
 static void
@@ -319,7 +324,8 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 	expressed = bms_copy(mapping->to);
 	mapping->filter = request->filter;
 	if (mapping->filter != NULL)
-		add_sql(mapping, source, mapping->filter, true);
+		note_volatile(mapping, csv_parse_over(source, mapping->filter, NULL,
+											  &mapping->from));
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(tupdesc, i)->attname);
@@ -332,8 +338,7 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 		to = (AttrNumber) attnameAttNum(target, name, false);
 		if (bms_is_member(to, expressed) ||
 			(to == 0 && names == NULL &&
-			 (bms_is_member(i + 1, mapping->from) ||
-			  bms_is_member(0, mapping->from))))
+			 bms_is_member(i + 1, mapping->from)))
 			continue;
 		if (to == 0 && names != NULL)
 			ereport(ERROR,
@@ -349,11 +354,6 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 					 request->of_job ? errhint("Give the columns of both tables the same names.") :
 					 errhint("Name the target's columns in the argument \"columns\", in the order of the source's; NULL leaves one out.")));
 		map_column(mapping, tupdesc, i + 1, target, to);
-	}
-	for (int i = 0; i < mapping->ncolumns && mapping->any_sql; i++)
-	{
-		mapping->columns[i].from = i;
-		mapping->columns[i].expr = NULL;
 	}
 }
 
@@ -557,14 +557,14 @@ check_source(CsvLoad *load, bool keeps_rejects)
 
 /*
  * For each attribute of the source, returns the attribute of the target that takes its
- * value unchanged; NULL if some values are converted, or a query has the rows.
+ * value unchanged; NULL if some values are converted, or rows are filtered.
  */
 static int *
 mapped_places(const CsvMapping *mapping, int natts)
 {
 	int		   *places;
 
-	if (mapping->any_expr || mapping->any_sql)
+	if (mapping->any_expr || mapping->filter != NULL)
 		return NULL;
 	places = palloc0(sizeof(int) * Max(natts, 1));
 	for (int i = 0; i < mapping->ncolumns; i++)
@@ -627,10 +627,10 @@ next_row(void *arg)
 	int64		record;
 
 	csv_messages_check();
-	if (load->mapping.any_sql)
+	if (load->mapping.filter != NULL)
 	{
-		row = ExecProcNode(load->rows.query->planstate);
-		if (TupIsNull(row))
+		row = csv_rows_next(&load->rows);
+		if (row == NULL)
 			return false;
 	}
 	else if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
@@ -639,9 +639,7 @@ next_row(void *arg)
 	csv_insert_place(load->target, file, record);
 	if (load->is_mapped)
 	{
-		if (load->mapping.any_sql)
-			slot_getallattrs(row);
-		else
+		if (load->mapping.filter == NULL)
 			ExecStoreVirtualTuple(row);
 		map_row(&load->mapping, row, load->slot, load->econtext);
 		ExecClearTuple(row);
@@ -672,39 +670,39 @@ insert_pages(CsvLoad *load)
 }
 
 /*
- * INSERT INTO target SELECT ... FROM source, with the SQL of the arguments.  late:
- * the filter is evaluated for each row, and not before the scan, although it may be
- * constant, or constant in a file.
+ * WHERE, if there is a filter.  late: it is evaluated for each row, and not before the
+ * scan, although it may be constant, or constant in a file.
  */
-static char *
-insert_text(const CsvLoad *load, bool late)
+static void
+append_filter(StringInfo sql, const CsvMapping *mapping, bool late)
 {
-	const CsvMapping *mapping = &load->mapping;
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	csv_append_insert(&sql, csv_insert_relation(load->target), mapped_attnums(mapping));
-	appendStringInfoString(&sql, "SELECT ");
-	for (int i = 0; i < mapping->ncolumns; i++)
-		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", mapping->columns[i].sql);
-	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(load->source));
 	if (mapping->filter != NULL)
-		appendStringInfo(&sql, late ? " WHERE CASE WHEN pg_catalog.random() IS NOT NULL THEN (%s\n)::pg_catalog.bool END" :
+		appendStringInfo(sql, late ? " WHERE CASE WHEN pg_catalog.random() IS NOT NULL THEN (%s\n)::pg_catalog.bool END" :
 						 " WHERE (%s\n)", mapping->filter);
-	return sql.data;
 }
 
 static void
 begin_rows(CsvLoad *load)
 {
-	Relation	target = csv_insert_relation(load->target);
+	List	   *attnums = NIL;
+	int			attnum = -1;
 
 	load->rows = (CsvRowsQuery) {
-		.scan = {.table = load->table, .shown_relid = RelationGetRelid(target),
-		.skipped = load->skipped, .arg = load}
+		.scan = {.table = load->table,
+			.shown_relid = RelationGetRelid(csv_insert_relation(load->target)),
+			.skipped = load->skipped, .arg = load}
 	};
-	if (!csv_rows_begin(&load->rows, insert_text(load, false), target, false))
-		(void) csv_rows_begin(&load->rows, insert_text(load, true), target, true);
+	while ((attnum = bms_next_member(load->mapping.from, attnum)) >= 0)
+		attnums = lappend_int(attnums, attnum);
+	for (int late = 0; load->rows.query == NULL; late++)
+	{
+		StringInfoData sql;
+
+		initStringInfo(&sql);
+		csv_append_select(&sql, load->source, attnums);
+		append_filter(&sql, &load->mapping, late);
+		(void) csv_rows_begin(&load->rows, load->source, sql.data, !late);
+	}
 	load->scan = ((CsvScanState *) load->rows.scan.node->fdw_state)->scan;
 }
 
@@ -720,11 +718,11 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 
 	/* rows that need no change are scanned into the target's slot */
 	load->slot = csv_insert_slot(target);
-	load->is_mapped = load->mapping.any_sql || !load->mapping.is_identity ||
+	load->is_mapped = load->mapping.filter != NULL || !load->mapping.is_identity ||
 		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
 	csv_source_decide_resident(load->table);
 
-	if (load->mapping.any_sql)
+	if (load->mapping.filter != NULL)
 		begin_rows(load);
 	else
 		/* receivers need the records' bytes, which resident columns do not have */
@@ -739,7 +737,7 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 	else
 		load->nloaded = csv_insert_all(target, next_row, load);
 	csv_table_scan_statistics(load->scan, &load->statistics);
-	if (!load->mapping.any_sql)
+	if (load->mapping.filter == NULL)
 		csv_table_scan_end(load->scan);
 	else
 	{
@@ -808,15 +806,23 @@ load_by_statement(CsvLoad *load)
 		.skipped = load->skipped,
 		.arg = load
 	};
-	char	   *sql = insert_text(load, true);
+	StringInfoData sql;
 
+	initStringInfo(&sql);
+	csv_append_insert(&sql, csv_insert_relation(load->target),
+					  mapped_attnums(&load->mapping));
+	appendStringInfoString(&sql, "SELECT ");
+	for (int i = 0; i < load->mapping.ncolumns; i++)
+		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", load->mapping.columns[i].sql);
+	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(load->source));
+	append_filter(&sql, &load->mapping, true);
 	csv_insert_close(load->target);
 
 	SPI_connect();
 	csv_awaited_scan = &scan;
 	PG_TRY();
 	{
-		int			result = SPI_execute(sql, false, 0);
+		int			result = SPI_execute(sql.data, false, 0);
 
 		if (result < 0)
 			elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(result));
@@ -1039,8 +1045,6 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	csv_insert_check(load->target);
 	load->owner = csv_find_owner(csv_insert_relation(load->target),
 								 mapped_attnums(&load->mapping));
-	if (load->mapping.any_sql)
-		(void) csv_parse_rows(insert_text(load, false), csv_insert_relation(load->target));
 	if (OidIsValid(request->rejects))
 		open_rejects(load, request->rejects);
 

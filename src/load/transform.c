@@ -2,24 +2,25 @@
  * transform.c
  *		SQL over the columns of a source: filter and expressions of a load.
  *
- * An INSERT ... SELECT, planned as a SELECT, has the rows of such a load.  So the
- * engine gets each condition that it can decide.  The SQL stands there in
- * parentheses.  First each piece is parsed by itself, so that it is one expression,
- * and cannot be anything else there.
+ * A filter stands in parentheses in a SELECT, so that the planner gives the engine
+ * each condition that it can decide; the load takes the rows of that scan.  First each
+ * piece of SQL is parsed by itself, so that it is one expression, and cannot be
+ * anything else in a statement.
  */
 #include "postgres.h"
 
 #include "executor/executor.h"
-#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/analyze.h"
 #include "parser/parse_coerce.h"
+#include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
-#include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "tcop/tcopprot.h"
+#include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
 #include "compat.h"
@@ -54,74 +55,84 @@ parse_alone(const char *sql)
 	return target->val;
 }
 
+/* adds the columns of the source that the expression uses */
+static void
+add_columns(Relation source, Node *expr, Bitmapset **columns)
+{
+	const int	whole_row = -FirstLowInvalidHeapAttributeNumber;
+	TupleDesc	tupdesc = RelationGetDescr(source);
+	Bitmapset  *attrs = NULL;
+
+	pull_varattnos(expr, 1, &attrs);
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
+
+		if (att->attisdropped || (!bms_is_member(whole_row, attrs) &&
+								  !bms_is_member(whole_row + i + 1, attrs)))
+			continue;
+		if (att->attgenerated)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+					 errmsg("records of \"%s\" have no generated column \"%s\"",
+							RelationGetRelationName(source), NameStr(att->attname))));
+		*columns = bms_add_member(*columns, i + 1);
+	}
+}
+
 Node *
-csv_parse_over(Relation source, char *sql, bool is_condition, Bitmapset **columns)
+csv_parse_over(Relation source, char *sql, Form_pg_attribute to,
+			   Bitmapset **columns)
 {
 	ErrorContextCallback callback = {error_context_stack, tell_sql, sql};
 	ParseState *pstate = make_parsestate(NULL);
-	Bitmapset  *attrs = NULL;
 	Node	   *expr;
 
 	error_context_stack = &callback;
 	pstate->p_sourcetext = sql;
-	addNSItemToQuery(pstate, addRangeTableEntryForRelation(pstate, source, AccessShareLock,
-														   NULL, false, false),
+	addNSItemToQuery(pstate,
+					 addRangeTableEntryForRelation(pstate, source, AccessShareLock,
+												   NULL, false, false),
 					 false, true, true);
 	expr = transformExpr(pstate, parse_alone(sql), EXPR_KIND_COPY_WHERE);
-	if (is_condition)
+	if (to == NULL)
 		expr = coerce_to_boolean(pstate, expr, "filter");
+	else
+	{
+		Oid			type = exprType(expr);
+
+		expr = coerce_to_target_type(pstate, expr, type, to->atttypid,
+									 to->atttypmod, COERCION_ASSIGNMENT,
+									 COERCE_IMPLICIT_CAST, -1);
+		if (expr == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" is of type %s but expression is of type %s",
+							NameStr(to->attname), format_type_be(to->atttypid),
+							format_type_be(type))));
+	}
+	assign_expr_collations(pstate, expr);
+	add_columns(source, expr, columns);
 	error_context_stack = callback.previous;
-	pull_varattnos(expr, 1, &attrs);
-	for (int i = 0; i <= RelationGetNumberOfAttributes(source); i++)
-		if (bms_is_member(i - FirstLowInvalidHeapAttributeNumber, attrs))
-			*columns = bms_add_member(*columns, i);
 	return expr;
 }
 
 /* ---- rows ---- */
 
-Query *
-csv_parse_rows(char *sql, Relation target)
-{
-	ErrorContextCallback callback = {error_context_stack, tell_sql, sql};
-	Query	   *query;
-	ListCell   *cell;
-
-	error_context_stack = &callback;
-	query = parse_analyze_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql,
-									  NULL, 0, NULL);
-	error_context_stack = callback.previous;
-	if (rt_fetch(query->resultRelation, query->rtable)->relid != RelationGetRelid(target))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("another relation has taken the name of table \"%s\"",
-						RelationGetRelationName(target))));
-	query->commandType = CMD_SELECT;
-	query->resultRelation = 0;
-	foreach(cell, query->targetList)
-		lfirst_node(TargetEntry, cell)->resno = (AttrNumber) (foreach_current_index(cell) + 1);
-	return query;
-}
-
-/* does it scan the source, and nothing else, if necessary all of the files? */
-static bool
-is_only_scan(const Plan *plan, const CsvTable *table)
-{
-	if (IsA(plan, SubqueryScan))
-		plan = ((const SubqueryScan *) plan)->subplan;
-	return IsA(plan, ForeignScan) &&
-		(table->files == NULL ||
-		 list_nth(((const ForeignScan *) plan)->fdw_private, CSV_PLAN_FILE_QUALS) == NIL);
-}
-
 bool
-csv_rows_begin(CsvRowsQuery *rows, char *sql, Relation target, bool any_plan)
+csv_rows_begin(CsvRowsQuery *rows, Relation source, const char *sql, bool may_fail)
 {
 	CsvAwaitedScan *outer = csv_awaited_scan;
-	Query	   *query = linitial_node(Query, QueryRewrite(csv_parse_rows(sql, target)));
-	PlannedStmt *plan = pg_plan_query(query, sql, 0, NULL);
+	Query	   *query =
+		parse_analyze_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql,
+								  NULL, 0, NULL);
+	PlannedStmt *plan =
+		pg_plan_query(linitial_node(Query, QueryRewrite(query)), sql, 0, NULL);
 
-	if (!any_plan && !is_only_scan(plan->planTree, rows->scan.table))
+	if (may_fail && (!IsA(plan->planTree, ForeignScan) ||
+					 (rows->scan.table->files != NULL &&
+					  list_nth(((ForeignScan *) plan->planTree)->fdw_private,
+							   CSV_PLAN_FILE_QUALS) != NIL)))
 		return false;
 	rows->query = CreateQueryDesc(plan, sql, GetActiveSnapshot(), InvalidSnapshot,
 								  None_Receiver, NULL, NULL, 0);
@@ -135,7 +146,18 @@ csv_rows_begin(CsvRowsQuery *rows, char *sql, Relation target, bool any_plan)
 		csv_awaited_scan = outer;
 	}
 	PG_END_TRY();
-	if (rows->scan.node == NULL)
-		elog(ERROR, "the source is not scanned");
+	if (rows->query->planstate != (PlanState *) rows->scan.node)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("csv_gpu_load() cannot filter \"%s\", because another library reads it",
+						RelationGetRelationName(source))));
 	return true;
+}
+
+TupleTableSlot *
+csv_rows_next(CsvRowsQuery *rows)
+{
+	TupleTableSlot *row = ExecProcNode(rows->query->planstate);
+
+	return TupIsNull(row) ? NULL : rows->scan.node->ss.ss_ScanTupleSlot;
 }

@@ -13,28 +13,28 @@
 /*
  * ERROR unless the SQL is one expression over the source's columns, without
  * subqueries, aggregates, window functions and sets.  Returns its tree, in which the
- * source has the number 1, and adds the columns that it uses (0: the whole row) to
- * *columns.
+ * source has the number 1, and adds the columns that it uses to *columns.  to: the
+ * target's column that it is for, by a cast as in INSERT; NULL: it is a condition.
  */
-extern Node *csv_parse_over(Relation source, char *sql, bool is_condition,
+extern Node *csv_parse_over(Relation source, char *sql, Form_pg_attribute to,
 							Bitmapset **columns);
 
-/* the rows of INSERT INTO target SELECT ... FROM source, not inserted */
+/* the rows of SELECT columns FROM source WHERE filter */
 typedef struct CsvRowsQuery
 {
 	CsvAwaitedScan scan;		/* of the source */
 	QueryDesc  *query;
 } CsvRowsQuery;
 
-/* the statement as a query for these rows; ERROR if it is wrong */
-extern Query *csv_parse_rows(char *sql, Relation target);
-
 /*
- * Starts it as the caller, with what callers set of `scan`.  Returns false if its
- * plan does more than scan the source's files, all of them if the caller has chosen
- * them.  any_plan: ERROR only if it does not scan the source at all.
+ * Starts the query as the caller, with what callers set of `scan`.  may_fail: returns
+ * false if the plan leaves out rows or files before the scan; no files if the caller
+ * has chosen them.
  */
-extern bool csv_rows_begin(CsvRowsQuery *rows, char *sql, Relation target,
-						   bool any_plan);
+extern bool csv_rows_begin(CsvRowsQuery *rows, Relation source, const char *sql,
+						   bool may_fail);
+
+/* the next record, as a row of the source; NULL: there are no more */
+extern TupleTableSlot *csv_rows_next(CsvRowsQuery *rows);
 
 #endif							/* CSV_TRANSFORM_H */
