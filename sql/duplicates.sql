@@ -136,6 +136,12 @@ ALTER TABLE t DROP CONSTRAINT t_parent_fkey;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r', duplicates => 'last');
 SELECT record, error, message FROM r;
 SELECT csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r', duplicates => 'error');
+-- with a filter and expressions, whose values may be refused
+TRUNCATE t, r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r', duplicates => 'first',
+  filter => 'id < 9 AND name <> ''three''', expressions => '{"id": "60 / (6 - id)", "name": "left(name, 5)"}');
+SELECT * FROM t;
+SELECT record, error, message FROM r;
 -- they count
 ALTER FOREIGN TABLE s OPTIONS (ADD reject_limit '2');
 SELECT csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');

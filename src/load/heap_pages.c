@@ -6,8 +6,8 @@
  *	   private memory.  If many rows come at a time, threads do both.
  *	2. When CSV_PENDING_PAGES are full, they are appended to the relation's main
  *	   fork.  If the relation needs WAL, they go through shared buffers (fewer
- *	   at a time if there are few), and one record logs them in full.  The load
- *	   does not wait for the flush: it tells the WAL writer, which has flushed
+ *	   at a time if there are few), and one record logs them in full, or under
+ *	   wal_level logical a record logs the rows of each page.  The load does not wait for the flush: it tells the WAL writer, which has flushed
  *	   the record by the time that a buffer is needed again.  Without WAL, or if
  *	   the file is new in this transaction, they are written past shared buffers.
  *	3. The first rows go where COPY would put them: into pages with free space, in
@@ -23,6 +23,7 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "access/heapam_xlog.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -117,11 +118,14 @@ struct CsvHeapPages
 
 /*
  * Are pages written to the file itself?  Yes if they need no WAL, or if no other
- * process may look at the file until this transaction commits.
+ * process may look at the file until this transaction commits.  For logical decoding, rows
+ * are logged, in pages that are in buffers.
  */
 static bool
 is_past_buffers(Relation relation)
 {
+	if (RelationIsLogicallyLogged(relation))
+		return false;
 	return !RelationNeedsWAL(relation) ||
 		relation->rd_createSubid != InvalidSubTransactionId ||
 		csv_new_storage_subid(relation) != InvalidSubTransactionId;
@@ -144,10 +148,10 @@ csv_heap_takes_pages(Relation relation)
 		return false;
 
 	/*
-	 * Logical decoding sees insertions, not images of pages.  And reading beyond the end
-	 * may leave buffers there, see write_pages().
+	 * Output plugins may read a user's catalog while they decode, so that its rows need more
+	 * in WAL.  And reading beyond the end may leave buffers there, see write_pages().
 	 */
-	return !RelationIsLogicallyLogged(relation) &&
+	return !RelationIsUsedAsCatalogTable(relation) &&
 		!(zero_damaged_pages && is_past_buffers(relation));
 }
 
@@ -227,6 +231,43 @@ place_page(Page page, BlockNumber block)
 }
 
 /*
+ * Log the rows of a new page as COPY does.  Logical decoding sees the rows, and recovery
+ * makes the page of them.
+ */
+static XLogRecPtr
+log_rows(Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	xl_heap_multi_insert record = {
+		.flags = XLH_INSERT_CONTAINS_NEW_TUPLE | XLH_INSERT_LAST_IN_MULTI,
+		.ntuples = PageGetMaxOffsetNumber(page)
+	};
+	PGAlignedBlock rows;
+	char	   *end = rows.data;
+
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= record.ntuples; offset++)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
+		xl_multi_insert_tuple *row = (xl_multi_insert_tuple *) SHORTALIGN(end);
+
+		row->datalen = ItemIdGetLength(item) - SizeofHeapTupleHeader;
+		row->t_infomask2 = tuple->t_infomask2;
+		row->t_infomask = tuple->t_infomask;
+		row->t_hoff = tuple->t_hoff;
+		end = (char *) row + SizeOfMultiInsertTuple;
+		memcpy(end, (char *) tuple + SizeofHeapTupleHeader, row->datalen);
+		end += row->datalen;
+	}
+	XLogBeginInsert();
+	XLogRegisterData((char *) &record, SizeOfHeapMultiInsert);
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | REGBUF_WILL_INIT);
+	XLogRegisterBufData(0, rows.data, end - rows.data);
+	XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
+	return XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_MULTI_INSERT | XLOG_HEAP_INIT_PAGE);
+}
+
+/*
  * Append pages in the way of all changes of a relation: a buffer holds each page,
  * locked, from the time that the file has its block until it is logged.  An ERROR is
  * possible only before the buffers are filled.  It leaves blocks of zeros, as any
@@ -237,8 +278,9 @@ buffer_pages(CsvHeapPages *to, char *pages, int npages)
 {
 	Relation	relation = to->relation;
 	bool		is_shared = !RELATION_IS_LOCAL(relation);
+	bool		by_rows = RelationIsLogicallyLogged(relation);
 	Buffer		buffers[CSV_PENDING_PAGES];
-	XLogRecPtr	lsn;
+	XLogRecPtr	lsn = InvalidXLogRecPtr;
 
 	XLogEnsureRecordSpace(npages - 1, 0);
 	if (is_shared)
@@ -254,18 +296,28 @@ buffer_pages(CsvHeapPages *to, char *pages, int npages)
 		place_page(page_of(pages, i), to->end - 1);
 	}
 
-	XLogBeginInsert();
+	if (!by_rows)
+		XLogBeginInsert();
 	START_CRIT_SECTION();
 	for (int i = 0; i < npages; i++)
 	{
 		memcpy(BufferGetPage(buffers[i]), page_of(pages, i), BLCKSZ);
 		MarkBufferDirty(buffers[i]);
-		XLogRegisterBuffer((uint8) i, buffers[i],
-						   REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
+		if (by_rows)
+		{
+			lsn = log_rows(buffers[i]);
+			PageSetLSN(BufferGetPage(buffers[i]), lsn);
+		}
+		else
+			XLogRegisterBuffer((uint8) i, buffers[i],
+							   REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
 	}
-	lsn = XLogInsert(RM_XLOG_ID, XLOG_FPI);
-	for (int i = 0; i < npages; i++)
-		PageSetLSN(BufferGetPage(buffers[i]), lsn);
+	if (!by_rows)
+	{
+		lsn = XLogInsert(RM_XLOG_ID, XLOG_FPI);
+		for (int i = 0; i < npages; i++)
+			PageSetLSN(BufferGetPage(buffers[i]), lsn);
+	}
 	END_CRIT_SECTION();
 	for (int i = 0; i < npages; i++)
 		UnlockReleaseBuffer(buffers[i]);

@@ -351,7 +351,7 @@ fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key, Ind
 		place = find_place(sort->index, key, page, place);
 		if (place == InvalidOffsetNumber)
 			break;
-		if (PageAddItem(page, (Item) *entry, size, place, false, false) == InvalidOffsetNumber)
+		if (PageAddItem(page, (char *) *entry, size, place, false, false) == InvalidOffsetNumber)
 			elog(ERROR, "could not add an entry to index \"%s\"",
 				 RelationGetRelationName(sort->index));
 		any = true;

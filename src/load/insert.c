@@ -90,7 +90,7 @@ struct CsvInsert
 	const Bitmapset *given;
 	CsvDefault *defaults;
 	int			ndefaults;
-	bool		is_volatile;	/* a default is, and is not only nextval() */
+	bool		is_volatile;	/* a default is, not only nextval(); or as if */
 	List	   *quals;			/* rows must pass them */
 	TupleTableSlot *slot;		/* of the row */
 	int64		nrows;
@@ -203,6 +203,12 @@ csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *quals)
 {
 	insert->header_lines = header_lines;
 	insert->quals = quals;
+}
+
+void
+csv_insert_one_by_one(CsvInsert *insert)
+{
+	insert->is_volatile = true;
 }
 
 void

@@ -56,6 +56,9 @@ extern Relation csv_insert_relation(const CsvInsert *insert);
  */
 extern void csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *quals);
 
+/* call before csv_insert_begin(): each row is in before the next one is made */
+extern void csv_insert_one_by_one(CsvInsert *insert);
+
 /*
  * Prepare the slot and the defaults.  csv_insert_begin() does that, too; call it if rows are
  * looked at before.  Does the default of one of the attributes differ from row to row?

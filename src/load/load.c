@@ -57,6 +57,7 @@
 #include "load/owner.h"
 #include "load/positions.h"
 #include "load/rows.h"
+#include "load/transform.h"
 #include "output/copy_to.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -104,13 +105,12 @@ assignment(Form_pg_attribute from, AttrNumber attnum, Relation target,
 	return expression_planner((Expr *) expr);
 }
 
-static void
-map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
-		   Relation target, AttrNumber to)
+/* a new entry for a column of the target */
+static CsvLoadColumn *
+add_column(CsvMapping *mapping, Relation target, AttrNumber to)
 {
 	Form_pg_attribute to_att = TupleDescAttr(RelationGetDescr(target), to - 1);
 	CsvLoadColumn *column = &mapping->columns[mapping->ncolumns++];
-	Expr	   *expr;
 
 	if (to_att->attgenerated)
 		ereport(ERROR,
@@ -125,26 +125,103 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 				 errmsg("column \"%s\" of \"%s\" is named more than once",
 						NameStr(to_att->attname),
 						RelationGetRelationName(target))));
-	column->from = from - 1;
 	column->to = to - 1;
-	expr = assignment(TupleDescAttr(source, from - 1), from, target, to_att);
-	if (expr != NULL)
-	{
-		column->expr = ExecInitExpr(expr, NULL);
-		mapping->any_expr = true;
-		mapping->is_volatile |= contain_volatile_functions((Node *) expr);
-	}
-	mapping->is_identity &= column->expr == NULL && from == to;
-	mapping->from = bms_add_member(mapping->from, from);
 	mapping->to = bms_add_member(mapping->to, to);
+	return column;
 }
 
 static void
-init_mapping(CsvMapping *mapping, TupleDesc source)
+note_volatile(CsvMapping *mapping, Node *expr)
+{
+	mapping->is_volatile |= contain_volatile_functions(expr);
+	mapping->one_by_one |= contain_volatile_functions_not_nextval(expr);
+}
+
+/* NULL: the value needs no change */
+static void
+set_expr(CsvMapping *mapping, CsvLoadColumn *column, Expr *expr)
+{
+	mapping->is_identity &= expr == NULL && column->from == column->to;
+	if (expr == NULL)
+		return;
+	column->expr = ExecInitExpr(expr, NULL);
+	mapping->any_expr = true;
+	note_volatile(mapping, (Node *) expr);
+}
+
+static void
+map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
+		   Relation target, AttrNumber to)
+{
+	CsvLoadColumn *column = add_column(mapping, target, to);
+	Form_pg_attribute from_att = TupleDescAttr(source, from - 1);
+
+	column->from = from - 1;
+	column->sql = quote_identifier(NameStr(from_att->attname));
+	mapping->from = bms_add_member(mapping->from, from);
+	set_expr(mapping, column,
+			 assignment(from_att, from, target,
+						TupleDescAttr(RelationGetDescr(target), to - 1)));
+}
+
+static void
+init_mapping(CsvMapping *mapping, int ncolumns)
 {
 	memset(mapping, 0, sizeof(CsvMapping));
 	mapping->is_identity = true;
-	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(source->natts, 1));
+	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(ncolumns, 1));
+}
+
+/* an entry of the argument "expressions" */
+static void
+map_expression(CsvMapping *mapping, Relation source, Relation target, const char *name,
+			   char *sql)
+{
+	AttrNumber	to = (AttrNumber) attnameAttNum(target, name, false);
+	CsvLoadColumn *column;
+	Form_pg_attribute att;
+	Node	   *expr;
+
+	if (to == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(target))));
+	column = add_column(mapping, target, to);
+	att = TupleDescAttr(RelationGetDescr(target), to - 1);
+	if (att->attidentity == ATTRIBUTE_IDENTITY_ALWAYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_GENERATED_ALWAYS),
+				 errmsg("cannot insert a non-DEFAULT value into column \"%s\"", name),
+				 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
+						   name)));
+	/* a comment may be at its end */
+	column->sql = psprintf("(%s\n)", sql);
+	expr = csv_parse_over(source, sql, att, &mapping->from);
+	set_expr(mapping, column, expression_planner((Expr *) expr));
+}
+
+static void
+map_expressions(CsvMapping *mapping, Relation source, Relation target, Jsonb *expressions)
+{
+	JsonbIterator *iterator = JsonbIteratorInit(&expressions->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	char	   *name = NULL;
+
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (!JB_ROOT_IS_OBJECT(expressions) ||
+			(token == WJB_VALUE && value.type != jbvString))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"expressions\" must be an object of columns with their SQL as strings")));
+		if (token == WJB_KEY)
+			name = pnstrdup(value.val.string.val, value.val.string.len);
+		if (token == WJB_VALUE)
+			map_expression(mapping, source, target, name,
+						   pnstrdup(value.val.string.val, value.val.string.len));
+	}
 }
 
 /* a column of the source that has values to load */
@@ -187,8 +264,9 @@ get_names(ArrayType *columns, Relation source)
 }
 
 /*
- * By the argument "columns": names in the order of the source's columns.  Without it, each of
- * the source's columns must have a namesake.
+ * By the argument "columns": names in the order of the source's columns.  Without
+ * it, each of the source's columns must have a namesake, unless SQL uses it.  An
+ * expression takes the place of what its column would get otherwise.
  */
 static void
 map_columns(CsvMapping *mapping, Relation source, Relation target,
@@ -197,8 +275,16 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 	TupleDesc	tupdesc = RelationGetDescr(source);
 	char	  **names = request->columns == NULL ? NULL :
 		get_names(request->columns, source);
+	const Bitmapset *expressed;
 
-	init_mapping(mapping, tupdesc);
+	init_mapping(mapping, tupdesc->natts + RelationGetNumberOfAttributes(target));
+	if (request->expressions != NULL)
+		map_expressions(mapping, source, target, request->expressions);
+	expressed = bms_copy(mapping->to);
+	mapping->filter = request->filter;
+	if (mapping->filter != NULL)
+		note_volatile(mapping, csv_parse_over(source, mapping->filter, NULL,
+											  &mapping->from));
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(tupdesc, i)->attname);
@@ -209,6 +295,10 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 		if (names != NULL && (name = *names++) == NULL)
 			continue;
 		to = (AttrNumber) attnameAttNum(target, name, false);
+		if (bms_is_member(to, expressed) ||
+			(to == 0 && names == NULL &&
+			 bms_is_member(i + 1, mapping->from)))
+			continue;
 		if (to == 0 && names != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -226,15 +316,14 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 	}
 }
 
-/* attribute numbers of the target, or of the source, in the mapping's order */
+/* attribute numbers of the target, in the mapping's order */
 static List *
-mapped_attnums(const CsvMapping *mapping, bool of_target)
+mapped_attnums(const CsvMapping *mapping)
 {
 	List	   *attnums = NIL;
 
 	for (int i = 0; i < mapping->ncolumns; i++)
-		attnums = lappend_int(attnums, (of_target ? mapping->columns[i].to :
-										mapping->columns[i].from) + 1);
+		attnums = lappend_int(attnums, mapping->columns[i].to + 1);
 	return attnums;
 }
 
@@ -282,7 +371,7 @@ open_rejects(CsvLoad *load, Oid relid)
 	load->rejects = csv_insert_open(relid);
 	relation = csv_insert_relation(load->rejects);
 	load->reject_tupdesc = reject_tupdesc();
-	init_mapping(&load->reject_mapping, load->reject_tupdesc);
+	init_mapping(&load->reject_mapping, CSV_REJECT_COLUMNS);
 	for (int i = 0; i < CSV_REJECT_COLUMNS; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(load->reject_tupdesc, i)->attname);
@@ -301,7 +390,7 @@ open_rejects(CsvLoad *load, Oid relid)
 	csv_insert_give(load->rejects, load->reject_mapping.to);
 	csv_insert_check(load->rejects, false);
 	load->rejects_owner = csv_find_owner(relation,
-										 mapped_attnums(&load->reject_mapping, true));
+										 mapped_attnums(&load->reject_mapping));
 	load->rejected = tuplestore_begin_heap(false, false, work_mem);
 }
 
@@ -316,7 +405,7 @@ state_rejects(CsvLoad *load, TupleTableSlot *row)
 
 	initStringInfo(&sql);
 	csv_append_insert(&sql, csv_insert_relation(load->rejects),
-					  mapped_attnums(mapping, true));
+					  mapped_attnums(mapping));
 	for (int i = 0; i < mapping->ncolumns; i++)
 	{
 		types[i] = TupleDescAttr(load->reject_tupdesc, mapping->columns[i].from)->atttypid;
@@ -398,14 +487,14 @@ check_source(CsvLoad *load, bool keeps_rejects)
 
 /*
  * For each attribute of the source, returns the attribute of the target that takes its
- * value unchanged; NULL if some values are converted.
+ * value unchanged; NULL if some values are converted, or rows are filtered.
  */
 static int *
 mapped_places(const CsvMapping *mapping, int natts)
 {
 	int		   *places;
 
-	if (mapping->any_expr)
+	if (mapping->any_expr || mapping->filter != NULL)
 		return NULL;
 	places = palloc0(sizeof(int) * Max(natts, 1));
 	for (int i = 0; i < mapping->ncolumns; i++)
@@ -439,7 +528,7 @@ load_runs(CsvTableScan *scan, CsvInsert *target, const CsvVerdicts *verdicts,
 
 		CHECK_FOR_INTERRUPTS();
 		if (verdicts != NULL)
-			run.nrows = (uint32) Min(run.nrows, csv_verdicts_free(verdicts, csv_rows_place(scan)));
+			run.nrows = (uint32) Min(run.nrows, csv_verdicts_free(verdicts, csv_load_place(scan)));
 		if (run.nrows < CSV_LEAST_RUN)
 		{
 			/* do not look again at the row that ends the run before its turn */
@@ -472,7 +561,7 @@ insert_pages(CsvLoad *load)
 	if (places != NULL &&
 		!csv_insert_takes_runs(target, places, load->table->settings.cpu_threads))
 		places = NULL;
-	while (csv_rows_next(load))
+	while (csv_load_next(load))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!csv_insert_row(target))
@@ -487,10 +576,14 @@ static void
 load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing)
 {
 	CsvInsert  *target = load->target;
-	bool		by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
+	bool		by_pages;
+
+	if (load->mapping.one_by_one)
+		csv_insert_one_by_one(target);
+	by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
 
 	/* receivers need the records' bytes, which resident columns do not have */
-	csv_rows_begin_scan(load, load->skipped == NULL ? CSV_SCAN_RESIDENT :
+	csv_load_scan(load, load->skipped == NULL ? CSV_SCAN_RESIDENT :
 			   load->verdicts != NULL ? CSV_SCAN_PLACES : 0, load->skipped);
 	if (load->verdicts != NULL)
 		csv_verdicts_rewind(load->verdicts);
@@ -498,9 +591,9 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 	if (by_pages)
 		insert_pages(load);
 	else
-		load->nloaded += csv_insert_all(target, csv_rows_next, load);
+		load->nloaded += csv_insert_all(target, csv_load_next, load);
 	csv_table_scan_statistics(load->scan, &load->statistics);
-	csv_table_scan_end(load->scan);
+	csv_load_scan_end(load);
 }
 
 /* after this ERROR, would loading in another way be useless? */
@@ -617,12 +710,17 @@ load_by_statement(CsvLoad *load)
 
 	initStringInfo(&sql);
 	csv_append_insert(&sql, csv_insert_relation(load->target),
-					  mapped_attnums(&load->mapping, true));
-	csv_append_select(&sql, load->source, mapped_attnums(&load->mapping, false));
+					  mapped_attnums(&load->mapping));
+	appendStringInfoString(&sql, "SELECT ");
+	for (int i = 0; i < load->mapping.ncolumns; i++)
+		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", load->mapping.columns[i].sql);
+	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(load->source));
+	csv_append_filter(&sql, &load->mapping, true);
 	if (load->duplicates > CSV_DUPLICATES_ERROR || load->is_careful)
 	{
 		append_conflict(&sql, load);
-		scan.takes = csv_rows_take;
+		scan.takes = csv_load_takes;
+		scan.places = true;
 		options.dest = &returned.receiver;
 		load->is_waiting = false;
 	}
@@ -738,7 +836,7 @@ is_refusal(int sqlstate)
 static bool
 judge_on_trial(void *arg)
 {
-	csv_rows_judge(arg);
+	csv_load_judge(arg);
 	return true;
 }
 
@@ -783,7 +881,7 @@ load_on_trials(CsvLoad *load, bool settles)
 		if (tests && !load->is_careful && is_refusal(error->sqlerrcode))
 		{
 			load->is_careful = true;
-			csv_rows_judge(load);
+			csv_load_judge(load);
 		}
 		else if (!load->by_statement && (settles || load->is_careful) &&
 				 (error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION ||
@@ -833,7 +931,7 @@ load_all(CsvLoad *load)
 		load->table->verbosity = verbosity;
 		load->is_careful = error != NULL;
 		if (error != NULL)
-			csv_rows_judge(load);
+			csv_load_judge(load);
 	}
 	load->indexing = choose_indexing(load, load->freezes);
 	load->may_go_by_pages = true;
@@ -946,6 +1044,8 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->freezes = request->freeze;
 	load->reject_context = AllocSetContextCreate(context, "csv_gpu_fdw reject",
 												 ALLOCSET_SMALL_SIZES);
+	if (request->new_columns != CSV_NEW_COLUMNS_IGNORE)
+		csv_load_new_columns(request);
 	load->source = csv_open_source(request->source);
 	load->target = csv_insert_open(request->target);
 	map_columns(&load->mapping, load->source, csv_insert_relation(load->target), request);
@@ -955,7 +1055,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	csv_insert_check(load->target, load->duplicates > CSV_DUPLICATES_ERROR &&
 					 !load->freezes);
 	load->owner = csv_find_owner(csv_insert_relation(load->target),
-								 mapped_attnums(&load->mapping, true));
+								 mapped_attnums(&load->mapping));
 	if (OidIsValid(request->rejects))
 		open_rejects(load, request->rejects);
 
@@ -1017,7 +1117,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals,
 	load->target = csv_insert_open(target);
 	relation = csv_insert_relation(load->target);
 	csv_insert_for_copy(load->target, table->reader.header_rows, quals);
-	init_mapping(&load->mapping, from);
+	init_mapping(&load->mapping, from->natts);
 	foreach(cell, attnums)
 	{
 		AttrNumber	number = (AttrNumber) (foreach_current_index(cell) + 1);

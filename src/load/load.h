@@ -36,7 +36,7 @@ typedef struct CsvLoadRequest
 	CsvOnRewrite on_rewrite;	/* then */
 	CsvDuplicates duplicates;
 	ArrayType  *key;			/* columns of the target; NULL: its primary key */
-	const char *filter;			/* SQL over the source; NULL: none */
+	char	   *filter;			/* SQL over the source; NULL: none */
 	Jsonb	   *expressions;	/* SQL over the source by column; NULL: none */
 	CsvNewColumns new_columns;
 	bool		only_check;		/* as far as that is possible without the files */
@@ -73,5 +73,8 @@ extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
  */
 extern int64 csv_load_fields(CsvTable *table, Oid target, const List *attnums,
 							 List *quals, CsvSkippedFn skipped, void *arg);
+
+/* for csv_load(), before anything else: obeys new_columns */
+extern void csv_load_new_columns(const CsvLoadRequest *request);
 
 #endif							/* CSV_LOAD_H */

@@ -15,6 +15,7 @@
 
 #include "compat.h"
 #include "load/rows.h"
+#include "output/copy_to.h"
 #include "table/listing.h"
 #include "table/messages.h"
 #include "table/source.h"
@@ -58,7 +59,7 @@ csv_keep_record(CsvLoad *load, const CsvSkipped *skipped)
 }
 
 int64
-csv_rows_place(const CsvTableScan *scan)
+csv_load_place(const CsvTableScan *scan)
 {
 	int64		record;
 
@@ -201,7 +202,7 @@ static bool
 takes_row(CsvLoad *load, CsvTableScan *scan)
 {
 	int64		verdict = load->verdicts == NULL ? CSV_INSERTED :
-		csv_verdicts_at(load->verdicts, csv_rows_place(scan));
+		csv_verdicts_at(load->verdicts, csv_load_place(scan));
 
 	if (verdict == CSV_INSERTED)
 		return load->taking != CSV_TAKE_UPDATES;
@@ -238,7 +239,7 @@ find_conflict(CsvLoad *load)
 
 /* CsvAwaitedScan.takes: the statement has put the row before in, or has left it out */
 bool
-csv_rows_take(void *arg, ForeignScanState *node, bool has_row)
+csv_load_takes(void *arg, ForeignScanState *node, bool has_row)
 {
 	CsvLoad    *load = arg;
 	CsvTableScan *scan = ((CsvScanState *) node->fdw_state)->scan;
@@ -279,6 +280,13 @@ fetch_row(CsvLoad *load)
 	{
 		CHECK_FOR_INTERRUPTS();
 		csv_messages_check();
+		if (load->mapping.filter != NULL)
+		{
+			load->from = csv_rows_next(&load->rows);
+			if (load->from == NULL)
+				return false;
+			continue;
+		}
 		ExecClearTuple(row);
 		if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
 			return false;
@@ -292,7 +300,7 @@ fetch_row(CsvLoad *load)
 
 /* a CsvNextRowFn */
 bool
-csv_rows_next(void *arg)
+csv_load_next(void *arg)
 {
 	CsvLoad    *load = arg;
 
@@ -300,27 +308,81 @@ csv_rows_next(void *arg)
 		return false;
 	if (load->is_mapped)
 	{
-		csv_map_row(&load->mapping, load->row, load->slot, load->econtext);
-		ExecClearTuple(load->row);
+		csv_map_row(&load->mapping, load->from, load->slot, load->econtext);
+		ExecClearTuple(load->from);
 	}
 	return true;
 }
 
+/*
+ * WHERE, if there is a filter.  late: it is evaluated for each row, and not before the
+ * scan, although it may be constant, or constant in a file.
+ */
+void
+csv_append_filter(StringInfo sql, const CsvMapping *mapping, bool late)
+{
+	if (mapping->filter != NULL)
+		appendStringInfo(sql, late ? " WHERE CASE WHEN pg_catalog.random() IS NOT NULL THEN (%s\n)::pg_catalog.bool END" :
+						 " WHERE (%s\n)", mapping->filter);
+}
+
+static void
+begin_rows(CsvLoad *load, int flags, CsvSkippedFn skipped)
+{
+	List	   *attnums = NIL;
+	int			attnum = -1;
+
+	load->rows = (CsvRowsQuery) {
+		.scan = {.table = load->table,
+			.shown_relid = RelationGetRelid(csv_insert_relation(load->target)),
+			.skipped = skipped, .places = (flags & CSV_SCAN_PLACES) != 0, .arg = load}
+	};
+	while ((attnum = bms_next_member(load->mapping.from, attnum)) >= 0)
+		attnums = lappend_int(attnums, attnum);
+	for (int late = 0; load->rows.query == NULL; late++)
+	{
+		StringInfoData sql;
+
+		initStringInfo(&sql);
+		csv_append_select(&sql, load->source, attnums);
+		csv_append_filter(&sql, &load->mapping, late);
+		(void) csv_rows_begin(&load->rows, load->source, sql.data, !late);
+	}
+	load->scan = ((CsvScanState *) load->rows.scan.node->fdw_state)->scan;
+}
+
 /* scan the source for the target's slot */
 void
-csv_rows_begin_scan(CsvLoad *load, int flags, CsvSkippedFn skipped)
+csv_load_scan(CsvLoad *load, int flags, CsvSkippedFn skipped)
 {
 	/* rows that need no change are scanned into the target's slot */
 	load->slot = csv_insert_slot(load->target);
-	load->is_mapped = !load->mapping.is_identity || load->is_careful ||
+	load->is_mapped = load->mapping.filter != NULL || !load->mapping.is_identity ||
+		load->is_careful ||
 		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
 	csv_source_decide_resident(load->table);
-	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL, flags, skipped,
-									  load);
+	if (load->mapping.filter != NULL)
+		begin_rows(load, flags, skipped);
+	else
+		load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL, flags, skipped,
+										  load);
 	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(load->target));
 	load->from = load->is_mapped ? load->row : load->slot;
 	ExecClearTuple(load->row);
 	memset(load->row->tts_isnull, true, load->row->tts_tupleDescriptor->natts);
+}
+
+void
+csv_load_scan_end(CsvLoad *load)
+{
+	if (load->mapping.filter == NULL)
+	{
+		csv_table_scan_end(load->scan);
+		return;
+	}
+	ExecutorFinish(load->rows.query);
+	ExecutorEnd(load->rows.query);
+	FreeQueryDesc(load->rows.query);
 }
 
 /* a CsvSkippedFn, for records that are skipped again later */
@@ -337,7 +399,7 @@ csv_is_read_once(const CsvLoad *load)
 }
 
 void
-csv_rows_judge(CsvLoad *load)
+csv_load_judge(CsvLoad *load)
 {
 	Relation	relation = csv_insert_relation(load->target);
 	CsvVerbosity verbosity = load->table->verbosity;
@@ -376,8 +438,8 @@ csv_rows_judge(CsvLoad *load)
 	load->taking = CSV_TAKE_BOTH;
 	load->tested = load->target;
 	load->table->verbosity = CSV_VERBOSITY_SILENT;
-	csv_rows_begin_scan(load, 0, csv_ignore_record);
-	while (load->is_careful ? fetch_row(load) : csv_rows_next(load))
+	csv_load_scan(load, 0, csv_ignore_record);
+	while (load->is_careful ? fetch_row(load) : csv_load_next(load))
 	{
 		MemoryContext outer = MemoryContextSwitchTo(load->reject_context);
 		const char *message;
@@ -389,10 +451,10 @@ csv_rows_judge(CsvLoad *load)
 			verdict = CSV_REFUSED;
 		MemoryContextSwitchTo(outer);
 		if (!load->is_dropped)
-			csv_verdicts_add(verdicts, load->slot, csv_rows_place(load->scan), verdict);
+			csv_verdicts_add(verdicts, load->slot, csv_load_place(load->scan), verdict);
 		MemoryContextReset(load->reject_context);
 	}
-	csv_table_scan_end(load->scan);
+	csv_load_scan_end(load);
 	load->table->verbosity = verbosity;
 	looks = relation->rd_rel->relkind == RELKIND_RELATION && load->owner == NULL &&
 		(duplicates == CSV_DUPLICATES_ERROR || !load->by_statement) &&

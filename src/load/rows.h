@@ -10,6 +10,7 @@
 #include "utils/tuplestore.h"
 
 #include "load/insert.h"
+#include "load/transform.h"
 #include "load/verdicts.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -23,16 +24,19 @@ typedef struct CsvLoadColumn
 	int			from;			/* attribute number - 1 */
 	int			to;				/* attribute number - 1 */
 	ExprState  *expr;			/* over a slot of the source; NULL: no change */
+	const char *sql;			/* for SELECT */
 } CsvLoadColumn;
 
 typedef struct CsvMapping
 {
 	int			ncolumns;
 	CsvLoadColumn *columns;
-	Bitmapset  *from;			/* attribute numbers */
+	Bitmapset  *from;			/* attribute numbers, also of SQL */
 	Bitmapset  *to;
+	char	   *filter;			/* SQL; NULL: none */
 	bool		any_expr;
-	bool		is_volatile;	/* one of the expressions is */
+	bool		is_volatile;	/* one of the expressions is, or the SQL */
+	bool		one_by_one;		/* the SQL may look at the rows before */
 	bool		is_identity;	/* no attribute changes its number or value */
 } CsvMapping;
 
@@ -54,6 +58,7 @@ typedef struct CsvLoad
 	TupleTableSlot *slot;		/* of the target */
 	bool		is_mapped;		/* row is not the target's */
 	CsvTableScan *scan;
+	CsvRowsQuery rows;			/* has the scan, if there is a filter */
 	ExprContext *econtext;		/* for the conversions of a row */
 	const char *owner;			/* csv_find_owner() of the target */
 	CsvIndexing indexing;		/* of the target */
@@ -106,16 +111,20 @@ extern void csv_keep_record(CsvLoad *load, const CsvSkipped *skipped);
  * Start the load's scan; load->row and the slot of load->target get its rows.  flags and
  * skipped are csv_table_scan_begin()'s.
  */
-extern void csv_rows_begin_scan(CsvLoad *load, int flags, CsvSkippedFn skipped);
+extern void csv_load_scan(CsvLoad *load, int flags, CsvSkippedFn skipped);
+extern void csv_load_scan_end(CsvLoad *load);
+
+/* WHERE, if there is a filter; late: it is evaluated for each row, even if constant */
+extern void csv_append_filter(StringInfo sql, const CsvMapping *mapping, bool late);
 
 /* a CsvNextRowFn: the next row that is taken, as a row of the target */
-extern bool csv_rows_next(void *load);
+extern bool csv_load_next(void *load);
 
 /* the place of the scan's last row, for verdicts */
-extern int64 csv_rows_place(const CsvTableScan *scan);
+extern int64 csv_load_place(const CsvTableScan *scan);
 
 /* a CsvAwaitedScan.takes: the statement has put the row before in, or has left it out */
-extern bool csv_rows_take(void *load, ForeignScanState *node, bool has_row);
+extern bool csv_load_takes(void *load, ForeignScanState *node, bool has_row);
 
 /* may the source be different if it is read again? */
 extern bool csv_is_read_once(const CsvLoad *load);
@@ -127,6 +136,6 @@ extern bool csv_ignore_record(void *arg, const CsvSkipped *skipped);
  * Read all rows to tell those that do not go in: duplicates, and if load->is_careful, rows
  * that the target refuses, as far as ON CONFLICT does not tell it.
  */
-extern void csv_rows_judge(CsvLoad *load);
+extern void csv_load_judge(CsvLoad *load);
 
 #endif							/* CSV_ROWS_H */

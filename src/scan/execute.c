@@ -275,7 +275,7 @@ csv_open_scan(ForeignScanState *node)
 									   plan->scan.plan.parallel_aware ?
 									   CSV_SCAN_MAY_SHARE :
 									   skipped == NULL ? CSV_SCAN_RESIDENT :
-									   csv_awaited_scan->takes == NULL ? 0 : CSV_SCAN_PLACES,
+									   csv_awaited_scan->places ? CSV_SCAN_PLACES : 0,
 									   skipped,
 									   skipped != NULL ? csv_awaited_scan->arg : NULL);
 	state->scan->shows_progress = !IsParallelWorker();

@@ -83,6 +83,7 @@ typedef struct CsvAwaitedScan
 	 * that, with the row in the scan's slot: does it come out?  NULL: all do.
 	 */
 	bool		(*takes) (void *arg, ForeignScanState *node, bool has_row);
+	bool		places;			/* CSV_SCAN_PLACES, if there is `skipped` */
 	void	   *arg;
 	ForeignScanState *node;		/* NULL: it has not begun */
 	bool		has_ended;

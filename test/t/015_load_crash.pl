@@ -222,11 +222,23 @@ $_->quit for $session, $reader;
 checksums_are_right($standby, 'standby');
 checksums_are_right($primary, 'primary');
 
-# ---- logical decoding sees rows, so they do not go by pages ----
+# ---- logical decoding sees the rows of pages, and recovery makes pages of them ----
 
 $node = make_server('logical', wal_level => 'logical');
 is($node->safe_psql('postgres', "SELECT records_loaded FROM csv_gpu_load('source', 'unlogged')"), $nload, 'unlogged tables are not decoded');
 $node->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('slot', 'test_decoding')");
-$node->safe_psql('postgres', "SELECT csv_gpu_load('source', 't')");
-is($node->safe_psql('postgres', "SELECT count(*) FROM pg_logical_slot_get_changes('slot', NULL, NULL) WHERE data LIKE 'table public.t: INSERT:%'"), $nload, 'all rows are decoded');
+$node->safe_psql('postgres', 'CHECKPOINT');
+$node->safe_psql('postgres', "SELECT csv_gpu_load('source', 't'); BEGIN; TRUNCATE keyed; SELECT csv_gpu_load('source', 'keyed'); COMMIT;
+	BEGIN; CREATE TABLE new (LIKE t); SELECT csv_gpu_load('source', 'new'); SAVEPOINT a; SELECT csv_gpu_load('source', 'new'); ROLLBACK TO a; COMMIT");
+
+my $rows = $node->safe_psql('postgres', 'SELECT count(*), sum(hashtextextended(t::text, 0)) FROM new t');
+
+like($rows, qr/^$nload\|/, 'a table of the same transaction');
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('postgres', "SELECT count(*), sum(hashtextextended(t::text, 0)) FROM $_ t"), $rows, "$_ after a crash") foreach 't', 'keyed', 'new';
+is($node->safe_psql('postgres', "SELECT count(*) FROM unnest('{t,keyed,new}'::regclass[]) r, verify_heapam(r)"), 0, 'pages are whole');
+is($node->safe_psql('postgres', "SELECT substring(data from 'table public\\.(\\w+): INSERT') AS t, count(*), count(DISTINCT data) FROM pg_logical_slot_get_changes('slot', NULL, NULL)
+	WHERE data LIKE '%INSERT%' GROUP BY 1 ORDER BY 1"), join("\n", map { "$_|$nload|$nload" } 'keyed', 'new', 't'), 'all rows are decoded');
+checksums_are_right($node, 'wal_level logical');
 finish();
