@@ -128,8 +128,9 @@ find_refusal(CsvLoad *load, const char **message)
 		*message = error->table_name;
 		return "no_partition";
 	}
-	if (error->sqlerrcode == ERRCODE_NOT_NULL_VIOLATION &&
-		(*message != NULL || (*message = error->column_name) != NULL))
+	if (*message == NULL)
+		*message = error->column_name != NULL ? error->column_name : error->datatype_name;
+	if (error->sqlerrcode == ERRCODE_NOT_NULL_VIOLATION && *message != NULL)
 		return "not_null";
 	*message = error->message;
 	if (load->is_mapping &&
