@@ -86,7 +86,7 @@ test_row(void *arg)
 	return false;
 }
 
-/* likewise, without a subtransaction; partitions stay open, as long as the target */
+/* for csv_attempt(), without a subtransaction: partitions stay open with the target */
 static bool
 test_partition(void *arg)
 {
@@ -180,7 +180,15 @@ leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
 		refuse_duplicate(load);
 	verdict = counts ? verdict : -(int64) load->key_index;
 	if (verdict == CSV_REFUSED)
+	{
 		skipped.error = find_refusal(load, &skipped.message);
+		if (skipped.error == NULL)
+		{
+			/* an index that is not known, such as a partition's */
+			skipped.error = "duplicate";
+			skipped.message = RelationGetRelationName(csv_insert_relation(load->tested));
+		}
+	}
 	else if (verdict < 0)
 	{
 		skipped.error = refusal_of_index((Oid) -verdict);
@@ -234,7 +242,7 @@ find_conflict(CsvLoad *load)
 	if (!OidIsValid(index))
 		index = csv_only_unique_index(target, &key);
 	MemoryContextSwitchTo(outer);
-	return load->is_dropped ? CSV_INSERTED :
+	return load->is_dropped ? CSV_INSERTED : !OidIsValid(index) ? CSV_REFUSED :
 		index == load->key_index ? CSV_LEFT_OUT : -(int64) index;
 }
 
