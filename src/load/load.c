@@ -874,8 +874,7 @@ load_on_trials(CsvLoad *load, bool settles)
 		MemoryContextDelete(context);
 		if (error == NULL)
 			break;
-		/* COPY would read once more after a second failure, too */
-		if (load->source == NULL || is_final(error->sqlerrcode))
+		if (is_final(error->sqlerrcode))
 			ReThrowError(error);
 		start_again(load);
 		if (tests && !load->is_careful && is_refusal(error->sqlerrcode))

@@ -94,6 +94,30 @@ key_of(Relation index)
 }
 
 Oid
+csv_only_unique_index(Relation target, Bitmapset **attnums)
+{
+	Oid			found = InvalidOid;
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(target))
+	{
+		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+		bool		refuses = index->rd_index->indisunique || index->rd_index->indisexclusion;
+		Bitmapset  *key = key_of(index);
+
+		index_close(index, NoLock);
+		if (refuses && (key == NULL || OidIsValid(found)))
+			return InvalidOid;
+		if (refuses)
+		{
+			found = lfirst_oid(cell);
+			*attnums = key;
+		}
+	}
+	return found;
+}
+
+Oid
 csv_key_index(Relation target, ArrayType *columns, Bitmapset **attnums)
 {
 	Bitmapset  *named = columns == NULL ? NULL : named_attributes(target, columns);
@@ -117,27 +141,6 @@ csv_key_index(Relation target, ArrayType *columns, Bitmapset **attnums)
 			 errmsg("\"%s\" has no unique index on just the columns of \"key\"",
 					RelationGetRelationName(target)),
 			 errdetail("The index must be valid, not deferrable, and without WHERE and expressions.")));
-}
-
-Oid
-csv_only_unique_index(Relation target, Bitmapset **attnums)
-{
-	Oid			found = InvalidOid;
-	ListCell   *cell;
-
-	foreach(cell, RelationGetIndexList(target))
-	{
-		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
-		bool		refuses = index->rd_index->indisunique || index->rd_index->indisexclusion;
-
-		if (refuses)
-			*attnums = OidIsValid(found) ? NULL : key_of(index);
-		index_close(index, NoLock);
-		if (refuses && *attnums == NULL)
-			return InvalidOid;
-		found = refuses ? lfirst_oid(cell) : found;
-	}
-	return found;
 }
 
 /* ---- rows ---- */

@@ -77,7 +77,8 @@ foreach my $case (1 .. amount(30))
 	}
 	write_file("$directory/f.csv", $bytes);
 	my $unique = $partitioned ? "UNIQUE (k)" : "UNIQUE $same_nulls ($columns)";
-	my $second = $refuses && !$partitioned && chance(0.4) ? ', UNIQUE (name)' : '';
+	# rows come in the order of the file, also for another index
+	my $second = $refuses && !$partitioned && $mode ne 'last' && chance(0.4) ? ', UNIQUE (name)' : '';
 	my $table = sub { my ($t) = @_;
 		return "DROP TABLE IF EXISTS $t; CREATE TABLE $t (k $of_target, l int, name text NOT NULL CHECK (name <> 'bad'),"
 		. ' p int' . ($refuses && chance(0.5) ? ' REFERENCES parent' : '') . ", $unique$second)"
