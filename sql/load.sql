@@ -472,7 +472,7 @@ SELECT load_t(NULL, '{"name": "name || ''longer''"}');
 SELECT load_t('1 / (id - 5) > 0'), load_t(NULL, '{"qty": "1 / (id - 5)"}');
 -- nothing but one expression
 SELECT filter, load_t(filter) FROM unnest('{qty > 10) OR (true,true; SELECT 1,"",*,s.*,true FROM s,true WHERE true,true AS a,"true, false",id,missing > 1,
-  EXISTS (SELECT 1),count(*) > 1,row_number() OVER () > 1,"generate_series(1, 2) > 1",DEFAULT,$1,''a,true LIMIT 1}'::text[]) AS filter;
+  ctid IS NULL,tableoid > 0,EXISTS (SELECT 1),count(*) > 1,row_number() OVER () > 1,"generate_series(1, 2) > 1",DEFAULT,$1,''a,true LIMIT 1}'::text[]) AS filter;
 SELECT load_t(NULL, '["name"]'), load_t(NULL, '{"name": 1}'), load_t(NULL, '{"other": "1"}'), load_t(NULL, '{"ctid": "1"}');
 SELECT load_t(NULL, '{"name": "max(name)"}'), load_t(NULL, '{"name": "(SELECT 1)"}'), load_t(NULL, '{"loaded": "1"}');
 SELECT records_loaded FROM csv_gpu_load('s', 't', filter => 'qty + name');

@@ -64,6 +64,12 @@ add_columns(Relation source, Node *expr, Bitmapset **columns)
 	Bitmapset  *attrs = NULL;
 
 	pull_varattnos(expr, 1, &attrs);
+	for (int i = 0; i < whole_row; i++)
+		if (bms_is_member(i, attrs))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+					 errmsg("records of \"%s\" have no system columns",
+							RelationGetRelationName(source))));
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
