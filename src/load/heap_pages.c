@@ -7,9 +7,10 @@
  *	2. When CSV_PENDING_PAGES are full, they are appended to the relation's main
  *	   fork.  If the relation needs WAL, they go through shared buffers (fewer
  *	   at a time if there are few), and one record logs them in full, or under
- *	   wal_level logical a record logs the rows of each page.  The load does not wait for the flush: it tells the WAL writer, which has flushed
- *	   the record by the time that a buffer is needed again.  Without WAL, or if
- *	   the file is new in this transaction, they are written past shared buffers.
+ *	   wal_level logical a record the rows of each page.  The load does not wait
+ *	   for the flush: it tells the WAL writer, which has flushed the record by the
+ *	   time that a buffer is needed again.  Without WAL, or if the file is new in
+ *	   this transaction, they are written past shared buffers.
  *	3. The first rows go where COPY would put them: into pages with free space, in
  *	   the ordinary way, as many at a time as a page holds, until no page has
  *	   space.  The last rows, which do not fill a page, go to the table's end in
