@@ -116,6 +116,36 @@ SELECT count(t), count(v), count(c), count(i2), count(i8), count(f4), count(f8),
 SELECT c, n2, d, count(*), sum(f8), min(ts), max(v) FROM types GROUP BY c, n2, d;
 SELECT * FROM types ORDER BY c, a DESC LIMIT 1;
 
+-- without it, a header with the columns' names in another order is an ERROR
+CALL write_file('o1.csv', E'id,x,y\n1,10,100\n');
+CALL write_file('o2.csv', E'Y,x,id\n200,20,2\n');
+CREATE FOREIGN TABLE by_place (id int, x int, f text OPTIONS (virtual 'filename'), y int)
+  SERVER csv OPTIONS (filename 'regress_csv/o*.csv', header 'true');
+CREATE TABLE loaded (id int, x int, f text, y int);
+SELECT * FROM by_place;
+SELECT count(*) FROM by_place;
+SELECT x FROM by_place WHERE f LIKE '%2.csv';
+SELECT records_loaded FROM csv_gpu_load('by_place', 'loaded');
+SELECT * FROM csv_gpu_errors('by_place');
+SELECT id, y FROM by_place WHERE f LIKE '%1.csv';
+CALL write_file('o2.csv', E'"y",x,id\r\n200,20,2\r\n');
+SELECT * FROM by_place;
+ALTER FOREIGN TABLE by_place OPTIONS (ADD by_name 'true');
+SELECT * FROM by_place;
+-- not if a name differs or comes twice, or columns have numbers, or the encoding is another
+ALTER FOREIGN TABLE by_place OPTIONS (DROP by_name);
+CALL write_file('o2.csv', E'y,z,id\n200,20,2\n');
+SELECT * FROM by_place;
+CALL write_file('o2.csv', E'y,id,id\n200,20,2\n');
+SELECT * FROM by_place;
+CALL write_file('o2.csv', '\x792c78ff2c69640a3230302c32302c320a'::bytea);
+SELECT * FROM by_place;
+CALL write_file('o2.csv', E'y,x,id\n200,20,2\n');
+ALTER FOREIGN TABLE by_place ALTER id OPTIONS (ADD "column" '0'), ALTER x OPTIONS (ADD "column" '1'), ALTER y OPTIONS (ADD "column" '2');
+SELECT * FROM by_place;
+DROP FOREIGN TABLE by_place;
+DROP TABLE loaded;
+
 -- what contradicts it
 CREATE FOREIGN TABLE wrong (a int) SERVER csv OPTIONS (filename 'x', header 'match', by_name 'true');
 CREATE FOREIGN TABLE wrong (a int) SERVER csv OPTIONS (filename 'x', header 'true', by_name 'true', columns '2');

@@ -443,6 +443,115 @@ SELECT count(*) FROM t;
 DROP TABLE t, rejects, few, none;
 
 --
+-- filter and expressions
+--
+CREATE TABLE t (id int, name varchar(5), qty numeric(5,1), loaded date);
+CREATE FUNCTION load_t(filter text, expressions jsonb DEFAULT NULL, columns text[] DEFAULT NULL) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  TRUNCATE t;
+  RETURN QUERY SELECT format('%s loaded, %s skipped', records_loaded, records_skipped)
+    FROM csv_gpu_load('s', 't', columns, filter => load_t.filter, expressions => load_t.expressions);
+  RETURN QUERY SELECT t::text FROM t;
+EXCEPTION WHEN OTHERS THEN
+  RETURN NEXT SQLSTATE || ' ' || SQLERRM;
+END $$;
+-- by the engine, the executor, both, and neither; bad records count in all of them
+SELECT load_t('qty > 10');
+SELECT load_t('length(name) < 4 AND random() < 2');
+SELECT load_t('s.qty > 10 AND length(name) < 4 -- a comment');
+SELECT load_t('false'), load_t('NULL'), load_t('id > 0 AND false'), load_t('now() < ''2000-01-01''');
+SELECT load_t('id > 0 OR true');
+SELECT load_t('id < 5 AND ''pg_class''::regclass <> id');
+SELECT load_t('s IS NOT NULL');
+-- in place of a column, besides, cast as by INSERT, with "columns", and in no need of columns
+SELECT load_t(NULL, '{"name": "upper(name)", "loaded": "''2020-02-02 01:00''::timestamp", "qty": "coalesce(qty, 0) * 1.5"}');
+SELECT load_t('id <> 2', '{"qty": "s.id || ''.25''"}', '{NULL,name,NULL}');
+SELECT load_t('id <> 2', '{"qty": "(s.id || ''.25'')::float"}', '{NULL,name,NULL}');
+SELECT load_t('qty < 20', '{"name": "''a''''b''"}', '{NULL,NULL,NULL}');
+SELECT load_t(NULL, '{"name": "name || ''longer''"}');
+SELECT load_t('1 / (id - 5) > 0'), load_t(NULL, '{"qty": "1 / (id - 5)"}');
+-- nothing but one expression
+SELECT filter, load_t(filter) FROM unnest('{qty > 10) OR (true,true; SELECT 1,"",*,s.*,true FROM s,true WHERE true,true AS a,"true, false",id,missing > 1,
+  ctid IS NULL,tableoid > 0,EXISTS (SELECT 1),count(*) > 1,row_number() OVER () > 1,"generate_series(1, 2) > 1",DEFAULT,$1,''a,true LIMIT 1}'::text[]) AS filter;
+SELECT load_t(NULL, '["name"]'), load_t(NULL, '{"name": 1}'), load_t(NULL, '{"other": "1"}'), load_t(NULL, '{"ctid": "1"}');
+SELECT load_t(NULL, '{"name": "max(name)"}'), load_t(NULL, '{"name": "(SELECT 1)"}'), load_t(NULL, '{"loaded": "1"}');
+SELECT records_loaded FROM csv_gpu_load('s', 't', filter => 'qty + name');
+-- columns that only SQL uses need no namesake
+ALTER TABLE t DROP COLUMN qty;
+SELECT load_t(NULL, '{"name": "id || ''-'' || qty"}'), load_t('qty > 10'), load_t(NULL);
+SELECT load_t(NULL, '{"qty": "1", "id": "qty"}');
+ALTER TABLE t ADD always int GENERATED ALWAYS AS IDENTITY, ADD made int GENERATED ALWAYS AS (id) STORED;
+SELECT load_t(NULL, '{"always": "qty"}'), load_t(NULL, '{"made": "qty"}');
+-- a function sees the rows before, and its own
+ALTER TABLE t DROP made;
+CREATE FUNCTION seen() RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES (0); SELECT count(*)::int FROM t';
+SELECT load_t(NULL, '{"id": "seen()", "name": "qty"}');
+SELECT load_t('seen() < 4', NULL, '{id,name,NULL}');
+-- all at once, without reading
+SELECT * FROM csv_gpu_load_file('s', 't', NULL, filter => 'qty > 10 AND missing', only_check => true);
+-- a file that is left out counts as read
+CALL write_file('a.csv', E'1\n2\n');
+CALL write_file('b.csv', E'3\n4\n');
+CREATE FOREIGN TABLE files (id int, f text OPTIONS (virtual 'filename')) SERVER csv OPTIONS (filename 'regress_csv/[ab].csv');
+SELECT records_loaded FROM csv_gpu_load('files', 't', filter => 'f LIKE ''%a.csv'' AND id > 1', mode => 'new_records');
+SELECT records_loaded FROM csv_gpu_load('files', 't', filter => 'id > 0 OR f = ''''', mode => 'new_records');
+SELECT records_loaded, bytes_read FROM csv_gpu_load('files', 't', filter => 'f LIKE ''%a.csv''');
+SELECT records_loaded FROM csv_gpu_load_file('files', 't', 'regress_csv/b.csv', filter => 'f LIKE ''%a.csv''');
+DROP FOREIGN TABLE files;
+DROP TABLE t;
+DROP FUNCTION load_t, seen;
+
+--
+-- new columns
+--
+CALL write_file('n1.csv', E'id,x\n1,10\n');
+CALL write_file('n2.csv', E'Zip,x,id,"a ""b""",\n94,20,2,q,r\n');
+CALL write_file('n3.csv', E'x,ID,zip\n30,3,95\n');
+CREATE FOREIGN TABLE n (id int, x int, f text OPTIONS (virtual 'filename')) SERVER csv OPTIONS (filename 'regress_csv/n*.csv', header 'true');
+CREATE TABLE t (x int, "Zip" varchar(3), id int, f text);
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'error');
+ALTER FOREIGN TABLE n OPTIONS (ADD by_name 'true');
+SELECT records_loaded FROM csv_gpu_load('n', 1, new_columns => 'add');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'error');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'other');
+SELECT records_loaded FROM csv_gpu_load('n', 't', '{id,x,f}', new_columns => 'add');
+SELECT records_loaded FROM csv_gpu_load_file('n', 't', 'regress_csv/n1.csv', new_columns => 'error');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'ignore');
+-- in the load's transaction
+BEGIN;
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add', expressions => '{"x": "x / 0"}');
+ROLLBACK;
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add', mode => 'new_records');
+SELECT * FROM t;
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'error', mode => 'new_records');
+-- names that columns cannot have; the files are not read to check the arguments
+CALL write_file('n4.csv', E'id,ctid\n5,50\n');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add');
+SELECT records_loaded FROM csv_gpu_load_file('n', 't', 'regress_csv/n4.csv', new_columns => 'add', only_check => true);
+CALL write_query('n4.csv', $$SELECT 'id,' || repeat('x', 64) || E'\n'$$);
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add');
+CALL write_file('n4.csv', E'id,x,x\n');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add');
+CALL write_file('n4.csv', E'id,y\n');
+CREATE ROLE regress_csv_loader;
+GRANT USAGE ON SCHEMA csv_test TO regress_csv_loader;
+GRANT SELECT (id) ON n TO regress_csv_loader;
+GRANT INSERT ON t TO regress_csv_loader;
+SET ROLE regress_csv_loader;
+SELECT records_loaded FROM csv_gpu_load('n', 't', '{id,NULL,NULL,NULL,NULL}', new_columns => 'error');
+RESET ROLE;
+GRANT SELECT ON n TO regress_csv_loader;
+SET ROLE regress_csv_loader;
+SELECT records_loaded FROM csv_gpu_load('n', 't', '{id,NULL,NULL,NULL,NULL}', new_columns => 'error');
+SELECT records_loaded FROM csv_gpu_load('n', 't', new_columns => 'add');
+SELECT records_loaded FROM csv_gpu_load_file('n', 't', NULL, new_columns => 'add', only_check => true);
+RESET ROLE;
+DROP FOREIGN TABLE n;
+DROP TABLE t;
+DROP OWNED BY regress_csv_loader;
+DROP ROLE regress_csv_loader;
+
+--
 -- who may
 --
 CREATE TABLE t (id int, name text, qty int);
@@ -461,6 +570,11 @@ SET ROLE regress_csv_loader;
 SELECT records_loaded FROM csv_gpu_load('s', 't');
 SELECT records_loaded FROM csv_gpu_load('s', 't', ARRAY['id', 'name', NULL]);
 SELECT records_loaded FROM csv_gpu_load('s', 't', ARRAY['id', 'name', NULL], rejects => 'rejects');
+SELECT records_loaded FROM csv_gpu_load('s', 't', ARRAY['id', 'name', NULL], filter => 'qty > 10');
+SELECT records_loaded FROM csv_gpu_load('s', 't', ARRAY['id', NULL, NULL], expressions => '{"name": "qty"}');
+SELECT records_loaded FROM csv_gpu_load('s', 't', ARRAY['id', NULL, NULL], expressions => '{"name": "s"}');
+SELECT records_loaded FROM csv_gpu_load('s', 't', ARRAY['id', NULL, NULL], filter => 'id > 2', expressions => '{"name": "s.name"}');
+SELECT records_loaded FROM csv_gpu_load('s', 't', ARRAY['id', NULL, NULL], filter => 'pg_read_file(name) = ''''');
 RESET ROLE;
 GRANT SELECT ON s TO regress_csv_loader;
 REVOKE INSERT ON t FROM regress_csv_loader;

@@ -12,6 +12,7 @@
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "commands/copy.h"
@@ -318,6 +319,25 @@ csv_ask_permissions(ParseNamespaceItem *item, AclMode privilege,
 #endif
 }
 
+/* as csv_ask_permissions() for INSERT, also SELECT of a key, and UPDATE of attributes */
+static inline void
+csv_ask_conflict_permissions(ParseNamespaceItem *item, const Bitmapset *key,
+							 const Bitmapset *updated)
+{
+#if PG_VERSION_NUM >= 160000
+	RTEPermissionInfo *asked = item->p_perminfo;
+#else
+	RangeTblEntry *asked = item->p_rte;
+#endif
+	Bitmapset  *inserted = asked->insertedCols;
+
+	csv_ask_permissions(item, ACL_INSERT, updated);
+	asked->updatedCols = asked->insertedCols;
+	asked->insertedCols = inserted;
+	csv_ask_permissions(item, ACL_SELECT, key);
+	asked->requiredPerms |= ACL_INSERT | (updated == NULL ? 0 : ACL_UPDATE);
+}
+
 /*
  * ERROR if the user lacks a privilege, or if another library's hook refuses it.  The
  * hook may record each call.
@@ -356,6 +376,32 @@ csv_check_insert_target(ResultRelInfo *relation)
 	CheckValidResultRel(relation, CMD_INSERT, NIL);
 #else
 	CheckValidResultRel(relation, CMD_INSERT);
+#endif
+}
+
+/* from 18 on, a foreign key may be not enforced, or hold in periods */
+static inline bool
+csv_tests_foreign_key(Form_pg_constraint constraint)
+{
+#if PG_VERSION_NUM >= 180000
+	return constraint->conenforced && !constraint->conperiod;
+#else
+	return true;
+#endif
+}
+
+/* from 18 on, a row that is updated may be left out */
+static inline bool
+csv_check_index_constraints(ResultRelInfo *relation, TupleTableSlot *slot, EState *estate,
+							ItemPointer conflict, List *arbiters)
+{
+#if PG_VERSION_NUM >= 180000
+	ItemPointerData updated;
+
+	ItemPointerSetInvalid(&updated);
+	return ExecCheckIndexConstraints(relation, slot, estate, conflict, &updated, arbiters);
+#else
+	return ExecCheckIndexConstraints(relation, slot, estate, conflict, arbiters);
 #endif
 }
 

@@ -39,7 +39,7 @@ declare -A may_include=(
 )
 
 declare -A most_lines=(
-	[reader]=8980 [cpu]=5300 [query]=11354 [wire]=2315 [cuda]=10780 [service]=4918
+	[reader]=8981 [cpu]=5300 [query]=11354 [wire]=2315 [cuda]=10780 [service]=4918
 	[table]=9553 [client]=1604 [program]=1070 [batches]=4600 [groups]=1900 [scan]=7790
 	[plan]=4727 [output]=7373 [load]=7862 [import]=10214 [src]=798
 )

@@ -6,9 +6,10 @@
  * file that has the fewest lines above its data, or below.  Other lines there are data then,
  * and nothing is lost.
  *
- * Headers that differ make a table by_name, which has the columns of all files.  Names
- * that differ in case only are one column, because by_name finds either.  Headers that
- * only spell the same names for SQL in other ways do not differ.
+ * Headers make the table of a pattern by_name, which has the columns of all
+ * files.  Names that differ in case only are one column, because by_name finds
+ * either.  Headers that only spell the same names for SQL in other ways do not
+ * differ; by_name would not find them.
  */
 #include "postgres.h"
 
@@ -25,6 +26,7 @@
 #include "import/file_heads.h"
 #include "import/names.h"
 #include "table/encoding.h"
+#include "table/listing.h"
 #include "table/text.h"
 
 /* most names of columns in a message */
@@ -390,7 +392,9 @@ csv_files_names(const CsvFiles *files, CsvTable *table, bool may_choose)
 	ListCell   *cell;
 
 	if (!table->by_name &&
-		(!may_choose || files->differs == NULL || files->unfit != NULL ||
+		(!may_choose || files->unfit != NULL ||
+		 (files->differs == NULL && !csv_is_pattern(table)) ||
+		 (files->differs == NULL && list_length(files->names) > files->nfirst) ||
 		 files->header_rows.least == 0 || files->header_rows.other_file != NULL))
 		return files->header;
 	table->by_name = true;

@@ -46,9 +46,9 @@ extern void csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGive
 						   bool any_tail, const CsvGuess *guess);
 
 /*
- * The names of the table's columns.  If by_name is given, or may be chosen and headers
- * differ, they are the names of all files, and table->by_name is set.  Otherwise they are
- * the names that count.
+ * The names of the table's columns.  If by_name is given, or may be chosen, and
+ * headers differ or are of a pattern, they are the names of all files, and
+ * table->by_name is set.  Otherwise they are the names that count.
  */
 extern List *csv_files_names(const CsvFiles *files, CsvTable *table, bool may_choose);
 

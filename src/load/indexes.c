@@ -259,7 +259,7 @@ insert_entry(const CsvIndexEntries *entries, const IndexSort *sort, IndexTuple e
 
 /* prepare a key for an entry; returns whether equal keys must be looked for */
 static bool
-set_key(BTScanInsert key, const IndexSort *sort, IndexTuple entry)
+set_key(BTScanInsert key, Relation index, IndexTuple entry)
 {
 	bool		has_null = false;
 
@@ -268,15 +268,15 @@ set_key(BTScanInsert key, const IndexSort *sort, IndexTuple entry)
 		bool		isnull;
 
 		key->scankeys[i].sk_argument = index_getattr(entry, i + 1,
-													 RelationGetDescr(sort->index), &isnull);
+													 RelationGetDescr(index), &isnull);
 		key->scankeys[i].sk_flags &= ~SK_ISNULL;
 		if (isnull)
 			key->scankeys[i].sk_flags |= SK_ISNULL;
 		has_null |= isnull;
 	}
 	key->scantid = NULL;
-	if (sort->index->rd_index->indisunique &&
-		(!has_null || sort->index->rd_index->indnullsnotdistinct))
+	if (index->rd_index->indisunique &&
+		(!has_null || index->rd_index->indnullsnotdistinct))
 		return true;
 	key->scantid = &entry->t_tid;
 	return false;
@@ -333,7 +333,7 @@ fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key, Ind
 	GenericXLogState *wal;
 	Page		page;
 
-	(void) set_key(key, sort, *entry);
+	(void) set_key(key, sort->index, *entry);
 	csv_bt_search(sort->index, entries->relation, key, &buffer);
 	CheckForSerializableConflictIn(sort->index, NULL, BufferGetBlockNumber(buffer));
 	wal = GenericXLogStart(sort->index);
@@ -347,7 +347,7 @@ fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key, Ind
 		if (size > BLCKSZ / 4 || PageGetFreeSpace(page) < size)
 			break;
 		if (any)
-			(void) set_key(key, sort, *entry);
+			(void) set_key(key, sort->index, *entry);
 		place = find_place(sort->index, key, page, place);
 		if (place == InvalidOffsetNumber)
 			break;
@@ -403,4 +403,172 @@ csv_index_entries_end(CsvIndexEntries *entries)
 		insert_sorted(entries, &entries->sorts[i]);
 	ExecDropSingleTupleTableSlot(entries->slot);
 	entries->nsorts = 0;
+}
+
+/* ---- keys of rows that are not inserted yet ---- */
+
+struct CsvIndexKeys
+{
+	Relation	relation;
+	Relation	index;
+	BTScanInsert key;
+	Tuplesortstate *sort;
+	IndexTuple	last;			/* the last new one; NULL: none yet */
+	Buffer		buffer;			/* the leaf page of the last one, pinned */
+	EState	   *estate;
+	ResultRelInfo *opened;		/* NULL: keys were not looked up yet */
+	TupleTableSlot *row;
+};
+
+CsvIndexKeys *
+csv_index_keys_begin(Relation relation, Relation index)
+{
+	CsvIndexKeys *keys = palloc0(sizeof(CsvIndexKeys));
+
+	keys->relation = relation;
+	keys->index = index;
+	keys->key = _bt_mkscankey(index, NULL);
+	keys->key->keysz = IndexRelationGetNumberOfKeyAttributes(index);
+	keys->estate = CreateExecutorState();
+	keys->row = MakeSingleTupleTableSlot(RelationGetDescr(relation), &TTSOpsVirtual);
+	memset(keys->row->tts_isnull, true, RelationGetNumberOfAttributes(relation));
+	return keys;
+}
+
+void
+csv_index_keys_add(CsvIndexKeys *keys, Datum *values, bool *isnull, int64 place)
+{
+	ItemPointerData tid;
+
+	if (keys->sort == NULL)
+		keys->sort = tuplesort_begin_index_btree(keys->relation, keys->index, false, false,
+												 maintenance_work_mem, NULL, TUPLESORT_NONE);
+	/* equal keys are sorted by it */
+	ItemPointerSet(&tid, (BlockNumber) (place >> 15), (OffsetNumber) (place & 0x7FFF) + 1);
+	tuplesort_putindextuplevalues(keys->sort, keys->index, &tid, values, isnull);
+}
+
+static bool
+are_equal(const CsvIndexKeys *keys, IndexTuple one, IndexTuple other)
+{
+	for (int i = 0; i < keys->key->keysz; i++)
+	{
+		ScanKey		column = &keys->key->scankeys[i];
+		bool		nulls[2];
+		Datum		first = index_getattr(one, i + 1, RelationGetDescr(keys->index), &nulls[0]);
+		Datum		second = index_getattr(other, i + 1, RelationGetDescr(keys->index), &nulls[1]);
+
+		if (nulls[0] != nulls[1] ||
+			(!nulls[0] && DatumGetInt32(FunctionCall2Coll(&column->sk_func, column->sk_collation,
+														  first, second)) != 0))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * May the index have the key?  If not, this is found in the leaf page of the key before, or
+ * of this key.  A page that is pinned gives keys only to its right neighbour.
+ */
+static bool
+may_have(CsvIndexKeys *keys)
+{
+	for (bool is_found = false; !is_found;)
+	{
+		OffsetNumber place = InvalidOffsetNumber;
+		Page		page;
+
+		is_found = !BufferIsValid(keys->buffer);
+		if (is_found)
+			csv_bt_search(keys->index, keys->relation, keys->key, &keys->buffer);
+		else
+			LockBuffer(keys->buffer, BT_READ);
+		page = BufferGetPage(keys->buffer);
+		if (!P_IGNORE(BTPageGetOpaque(page)))
+			place = find_place(keys->index, keys->key, page,
+							   P_FIRSTDATAKEY(BTPageGetOpaque(page)));
+		LockBuffer(keys->buffer, BUFFER_LOCK_UNLOCK);
+		if (place != InvalidOffsetNumber)
+			return false;
+		ReleaseBuffer(keys->buffer);
+		keys->buffer = InvalidBuffer;
+	}
+	return true;
+}
+
+/* has a row of the relation the key?  As ON CONFLICT sees it. */
+static bool
+has_row(CsvIndexKeys *keys, IndexTuple entry)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	ItemPointerData conflict;
+
+	if (keys->opened == NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(keys->estate->es_query_cxt);
+
+		keys->opened = makeNode(ResultRelInfo);
+		InitResultRelInfo(keys->opened, keys->relation, 0, NULL, 0);
+		ExecOpenIndices(keys->opened, true);
+		MemoryContextSwitchTo(outer);
+	}
+	index_deform_tuple(entry, RelationGetDescr(keys->index), values, isnull);
+	ExecClearTuple(keys->row);
+	for (int i = 0; i < keys->key->keysz; i++)
+	{
+		int			att = keys->index->rd_index->indkey.values[i] - 1;
+
+		keys->row->tts_values[att] = values[i];
+		keys->row->tts_isnull[att] = isnull[i];
+	}
+	return !csv_check_index_constraints(keys->opened, ExecStoreVirtualTuple(keys->row),
+										keys->estate, &conflict,
+										list_make1_oid(RelationGetRelid(keys->index)));
+}
+
+bool
+csv_index_keys_next(CsvIndexKeys *keys, bool looks, int64 *place, CsvKeyMatch *match)
+{
+	MemoryContext outer;
+	IndexTuple	entry;
+
+	CHECK_FOR_INTERRUPTS();
+	if (keys->sort != NULL && keys->last == NULL)
+		tuplesort_performsort(keys->sort);
+	entry = keys->sort == NULL ? NULL : tuplesort_getindextuple(keys->sort, true);
+	if (entry == NULL)
+		return false;
+	*place = ((int64) ItemPointerGetBlockNumber(&entry->t_tid) << 15) +
+		ItemPointerGetOffsetNumber(&entry->t_tid) - 1;
+	ResetPerTupleExprContext(keys->estate);
+	outer = MemoryContextSwitchTo(GetPerTupleMemoryContext(keys->estate));
+	if (keys->last != NULL && are_equal(keys, keys->last, entry))
+		*match = CSV_KEY_BEFORE;
+	else
+	{
+		(void) set_key(keys->key, keys->index, entry);
+		*match = looks && may_have(keys) && has_row(keys, entry) ? CSV_KEY_HELD : CSV_KEY_NEW;
+	}
+	MemoryContextSwitchTo(outer);
+	if (*match != CSV_KEY_BEFORE)
+	{
+		if (keys->last != NULL)
+			pfree(keys->last);
+		keys->last = CopyIndexTuple(entry);
+	}
+	return true;
+}
+
+void
+csv_index_keys_end(CsvIndexKeys *keys)
+{
+	if (BufferIsValid(keys->buffer))
+		ReleaseBuffer(keys->buffer);
+	if (keys->sort != NULL)
+		tuplesort_end(keys->sort);
+	if (keys->opened != NULL)
+		ExecCloseIndices(keys->opened);
+	ExecDropSingleTupleTableSlot(keys->row);
+	FreeExecutorState(keys->estate);
 }

@@ -64,4 +64,28 @@ extern void csv_index_entries_add_row(CsvIndexEntries *entries, TupleTableSlot *
 /* insert all entries that wait into the indexes */
 extern void csv_index_entries_end(CsvIndexEntries *entries);
 
+/*
+ * Keys of rows that are not inserted yet, in the order of a unique index.  Uses the
+ * current memory context.  place: a number from 1, less than 2^47.
+ */
+typedef struct CsvIndexKeys CsvIndexKeys;
+
+extern CsvIndexKeys *csv_index_keys_begin(Relation relation, Relation index);
+extern void csv_index_keys_add(CsvIndexKeys *keys, Datum *values, bool *isnull, int64 place);
+
+typedef enum CsvKeyMatch
+{
+	CSV_KEY_NEW,
+	CSV_KEY_BEFORE,				/* the key that came before; places ascend */
+	CSV_KEY_HELD				/* a row of the relation has it */
+} CsvKeyMatch;
+
+/*
+ * The place of the next row; false at the end.  looks: in the relation, whose transactions
+ * that insert or delete the key are waited for.
+ */
+extern bool csv_index_keys_next(CsvIndexKeys *keys, bool looks, int64 *place,
+								CsvKeyMatch *match);
+extern void csv_index_keys_end(CsvIndexKeys *keys);
+
 #endif							/* CSV_INDEXES_H */

@@ -26,6 +26,7 @@
 #include "commands/copyfrom_internal.h"
 #include "commands/progress.h"
 #include "commands/trigger.h"
+#include "executor/execPartition.h"
 #include "executor/executor.h"
 #include "executor/nodeModifyTable.h"
 #include "mb/pg_wchar.h"
@@ -89,7 +90,7 @@ struct CsvInsert
 	const Bitmapset *given;
 	CsvDefault *defaults;
 	int			ndefaults;
-	bool		is_volatile;	/* a default is, and is not only nextval() */
+	bool		is_volatile;	/* a default is, not only nextval(); or as if */
 	List	   *quals;			/* rows must pass them */
 	TupleTableSlot *slot;		/* of the row */
 	int64		nrows;
@@ -98,6 +99,8 @@ struct CsvInsert
 	CsvHeapPages *pages;		/* NULL: they go through COPY */
 	EState	   *estate;
 	ResultRelInfo *root;		/* of the relation */
+	ModifyTableState *router;	/* if rows are tested for a partitioned table */
+	struct PartitionTupleRouting *routing;
 	ExprState  *filter;
 	CommandId	cid;
 	int			options;		/* TABLE_INSERT_... */
@@ -178,6 +181,11 @@ csv_insert_open(Oid relid)
 void
 csv_insert_close(CsvInsert *insert)
 {
+	if (insert->routing != NULL)
+	{
+		ExecCleanupTupleRouting(insert->router, insert->routing);
+		FreeExecutorState(insert->estate);
+	}
 	if (insert->slot != NULL)
 		ExecDropSingleTupleTableSlot(insert->slot);
 	relation_close(insert->relation, NoLock);
@@ -198,6 +206,12 @@ csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *quals)
 }
 
 void
+csv_insert_one_by_one(CsvInsert *insert)
+{
+	insert->is_volatile = true;
+}
+
+void
 csv_insert_give(CsvInsert *insert, const Bitmapset *given)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
@@ -207,17 +221,27 @@ csv_insert_give(CsvInsert *insert, const Bitmapset *given)
 	insert->pstate = make_parsestate(NULL);
 	item = addRangeTableEntryForRelation(insert->pstate, insert->relation,
 										 RowExclusiveLock, NULL, false, false);
+	insert->pstate->p_namespace = list_make1(item);
 	csv_ask_permissions(item, ACL_INSERT, given);
 	MemoryContextSwitchTo(outer);
 }
 
 void
-csv_insert_check(const CsvInsert *insert)
+csv_insert_resolve(CsvInsert *insert, const Bitmapset *key, const Bitmapset *updated)
+{
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+	csv_ask_conflict_permissions(linitial(insert->pstate->p_namespace), key, updated);
+	MemoryContextSwitchTo(outer);
+}
+
+void
+csv_insert_check(const CsvInsert *insert, bool obeys_security)
 {
 	ResultRelInfo *root = makeNode(ResultRelInfo);
 
 	csv_check_permissions(insert->pstate);
-	if (check_enable_rls(RelationGetRelid(insert->relation), InvalidOid,
+	if (!obeys_security && check_enable_rls(RelationGetRelid(insert->relation), InvalidOid,
 						 false) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -283,6 +307,32 @@ prepare_defaults(CsvInsert *insert)
 			contain_volatile_functions((Node *) expr);
 		insert->ndefaults++;
 	}
+}
+
+void
+csv_insert_prepare(CsvInsert *insert)
+{
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+	if (insert->slot == NULL)
+	{
+		prepare_defaults(insert);
+		insert->slot = MakeSingleTupleTableSlot(RelationGetDescr(insert->relation),
+												&TTSOpsVirtual);
+		memset(insert->slot->tts_isnull, true,
+			   insert->slot->tts_tupleDescriptor->natts);
+	}
+	MemoryContextSwitchTo(outer);
+}
+
+bool
+csv_insert_varies(const CsvInsert *insert, const Bitmapset *attnums)
+{
+	for (int i = 0; i < insert->ndefaults; i++)
+		if (insert->defaults[i].differs &&
+			bms_is_member(insert->defaults[i].att + 1, attnums))
+			return true;
+	return false;
 }
 
 static bool
@@ -384,10 +434,7 @@ csv_insert_begin(CsvInsert *insert, bool freeze, bool may_go_by_pages,
 		check_freeze(insert->relation);
 		insert->options |= TABLE_INSERT_FROZEN;
 	}
-	prepare_defaults(insert);
-	insert->slot = MakeSingleTupleTableSlot(RelationGetDescr(insert->relation),
-											&TTSOpsVirtual);
-	memset(insert->slot->tts_isnull, true, insert->slot->tts_tupleDescriptor->natts);
+	csv_insert_prepare(insert);
 	insert->telling = CSV_TELL_TABLE;
 	insert->callback.callback = tell_place;
 	insert->callback.arg = insert;
@@ -541,9 +588,8 @@ fill_defaults(CsvInsert *insert, TupleTableSlot *slot, ExprContext *econtext)
 }
 
 void
-csv_insert_skip(CsvInsert *insert, ExprContext *econtext)
+csv_insert_fill(CsvInsert *insert, ExprContext *econtext)
 {
-	ResetExprContext(econtext);
 	fill_defaults(insert, insert->slot, econtext);
 }
 
@@ -560,6 +606,81 @@ check_row(CsvInsert *insert)
 		ExecConstraints(insert->root, insert->slot, insert->estate);
 	if (relation->rd_rel->relispartition)
 		ExecPartitionCheck(insert->root, insert->slot, insert->estate, true);
+}
+
+bool
+csv_insert_test(CsvInsert *insert, ExprContext *econtext)
+{
+	Relation	relation = insert->relation;
+	TupleTableSlot *slot = insert->slot;
+
+	if (insert->estate == NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+		insert->estate = CreateExecutorState();
+		insert->root = makeNode(ResultRelInfo);
+		InitResultRelInfo(insert->root, relation, 0, NULL, 0);
+		MemoryContextSwitchTo(outer);
+	}
+	ResetPerTupleExprContext(insert->estate);
+	fill_defaults(insert, slot, econtext);
+	ExecStoreVirtualTuple(slot);
+	slot->tts_tableOid = RelationGetRelid(relation);
+	if (relation->trigdesc != NULL && relation->trigdesc->trig_insert_before_row &&
+		!ExecBRInsertTriggers(insert->estate, insert->root, slot))
+		return false;
+	check_row(insert);
+	return true;
+}
+
+void
+csv_insert_test_partition(CsvInsert *insert)
+{
+	if (insert->relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return;
+	if (insert->router == NULL)
+	{
+		MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+		/* as COPY does */
+		insert->router = makeNode(ModifyTableState);
+		insert->router->ps.state = insert->estate;
+		insert->router->operation = CMD_INSERT;
+		insert->router->mt_nrels = 1;
+		insert->router->resultRelInfo = insert->root;
+		insert->router->rootResultRelInfo = insert->root;
+		insert->routing = ExecSetupPartitionTupleRouting(insert->estate, insert->relation);
+		MemoryContextSwitchTo(outer);
+	}
+	(void) ExecFindPartition(insert->router, insert->root, insert->routing, insert->slot,
+							 insert->estate);
+}
+
+Oid
+csv_insert_conflict(CsvInsert *insert)
+{
+	ResultRelInfo *root = makeNode(ResultRelInfo);
+	ItemPointerData conflict;
+	Oid			found = InvalidOid;
+
+	/* indexes of a partitioned table have no entries */
+	if (insert->relation->rd_rel->relkind != RELKIND_RELATION)
+		return InvalidOid;
+	InitResultRelInfo(root, insert->relation, 0, NULL, 0);
+	ExecOpenIndices(root, true);
+	for (int i = 0; i < root->ri_NumIndices && !OidIsValid(found); i++)
+	{
+		Relation	index = root->ri_IndexRelationDescs[i];
+
+		if ((index->rd_index->indisunique || index->rd_index->indisexclusion) &&
+			index->rd_index->indimmediate && root->ri_IndexRelationInfo[i]->ii_ReadyForInserts &&
+			!csv_check_index_constraints(root, insert->slot, insert->estate, &conflict,
+										 list_make1_oid(RelationGetRelid(index))))
+			found = RelationGetRelid(index);
+	}
+	ExecCloseIndices(root);
+	return found;
 }
 
 /* does the filter let the row in? */

@@ -32,11 +32,18 @@ extern CsvInsert *csv_insert_open(Oid relid);
 extern void csv_insert_give(CsvInsert *insert, const Bitmapset *given);
 
 /*
- * Call after csv_insert_give(), once for each statement of the user.  ERROR if the
- * user lacks the privilege INSERT on these columns, if row-level security applies, or
- * if a foreign table takes no rows.
+ * Before csv_insert_check(): rows with a key that the relation has are left out, or
+ * updated in these attributes, so that the privileges of INSERT ... ON CONFLICT are needed.
  */
-extern void csv_insert_check(const CsvInsert *insert);
+extern void csv_insert_resolve(CsvInsert *insert, const Bitmapset *key,
+							   const Bitmapset *updated);
+
+/*
+ * Call after csv_insert_give(), once for each statement of the user.  ERROR if the
+ * user lacks the privilege INSERT on these columns, if row-level security applies, unless
+ * a statement obeys it, or if a foreign table takes no rows.
+ */
+extern void csv_insert_check(const CsvInsert *insert, bool obeys_security);
 
 /* call it instead of the functions below: nothing is inserted */
 extern void csv_insert_close(CsvInsert *insert);
@@ -48,6 +55,16 @@ extern Relation csv_insert_relation(const CsvInsert *insert);
  * Only rows that pass the quals (of a planned query; implicitly ANDed) are inserted.
  */
 extern void csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *quals);
+
+/* call before csv_insert_begin(): each row is in before the next one is made */
+extern void csv_insert_one_by_one(CsvInsert *insert);
+
+/*
+ * Prepare the slot and the defaults.  csv_insert_begin() does that, too; call it if rows are
+ * looked at before.  Does the default of one of the attributes differ from row to row?
+ */
+extern void csv_insert_prepare(CsvInsert *insert);
+extern bool csv_insert_varies(const CsvInsert *insert, const Bitmapset *attnums);
 
 /*
  * freeze: as COPY's option; ERROR if COPY refuses it.  may_go_by_pages: may rows go in by
@@ -68,8 +85,20 @@ extern TupleTableSlot *csv_insert_slot(CsvInsert *insert);
  */
 extern void csv_insert_place(CsvInsert *insert, const char *file, int64 record);
 
-/* between rows: compute the defaults of a row that is skipped, as nextval() */
-extern void csv_insert_skip(CsvInsert *insert, ExprContext *econtext);
+/*
+ * After csv_insert_prepare(), without csv_insert_begin(): compute the defaults of a row
+ * in the slot, let BEFORE triggers change it, and raise the ERROR by which its insertion
+ * fails for what the row alone tells; false if a trigger drops it.  Resources must be
+ * freed after that, but not those of the other function, which finds the partition.
+ */
+extern bool csv_insert_test(CsvInsert *insert, ExprContext *econtext);
+extern void csv_insert_test_partition(CsvInsert *insert);
+
+/* after a test: the first index that refuses the row now; InvalidOid: not known */
+extern Oid	csv_insert_conflict(CsvInsert *insert);
+
+/* compute the defaults of a row in the slot, or of a row that is skipped, as nextval() */
+extern void csv_insert_fill(CsvInsert *insert, ExprContext *econtext);
 
 /* insert the row in the slot by pages; false if the filter leaves it out */
 extern bool csv_insert_row(CsvInsert *insert);

@@ -11,6 +11,15 @@
  *	   everything is read once more, to tell which row.
  *	4. Skipped records are inserted into the table of rejects.
  *
+ * With `duplicates`, the source is read once before step 3, to tell rows whose key another row
+ * or the target has (verdicts.c).  Rows that update the target's go in by INSERT ... ON
+ * CONFLICT, after the others.  All rows do if the statement can do more: for triggers,
+ * partitions, row-level security, and a key that another transaction inserts meanwhile.
+ *
+ * With `rejects`, step 3 is tried.  If a row is refused, the source is read to test each row,
+ * and step 3 is tried without those that are refused.  If an index still refuses a row,
+ * INSERT ... ON CONFLICT decides row by row.
+ *
  * If another library or access method keeps a table's rows, an INSERT statement puts
  * them there (owner.h).  For the target, INSERT ... SELECT replaces step 3.
  *
@@ -19,7 +28,10 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -32,6 +44,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/rls.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
@@ -42,6 +56,8 @@
 #include "load/load.h"
 #include "load/owner.h"
 #include "load/positions.h"
+#include "load/rows.h"
+#include "load/transform.h"
 #include "output/copy_to.h"
 #include "scan/execute.h"
 #include "scan/scan.h"
@@ -50,64 +66,12 @@
 #include "table/release.h"
 #include "table/source.h"
 
-/* the columns of csv_gpu_errors(), then loaded_at and source */
-#define CSV_REJECT_COLUMNS	(CSV_ERROR_COLUMNS + 2)
-
 /*
  * The fewest rows that are worth starting threads.  If a run has fewer rows before a
  * row that must go in by itself, the next CSV_WAIT_ROWS rows go in one by one.
  */
 #define CSV_LEAST_RUN		256
 #define CSV_WAIT_ROWS		1024
-
-/* how a value gets from an attribute of the source to an attribute of the target */
-typedef struct CsvLoadColumn
-{
-	int			from;			/* attribute number - 1 */
-	int			to;				/* attribute number - 1 */
-	ExprState  *expr;			/* over a slot of the source; NULL: no change */
-} CsvLoadColumn;
-
-typedef struct CsvMapping
-{
-	int			ncolumns;
-	CsvLoadColumn *columns;
-	Bitmapset  *from;			/* attribute numbers */
-	Bitmapset  *to;
-	bool		any_expr;
-	bool		is_volatile;	/* one of the expressions is */
-	bool		is_identity;	/* no attribute changes its number or value */
-} CsvMapping;
-
-typedef struct CsvLoad
-{
-	CsvTable   *table;
-	Relation	source;			/* NULL: it is not in the catalog */
-	TupleTableSlot *row;		/* of the source */
-	CsvMapping	mapping;
-	CsvInsert  *target;
-	TupleTableSlot *slot;		/* of the target */
-	bool		is_mapped;		/* row is not the target's */
-	CsvTableScan *scan;
-	ExprContext *econtext;		/* for the conversions of a row */
-	const char *owner;			/* csv_find_owner() of the target */
-	CsvIndexing indexing;		/* of the target */
-	int64		nloaded;
-	CsvScanStatistics statistics;
-
-	CsvSkippedFn skipped;		/* of this load; NULL: the scan's own report */
-	CsvSkippedFn skipped_of_copy;
-	void	   *copy;			/* its argument */
-
-	/* skipped records, if they are kept */
-	CsvInsert  *rejects;		/* NULL: they are not kept */
-	const char *rejects_owner;
-	CsvMapping	reject_mapping;
-	TupleDesc	reject_tupdesc;
-	Tuplestorestate *rejected;
-	CsvReport	report;			/* instead of the scan's */
-	TimestampTz started;
-} CsvLoad;
 
 /* ---- columns ---- */
 
@@ -141,13 +105,12 @@ assignment(Form_pg_attribute from, AttrNumber attnum, Relation target,
 	return expression_planner((Expr *) expr);
 }
 
-static void
-map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
-		   Relation target, AttrNumber to)
+/* a new entry for a column of the target */
+static CsvLoadColumn *
+add_column(CsvMapping *mapping, Relation target, AttrNumber to)
 {
 	Form_pg_attribute to_att = TupleDescAttr(RelationGetDescr(target), to - 1);
 	CsvLoadColumn *column = &mapping->columns[mapping->ncolumns++];
-	Expr	   *expr;
 
 	if (to_att->attgenerated)
 		ereport(ERROR,
@@ -162,26 +125,103 @@ map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
 				 errmsg("column \"%s\" of \"%s\" is named more than once",
 						NameStr(to_att->attname),
 						RelationGetRelationName(target))));
-	column->from = from - 1;
 	column->to = to - 1;
-	expr = assignment(TupleDescAttr(source, from - 1), from, target, to_att);
-	if (expr != NULL)
-	{
-		column->expr = ExecInitExpr(expr, NULL);
-		mapping->any_expr = true;
-		mapping->is_volatile |= contain_volatile_functions((Node *) expr);
-	}
-	mapping->is_identity &= column->expr == NULL && from == to;
-	mapping->from = bms_add_member(mapping->from, from);
 	mapping->to = bms_add_member(mapping->to, to);
+	return column;
 }
 
 static void
-init_mapping(CsvMapping *mapping, TupleDesc source)
+note_volatile(CsvMapping *mapping, Node *expr)
+{
+	mapping->is_volatile |= contain_volatile_functions(expr);
+	mapping->one_by_one |= contain_volatile_functions_not_nextval(expr);
+}
+
+/* NULL: the value needs no change */
+static void
+set_expr(CsvMapping *mapping, CsvLoadColumn *column, Expr *expr)
+{
+	mapping->is_identity &= expr == NULL && column->from == column->to;
+	if (expr == NULL)
+		return;
+	column->expr = ExecInitExpr(expr, NULL);
+	mapping->any_expr = true;
+	note_volatile(mapping, (Node *) expr);
+}
+
+static void
+map_column(CsvMapping *mapping, TupleDesc source, AttrNumber from,
+		   Relation target, AttrNumber to)
+{
+	CsvLoadColumn *column = add_column(mapping, target, to);
+	Form_pg_attribute from_att = TupleDescAttr(source, from - 1);
+
+	column->from = from - 1;
+	column->sql = quote_identifier(NameStr(from_att->attname));
+	mapping->from = bms_add_member(mapping->from, from);
+	set_expr(mapping, column,
+			 assignment(from_att, from, target,
+						TupleDescAttr(RelationGetDescr(target), to - 1)));
+}
+
+static void
+init_mapping(CsvMapping *mapping, int ncolumns)
 {
 	memset(mapping, 0, sizeof(CsvMapping));
 	mapping->is_identity = true;
-	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(source->natts, 1));
+	mapping->columns = palloc0(sizeof(CsvLoadColumn) * Max(ncolumns, 1));
+}
+
+/* an entry of the argument "expressions" */
+static void
+map_expression(CsvMapping *mapping, Relation source, Relation target, const char *name,
+			   char *sql)
+{
+	AttrNumber	to = (AttrNumber) attnameAttNum(target, name, false);
+	CsvLoadColumn *column;
+	Form_pg_attribute att;
+	Node	   *expr;
+
+	if (to == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(target))));
+	column = add_column(mapping, target, to);
+	att = TupleDescAttr(RelationGetDescr(target), to - 1);
+	if (att->attidentity == ATTRIBUTE_IDENTITY_ALWAYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_GENERATED_ALWAYS),
+				 errmsg("cannot insert a non-DEFAULT value into column \"%s\"", name),
+				 errdetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
+						   name)));
+	/* a comment may be at its end */
+	column->sql = psprintf("(%s\n)", sql);
+	expr = csv_parse_over(source, sql, att, &mapping->from);
+	set_expr(mapping, column, expression_planner((Expr *) expr));
+}
+
+static void
+map_expressions(CsvMapping *mapping, Relation source, Relation target, Jsonb *expressions)
+{
+	JsonbIterator *iterator = JsonbIteratorInit(&expressions->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	char	   *name = NULL;
+
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (!JB_ROOT_IS_OBJECT(expressions) ||
+			(token == WJB_VALUE && value.type != jbvString))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"expressions\" must be an object of columns with their SQL as strings")));
+		if (token == WJB_KEY)
+			name = pnstrdup(value.val.string.val, value.val.string.len);
+		if (token == WJB_VALUE)
+			map_expression(mapping, source, target, name,
+						   pnstrdup(value.val.string.val, value.val.string.len));
+	}
 }
 
 /* a column of the source that has values to load */
@@ -224,8 +264,9 @@ get_names(ArrayType *columns, Relation source)
 }
 
 /*
- * By the argument "columns": names in the order of the source's columns.  Without it, each of
- * the source's columns must have a namesake.
+ * By the argument "columns": names in the order of the source's columns.  Without
+ * it, each of the source's columns must have a namesake, unless SQL uses it.  An
+ * expression takes the place of what its column would get otherwise.
  */
 static void
 map_columns(CsvMapping *mapping, Relation source, Relation target,
@@ -234,8 +275,16 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 	TupleDesc	tupdesc = RelationGetDescr(source);
 	char	  **names = request->columns == NULL ? NULL :
 		get_names(request->columns, source);
+	const Bitmapset *expressed;
 
-	init_mapping(mapping, tupdesc);
+	init_mapping(mapping, tupdesc->natts + RelationGetNumberOfAttributes(target));
+	if (request->expressions != NULL)
+		map_expressions(mapping, source, target, request->expressions);
+	expressed = bms_copy(mapping->to);
+	mapping->filter = request->filter;
+	if (mapping->filter != NULL)
+		note_volatile(mapping, csv_parse_over(source, mapping->filter, NULL,
+											  &mapping->from));
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(tupdesc, i)->attname);
@@ -246,6 +295,10 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 		if (names != NULL && (name = *names++) == NULL)
 			continue;
 		to = (AttrNumber) attnameAttNum(target, name, false);
+		if (bms_is_member(to, expressed) ||
+			(to == 0 && names == NULL &&
+			 bms_is_member(i + 1, mapping->from)))
+			continue;
 		if (to == 0 && names != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -263,39 +316,15 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 	}
 }
 
-/* attribute numbers of the target, or of the source, in the mapping's order */
+/* attribute numbers of the target, in the mapping's order */
 static List *
-mapped_attnums(const CsvMapping *mapping, bool of_target)
+mapped_attnums(const CsvMapping *mapping)
 {
 	List	   *attnums = NIL;
 
 	for (int i = 0; i < mapping->ncolumns; i++)
-		attnums = lappend_int(attnums, (of_target ? mapping->columns[i].to :
-										mapping->columns[i].from) + 1);
+		attnums = lappend_int(attnums, mapping->columns[i].to + 1);
 	return attnums;
-}
-
-/* fill in a row of the target from a row of the source */
-static void
-map_row(const CsvMapping *mapping, TupleTableSlot *from, TupleTableSlot *to,
-		ExprContext *econtext)
-{
-	ResetExprContext(econtext);
-	econtext->ecxt_scantuple = from;
-	for (int i = 0; i < mapping->ncolumns; i++)
-	{
-		const CsvLoadColumn *column = &mapping->columns[i];
-
-		if (column->expr == NULL)
-		{
-			to->tts_values[column->to] = from->tts_values[column->from];
-			to->tts_isnull[column->to] = from->tts_isnull[column->from];
-		}
-		else
-			to->tts_values[column->to] =
-				ExecEvalExprSwitchContext(column->expr, econtext,
-										  &to->tts_isnull[column->to]);
-	}
 }
 
 /* ---- rejects ---- */
@@ -326,15 +355,9 @@ static bool
 reject_record(void *arg, const CsvSkipped *skipped)
 {
 	CsvLoad    *load = arg;
-	Datum		values[CSV_REJECT_COLUMNS];
-	bool		isnull[CSV_REJECT_COLUMNS] = {false};
 
 	csv_report_skipped(&load->report, skipped);
-	csv_error_row(load->table, skipped, values, isnull);
-	values[CSV_ERROR_COLUMNS] = TimestampTzGetDatum(load->started);
-	values[CSV_ERROR_COLUMNS + 1] =
-		ObjectIdGetDatum(RelationGetRelid(load->source));
-	tuplestore_putvalues(load->rejected, load->reject_tupdesc, values, isnull);
+	csv_keep_record(load, skipped);
 	return true;
 }
 
@@ -348,7 +371,7 @@ open_rejects(CsvLoad *load, Oid relid)
 	load->rejects = csv_insert_open(relid);
 	relation = csv_insert_relation(load->rejects);
 	load->reject_tupdesc = reject_tupdesc();
-	init_mapping(&load->reject_mapping, load->reject_tupdesc);
+	init_mapping(&load->reject_mapping, CSV_REJECT_COLUMNS);
 	for (int i = 0; i < CSV_REJECT_COLUMNS; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(load->reject_tupdesc, i)->attname);
@@ -365,9 +388,9 @@ open_rejects(CsvLoad *load, Oid relid)
 						RelationGetRelationName(relation)),
 				 errhint("Its columns are those of csv_gpu_errors(), loaded_at and source.")));
 	csv_insert_give(load->rejects, load->reject_mapping.to);
-	csv_insert_check(load->rejects);
+	csv_insert_check(load->rejects, false);
 	load->rejects_owner = csv_find_owner(relation,
-										 mapped_attnums(&load->reject_mapping, true));
+										 mapped_attnums(&load->reject_mapping));
 	load->rejected = tuplestore_begin_heap(false, false, work_mem);
 }
 
@@ -382,7 +405,7 @@ state_rejects(CsvLoad *load, TupleTableSlot *row)
 
 	initStringInfo(&sql);
 	csv_append_insert(&sql, csv_insert_relation(load->rejects),
-					  mapped_attnums(mapping, true));
+					  mapped_attnums(mapping));
 	for (int i = 0; i < mapping->ncolumns; i++)
 	{
 		types[i] = TupleDescAttr(load->reject_tupdesc, mapping->columns[i].from)->atttypid;
@@ -424,7 +447,7 @@ next_reject(void *arg)
 		return false;
 	csv_insert_place(load->rejects, NULL, 0);
 	slot_getallattrs(load->row);
-	map_row(&load->reject_mapping, load->row, load->slot, load->econtext);
+	csv_map_row(&load->reject_mapping, load->row, load->slot, load->econtext);
 	return true;
 }
 
@@ -464,14 +487,14 @@ check_source(CsvLoad *load, bool keeps_rejects)
 
 /*
  * For each attribute of the source, returns the attribute of the target that takes its
- * value unchanged; NULL if some values are converted.
+ * value unchanged; NULL if some values are converted, or rows are filtered.
  */
 static int *
 mapped_places(const CsvMapping *mapping, int natts)
 {
 	int		   *places;
 
-	if (mapping->any_expr)
+	if (mapping->any_expr || mapping->filter != NULL)
 		return NULL;
 	places = palloc0(sizeof(int) * Max(natts, 1));
 	for (int i = 0; i < mapping->ncolumns; i++)
@@ -488,7 +511,8 @@ typedef struct CsvPace
 
 /* insert the next rows of the scan many at a time, if they allow that */
 static void
-load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
+load_runs(CsvTableScan *scan, CsvInsert *target, const CsvVerdicts *verdicts,
+		  CsvPace *pace)
 {
 	CsvRowRun	run;
 
@@ -503,6 +527,8 @@ load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
 		bool		stopped;
 
 		CHECK_FOR_INTERRUPTS();
+		if (verdicts != NULL)
+			run.nrows = (uint32) Min(run.nrows, csv_verdicts_free(verdicts, csv_load_place(scan)));
 		if (run.nrows < CSV_LEAST_RUN)
 		{
 			/* do not look again at the row that ends the run before its turn */
@@ -524,29 +550,6 @@ load_runs(CsvTableScan *scan, CsvInsert *target, CsvPace *pace)
 	}
 }
 
-/* a CsvNextRowFn */
-static bool
-next_row(void *arg)
-{
-	CsvLoad    *load = arg;
-	TupleTableSlot *row = load->is_mapped ? load->row : load->slot;
-	const char *file;
-	int64		record;
-
-	csv_messages_check();
-	if (!csv_table_scan_next(load->scan, row->tts_values, row->tts_isnull))
-		return false;
-	file = csv_table_scan_place(load->scan, &record);
-	csv_insert_place(load->target, file, record);
-	if (load->is_mapped)
-	{
-		ExecStoreVirtualTuple(row);
-		map_row(&load->mapping, row, load->slot, load->econtext);
-		ExecClearTuple(row);
-	}
-	return true;
-}
-
 static void
 insert_pages(CsvLoad *load)
 {
@@ -558,42 +561,39 @@ insert_pages(CsvLoad *load)
 	if (places != NULL &&
 		!csv_insert_takes_runs(target, places, load->table->settings.cpu_threads))
 		places = NULL;
-	while (next_row(load))
+	while (csv_load_next(load))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!csv_insert_row(target))
 			load->scan->nexcluded++;
 		if (places != NULL)
-			load_runs(load->scan, target, &pace);
+			load_runs(load->scan, target, load->verdicts, &pace);
 	}
-	load->nloaded = csv_insert_end(target);
+	load->nloaded += csv_insert_end(target);
 }
 
 static void
 load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing)
 {
 	CsvInsert  *target = load->target;
-	bool		by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
+	bool		by_pages;
 
-	/* rows that need no change are scanned into the target's slot */
-	load->slot = csv_insert_slot(target);
-	load->is_mapped = !load->mapping.is_identity ||
-		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
-	csv_source_decide_resident(load->table);
+	if (load->mapping.one_by_one)
+		csv_insert_one_by_one(target);
+	by_pages = csv_insert_begin(target, freeze, may_go_by_pages, indexing);
 
 	/* receivers need the records' bytes, which resident columns do not have */
-	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
-									  load->skipped == NULL ? CSV_SCAN_RESIDENT : 0,
-									  load->skipped, load);
+	csv_load_scan(load, load->skipped == NULL ? CSV_SCAN_RESIDENT :
+			   load->verdicts != NULL ? CSV_SCAN_PLACES : 0, load->skipped);
+	if (load->verdicts != NULL)
+		csv_verdicts_rewind(load->verdicts);
 	load->scan->shows_progress = true;
-	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(target));
-	memset(load->row->tts_isnull, true, load->row->tts_tupleDescriptor->natts);
 	if (by_pages)
 		insert_pages(load);
 	else
-		load->nloaded = csv_insert_all(target, next_row, load);
+		load->nloaded += csv_insert_all(target, csv_load_next, load);
 	csv_table_scan_statistics(load->scan, &load->statistics);
-	csv_table_scan_end(load->scan);
+	csv_load_scan_end(load);
 }
 
 /* after this ERROR, would loading in another way be useless? */
@@ -614,19 +614,6 @@ is_final(int sqlstate)
 	}
 }
 
-/* for csv_attempt(): load with index entries after the rows */
-static bool
-load_before_indexes(void *arg)
-{
-	CsvLoad    *load = arg;
-	CsvInsert  *target = load->target;
-
-	load->target = csv_insert_open(RelationGetRelid(csv_insert_relation(target)));
-	csv_insert_give(load->target, load->mapping.to);
-	load_rows(load, false, true, load->indexing);
-	return true;
-}
-
 static CsvIndexing
 choose_indexing(const CsvLoad *load, bool freeze)
 {
@@ -644,33 +631,112 @@ choose_indexing(const CsvLoad *load, bool freeze)
 	return csv_indexes_choose(target, load->source != NULL ? load->source : target, nbytes);
 }
 
-/* load by INSERT ... SELECT: all rows, and skipped records as in load_rows() */
+/* ON CONFLICT, which returns each row that goes in */
+static void
+append_conflict(StringInfo sql, const CsvLoad *load)
+{
+	Relation	target = csv_insert_relation(load->target);
+	const char *separator = "SET";
+	int			attnum = -1;
+	List	   *key = NIL;
+
+	while ((attnum = bms_next_member(load->key, attnum)) >= 0)
+		key = lappend_int(key, attnum);
+	appendStringInfoString(sql, " ON CONFLICT ");
+	if (load->updated != NULL || !load->is_careful)
+	{
+		appendStringInfoChar(sql, '(');
+		csv_append_columns(sql, target, key);
+		appendStringInfoString(sql, ") ");
+	}
+	appendStringInfoString(sql, load->updated == NULL ? "DO NOTHING" : "DO UPDATE ");
+	attnum = -1;
+	while ((attnum = bms_next_member(load->updated, attnum)) >= 0)
+	{
+		const char *name = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(target),
+																  attnum - 1)->attname));
+
+		appendStringInfo(sql, "%s %s = EXCLUDED.%s", separator, name, name);
+		separator = ",";
+	}
+	appendStringInfoString(sql, " RETURNING 1");
+}
+
+/* a receiver of rows that a statement returns, which has come with its argument */
+typedef struct CsvReturned
+{
+	DestReceiver receiver;
+	CsvLoad    *load;
+} CsvReturned;
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *receiver)
+{
+	((CsvReturned *) receiver)->load->is_waiting = false;
+	return true;
+}
+
+static void
+start_receiver(DestReceiver *receiver, int operation, TupleDesc tupdesc)
+{
+}
+
+static void
+end_receiver(DestReceiver *receiver)
+{
+}
+
+/*
+ * Load by INSERT ... SELECT: rows and skipped records as in load_rows().  With duplicates, ON
+ * CONFLICT tells which rows go in; the executor asks for a row when it is done with the one
+ * before.
+ */
 static void
 load_by_statement(CsvLoad *load)
 {
+	bool		only_updates = load->taking == CSV_TAKE_UPDATES;
 	CsvAwaitedScan *outer = csv_awaited_scan;
 	CsvAwaitedScan scan = {
 		.table = load->table,
 		.shown_relid = RelationGetRelid(csv_insert_relation(load->target)),
-		.skipped = load->skipped,
+		.skipped = only_updates ? csv_ignore_record : load->skipped,
 		.arg = load
 	};
+	CsvReturned returned = {
+		{receive_row, start_receiver, end_receiver, end_receiver, DestNone}, load
+	};
+	SPIExecuteOptions options = {0};
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	csv_append_insert(&sql, csv_insert_relation(load->target),
-					  mapped_attnums(&load->mapping, true));
-	csv_append_select(&sql, load->source, mapped_attnums(&load->mapping, false));
+					  mapped_attnums(&load->mapping));
+	appendStringInfoString(&sql, "SELECT ");
+	for (int i = 0; i < load->mapping.ncolumns; i++)
+		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", load->mapping.columns[i].sql);
+	appendStringInfo(&sql, " FROM ONLY %s", csv_quote_relation(load->source));
+	csv_append_filter(&sql, &load->mapping, true);
+	if (load->duplicates > CSV_DUPLICATES_ERROR || load->is_careful)
+	{
+		append_conflict(&sql, load);
+		scan.takes = csv_load_takes;
+		scan.places = true;
+		options.dest = &returned.receiver;
+		load->is_waiting = false;
+	}
+	if (load->verdicts != NULL)
+		csv_verdicts_rewind(load->verdicts);
 	csv_insert_close(load->target);
 
 	SPI_connect();
 	csv_awaited_scan = &scan;
 	PG_TRY();
 	{
-		int			result = SPI_execute(sql.data, false, 0);
+		int			result = SPI_execute_extended(sql.data, &options);
 
 		if (result < 0)
-			elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(result));
+			elog(ERROR, "SPI_execute_extended failed: %s",
+				 SPI_result_code_string(result));
 	}
 	PG_FINALLY();
 	{
@@ -684,67 +750,200 @@ load_by_statement(CsvLoad *load)
 						RelationGetRelationName(load->source)),
 				 errdetail("Another library has read it in another session."),
 				 errhint("Use INSERT statements instead.")));
-	load->nloaded = (int64) SPI_processed;
-	load->statistics = scan.statistics;
+	load->nloaded += (int64) SPI_processed;
+	if (load->owner != NULL && scan.takes != NULL)
+	{
+		load->nleft_out -= (int64) SPI_processed;
+		if (load->nleft_out > 0 && load->rejects != NULL)
+			ereport(WARNING,
+					(errmsg("rows that \"%s\" had are not among the rejects: %s",
+							get_rel_name(scan.shown_relid), load->owner)));
+	}
+	if (!only_updates)
+		load->statistics = scan.statistics;
 	SPI_finish();
 }
 
-/*
- * Load the rows.  If index entries come after them, and a row is refused, nothing is
- * left of the load.  Then rows are inserted with their entries, to tell which row is
- * the first.
- */
+/* the rows that are inserted, perhaps with index entries after them, and then those updated */
 static void
-load_ourselves(CsvLoad *load, bool freeze)
+load_in_parts(CsvLoad *load)
 {
-	CsvInsert  *target = load->target;
-	MemoryContext context;
-	ErrorData  *error;
+	Oid			relid = RelationGetRelid(csv_insert_relation(load->target));
 
-	load->indexing = choose_indexing(load, freeze);
-	if (load->indexing == CSV_INDEX_AT_ONCE)
+	load->taking = CSV_TAKE_INSERTED;
+	load_rows(load, load->freezes, load->may_go_by_pages, load->indexing);
+	if (load->any_updates)
 	{
-		load_rows(load, freeze, true, CSV_INDEX_AT_ONCE);
-		return;
+		load->target = csv_insert_open(relid);
+		load->taking = CSV_TAKE_UPDATES;
+		load_by_statement(load);
 	}
-	context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw load",
-									ALLOCSET_DEFAULT_SIZES);
-	error = csv_attempt(load_before_indexes, load, context, true);
-	MemoryContextDelete(context);
-	load->target = target;
-	if (error == NULL)
-	{
-		csv_insert_close(target);
-		return;
-	}
-	/* COPY would read once more after a second failure, too */
-	if (load->source == NULL || is_final(error->sqlerrcode))
-		ReThrowError(error);
-	FreeErrorData(error);
+}
 
+/* for csv_attempt(): the target is still open afterwards, as `tested` */
+static bool
+load_on_trial(void *arg)
+{
+	CsvLoad    *load = arg;
+
+	load->target = csv_insert_open(RelationGetRelid(csv_insert_relation(load->tested)));
+	csv_insert_give(load->target, load->mapping.to);
+	if (load->by_statement)
+		load_by_statement(load);
+	else
+		load_in_parts(load);
+	return true;
+}
+
+/* may a statement do what the load cannot, or what it cannot do at once? */
+static bool
+needs_statement(const CsvLoad *load)
+{
+	Relation	target = csv_insert_relation(load->target);
+	const TriggerDesc *triggers = target->trigdesc;
+
+	if (load->owner != NULL || (!load->freezes && csv_suits_statement(target)))
+		return true;
+	if (load->freezes || load->duplicates <= CSV_DUPLICATES_ERROR)
+		return false;
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+		if (!triggers->triggers[i].tgisinternal)
+			return true;
+	/* a snapshot that lasts may not see the key that is found */
+	return target->rd_rel->relkind != RELKIND_RELATION || csv_is_read_once(load) ||
+		IsolationUsesXactSnapshot() ||
+		check_enable_rls(RelationGetRelid(target), InvalidOid, true) == RLS_ENABLED;
+}
+
+/* may rows that the target refuses be told? */
+static bool
+may_test(const CsvLoad *load)
+{
+	return load->rejects != NULL && !load->freezes && !csv_is_read_once(load) &&
+		csv_insert_relation(load->target)->rd_rel->relkind != RELKIND_VIEW;
+}
+
+static bool
+is_refusal(int sqlstate)
+{
+	int			category = ERRCODE_TO_CATEGORY(sqlstate);
+
+	return category == ERRCODE_TO_CATEGORY(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION) ||
+		category == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION);
+}
+
+/* for csv_attempt() */
+static bool
+judge_on_trial(void *arg)
+{
+	csv_load_judge(arg);
+	return true;
+}
+
+static void
+start_again(CsvLoad *load)
+{
 	/* the first try gave NOTICEs of all records up to the refused row */
 	load->table->verbosity = CSV_VERBOSITY_SILENT;
 	ExecClearTuple(load->row);
 	memset(&load->report.counts, 0, sizeof(load->report.counts));
 	if (load->rejected != NULL)
 		tuplestore_clear(load->rejected);
-	load_rows(load, freeze, false, CSV_INDEX_AT_ONCE);
+	load->nloaded = 0;
+	load->nleft_out = 0;
+	load->target = load->tested;
+	load->taking = CSV_TAKE_BOTH;
+}
+
+/*
+ * Load the rows, on trial as long as another way is left.  If index entries come after the
+ * rows, and a row is refused, nothing is left of the load.  Then rows are inserted with
+ * their entries, to tell which row is the first.
+ */
+static void
+load_on_trials(CsvLoad *load, bool settles)
+{
+	bool		tests = may_test(load);
+
+	for (;;)
+	{
+		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw load",
+													  ALLOCSET_DEFAULT_SIZES);
+		ErrorData  *error = csv_attempt(load_on_trial, load, context, true);
+
+		MemoryContextDelete(context);
+		if (error == NULL)
+			break;
+		if (is_final(error->sqlerrcode))
+			ReThrowError(error);
+		start_again(load);
+		if (tests && !load->is_careful && is_refusal(error->sqlerrcode))
+		{
+			load->is_careful = true;
+			csv_load_judge(load);
+		}
+		else if (!load->by_statement && (settles || load->is_careful) &&
+				 (error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION ||
+				  error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION))
+			load->by_statement = true;
+		else if (load->by_statement || load->is_careful ||
+				 load->indexing == CSV_INDEX_AT_ONCE)
+			ReThrowError(error);
+		else
+		{
+			load->may_go_by_pages = false;
+			load->indexing = CSV_INDEX_AT_ONCE;
+			load_in_parts(load);
+			return;
+		}
+		FreeErrorData(error);
+	}
+	csv_insert_close(load->tested);
 }
 
 static void
-load_all(CsvLoad *load, bool freeze)
+load_all(CsvLoad *load)
 {
-	if (load->owner != NULL && freeze)
+	bool		settles = load->duplicates > CSV_DUPLICATES_ERROR;
+
+	load->tested = load->target;
+	load->resources = CurrentResourceOwner;
+	load->by_statement = needs_statement(load);
+	load->taking = CSV_TAKE_BOTH;
+	csv_insert_prepare(load->target);
+	if (load->owner != NULL && load->freezes)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot freeze the rows of \"%s\": %s",
 						RelationGetRelationName(csv_insert_relation(load->target)),
 						load->owner)));
-	if (load->owner != NULL ||
-		(!freeze && csv_suits_statement(csv_insert_relation(load->target))))
-		load_by_statement(load);
+
+	/* ON CONFLICT itself inserts the first row of a key, after BEFORE triggers */
+	if (load->duplicates > (load->by_statement ? CSV_DUPLICATES_FIRST : CSV_DUPLICATES_ERROR))
+	{
+		CsvVerbosity verbosity = load->table->verbosity;
+		ErrorData  *error = csv_attempt(judge_on_trial, load, CurrentMemoryContext,
+										may_test(load));
+
+		if (error != NULL && !(may_test(load) && is_refusal(error->sqlerrcode)))
+			ReThrowError(error);
+		load->table->verbosity = verbosity;
+		load->is_careful = error != NULL;
+		if (error != NULL)
+			csv_load_judge(load);
+	}
+	load->indexing = choose_indexing(load, load->freezes);
+	load->may_go_by_pages = true;
+	if (!load->freezes && (may_test(load) || (!load->by_statement &&
+											  (settles || load->indexing != CSV_INDEX_AT_ONCE))))
+		load_on_trials(load, settles);
+	else if (load->by_statement)
+	{
+		(void) load_on_trial(load);
+		csv_insert_close(load->tested);
+	}
 	else
-		load_ourselves(load, freeze);
+		load_in_parts(load);
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);
@@ -774,7 +973,7 @@ load_locked(CsvLoad *load, const CsvLoadRequest *request)
 										RelationGetNumberOfBlocks(target) > 0))
 		error_context_stack = &callback;
 	if (csv_growth_is_any(growth))
-		load_all(load, request->freeze);
+		load_all(load);
 	else
 	{
 		csv_insert_close(load->target);
@@ -807,67 +1006,28 @@ load_new(CsvLoad *load, const CsvLoadRequest *request)
 	PG_END_TRY();
 }
 
-/*
- * The place in `values` (NULL at their end) of an argument of type text; 0 if it is NULL.
- * ERROR if it is none of them.
- */
-static int
-choose_value(FunctionCallInfo fcinfo, int arg, const char *name, const char *const *values)
+/* the key, and the columns that are updated; the rights of INSERT ... ON CONFLICT */
+static void
+choose_key(CsvLoad *load, const CsvLoadRequest *request)
 {
-	StringInfoData valid;
-	const char *value;
+	Relation	target = csv_insert_relation(load->target);
 
-	if (PG_ARGISNULL(arg))
-		return 0;
-	value = text_to_cstring(PG_GETARG_TEXT_PP(arg));
-	initStringInfo(&valid);
-	for (int i = 0; values[i] != NULL; i++)
+	load->duplicates = request->duplicates;
+	if (request->duplicates == CSV_DUPLICATES_UNSAID && request->key == NULL)
+		return;
+	load->key_index = csv_key_index(target, request->key, &load->key);
+	if (request->duplicates <= CSV_DUPLICATES_ERROR)
+		return;
+	for (int i = 0; i < load->mapping.ncolumns; i++)
 	{
-		if (strcmp(value, values[i]) == 0)
-			return i;
-		appendStringInfo(&valid, "%s\"%s\"", i == 0 ? "" : ", ", values[i]);
+		int			to = load->mapping.columns[i].to;
+
+		if (request->duplicates == CSV_DUPLICATES_UPDATE &&
+			!bms_is_member(to + 1, load->key) &&
+			TupleDescAttr(RelationGetDescr(target), to)->attidentity != ATTRIBUTE_IDENTITY_ALWAYS)
+			load->updated = bms_add_member(load->updated, to + 1);
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s \"%s\" not recognized", name, value),
-			 errhint("Valid values are: %s.", valid.data)));
-}
-
-void
-csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
-					 int columns, int mode, int on_rewrite)
-{
-	static const char *const modes[] = {"all", "new_records", NULL};
-	static const char *const rewrites[] = {"error", "restart", "skip", NULL};
-	static const char *const duplicates[] = {"error", "first", "last", "update", NULL};
-	static const char *const new_columns[] = {"ignore", "error", "add", NULL};
-
-	memset(request, 0, sizeof(*request));
-	request->source = PG_GETARG_OID(0);
-	request->target = PG_GETARG_OID(1);
-	request->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	if (!PG_ARGISNULL(columns))
-		request->columns = PG_GETARG_ARRAYTYPE_P(columns);
-	if (!PG_ARGISNULL(columns + 1))
-		request->rejects = PG_GETARG_OID(columns + 1);
-	request->freeze = !PG_ARGISNULL(columns + 2) && PG_GETARG_BOOL(columns + 2);
-	request->is_new_records = choose_value(fcinfo, mode, "mode", modes) > 0;
-	request->on_rewrite = (CsvOnRewrite) choose_value(fcinfo, on_rewrite, "on_rewrite", rewrites);
-	if (!request->is_new_records && request->on_rewrite != CSV_REWRITE_ERROR)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_rewrite can be used only with mode \"new_records\"")));
-	if (!PG_ARGISNULL(on_rewrite + 1))
-		request->duplicates = (CsvDuplicates)
-			(choose_value(fcinfo, on_rewrite + 1, "duplicates", duplicates) + CSV_DUPLICATES_ERROR);
-	if (!PG_ARGISNULL(on_rewrite + 2))
-		request->key = PG_GETARG_ARRAYTYPE_P(on_rewrite + 2);
-	if (!PG_ARGISNULL(on_rewrite + 3))
-		request->filter = text_to_cstring(PG_GETARG_TEXT_PP(on_rewrite + 3));
-	if (!PG_ARGISNULL(on_rewrite + 4))
-		request->expressions = PG_GETARG_JSONB_P(on_rewrite + 4);
-	request->new_columns = (CsvNewColumns)
-		choose_value(fcinfo, on_rewrite + 5, "new_columns", new_columns);
+	csv_insert_resolve(load->target, load->key, load->updated);
 }
 
 void
@@ -880,14 +1040,21 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	CsvLoad    *load = palloc0(sizeof(CsvLoad));
 
 	load->started = GetCurrentTimestamp();
+	load->freezes = request->freeze;
+	load->reject_context = AllocSetContextCreate(context, "csv_gpu_fdw reject",
+												 ALLOCSET_SMALL_SIZES);
+	if (request->new_columns != CSV_NEW_COLUMNS_IGNORE)
+		csv_load_new_columns(request);
 	load->source = csv_open_source(request->source);
 	load->target = csv_insert_open(request->target);
 	map_columns(&load->mapping, load->source, csv_insert_relation(load->target), request);
 	check_source(load, OidIsValid(request->rejects));
 	csv_insert_give(load->target, load->mapping.to);
-	csv_insert_check(load->target);
+	choose_key(load, request);
+	csv_insert_check(load->target, load->duplicates > CSV_DUPLICATES_ERROR &&
+					 !load->freezes);
 	load->owner = csv_find_owner(csv_insert_relation(load->target),
-								 mapped_attnums(&load->mapping, true));
+								 mapped_attnums(&load->mapping));
 	if (OidIsValid(request->rejects))
 		open_rejects(load, request->rejects);
 
@@ -910,12 +1077,12 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	else if (request->is_new_records)
 		load_new(load, request);
 	else
-		load_all(load, request->freeze);
+		load_all(load);
 	ExecDropSingleTupleTableSlot(load->row);
 	table_close(load->source, NoLock);
 
 	result->loaded = load->nloaded;
-	result->skipped = load->statistics.skipped;
+	result->skipped = load->statistics.skipped + load->nleft_out;
 	result->bytes = load->statistics.batches.bytes;
 	result->is_all_bad = load->statistics.records > 0 &&
 		load->statistics.skipped == load->statistics.records;
@@ -934,7 +1101,10 @@ skip_row_of_copy(void *arg, const CsvSkipped *skipped)
 	CsvLoad    *load = arg;
 
 	if (CSV_COPY_DEFAULTS_OF_SKIPPED)
-		csv_insert_skip(load->target, load->econtext);
+	{
+		ResetExprContext(load->econtext);
+		csv_insert_fill(load->target, load->econtext);
+	}
 	return load->skipped_of_copy(load->copy, skipped);
 }
 
@@ -954,7 +1124,7 @@ csv_load_fields(CsvTable *table, Oid target, const List *attnums, List *quals,
 	load->target = csv_insert_open(target);
 	relation = csv_insert_relation(load->target);
 	csv_insert_for_copy(load->target, table->reader.header_rows, quals);
-	init_mapping(&load->mapping, from);
+	init_mapping(&load->mapping, from->natts);
 	foreach(cell, attnums)
 	{
 		AttrNumber	number = (AttrNumber) (foreach_current_index(cell) + 1);

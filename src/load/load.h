@@ -11,18 +11,9 @@
 #include "utils/jsonb.h"
 
 #include "load/growth.h"
+#include "load/verdicts.h"
 #include "scan/skipping.h"
 #include "table/option.h"
-
-/* what is done with records whose key another record or the target has */
-typedef enum CsvDuplicates
-{
-	CSV_DUPLICATES_UNSAID,		/* the target refuses them */
-	CSV_DUPLICATES_ERROR,
-	CSV_DUPLICATES_FIRST,
-	CSV_DUPLICATES_LAST,
-	CSV_DUPLICATES_UPDATE
-} CsvDuplicates;
 
 /* what is done with columns of the files that the source lacks */
 typedef enum CsvNewColumns
@@ -45,7 +36,7 @@ typedef struct CsvLoadRequest
 	CsvOnRewrite on_rewrite;	/* then */
 	CsvDuplicates duplicates;
 	ArrayType  *key;			/* columns of the target; NULL: its primary key */
-	const char *filter;			/* SQL over the source; NULL: none */
+	char	   *filter;			/* SQL over the source; NULL: none */
 	Jsonb	   *expressions;	/* SQL over the source by column; NULL: none */
 	CsvNewColumns new_columns;
 	bool		only_check;		/* as far as that is possible without the files */
@@ -54,8 +45,8 @@ typedef struct CsvLoadRequest
 
 /*
  * The request of a call whose first arguments are source and target.  From the number
- * `columns` (from 0) on come columns, rejects and freeze, and from `on_rewrite` on that, duplicates,
- * key, filter, expressions and new_columns.
+ * `columns` (from 0) on come columns, rejects and freeze, and from `on_rewrite` on that,
+ * duplicates, key, filter, expressions and new_columns.
  */
 extern void csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
 								 int columns, int mode, int on_rewrite);
@@ -84,5 +75,8 @@ extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
  */
 extern int64 csv_load_fields(CsvTable *table, Oid target, const List *attnums,
 							 List *quals, CsvSkippedFn skipped, void *arg);
+
+/* for csv_load(), before anything else: obeys new_columns */
+extern void csv_load_new_columns(const CsvLoadRequest *request);
 
 #endif							/* CSV_LOAD_H */

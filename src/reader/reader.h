@@ -267,6 +267,7 @@ typedef enum CsvErrorCode
 	CSV_ERROR_TOO_MANY_BYTES,
 	CSV_ERROR_BAD_VALUE,		/* found by input functions, never by engines */
 	CSV_ERROR_SET_NULL,			/* not a bad record: a value of a row became NULL */
+	CSV_ERROR_REFUSED,			/* nor this: the target of a load refuses the row */
 	CSV_NUM_ERRORS
 } CsvErrorCode;
 

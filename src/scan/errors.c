@@ -39,7 +39,8 @@ csv_error_row(const CsvTable *table, const CsvSkipped *skipped, Datum *values,
 	nulls[5] = skipped->column_name == NULL;
 	if (!nulls[5])
 		values[5] = CStringGetTextDatum(skipped->column_name);
-	values[6] = CStringGetTextDatum(csv_error_name(skipped->code));
+	values[6] = CStringGetTextDatum(skipped->error != NULL ? skipped->error :
+									csv_error_name(skipped->code));
 	values[7] = CStringGetTextDatum(skipped->message);
 	values[8] = CStringGetTextDatum(csv_valid_text(table->encoding,
 												   (const char *) skipped->raw,

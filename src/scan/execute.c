@@ -274,7 +274,8 @@ csv_open_scan(ForeignScanState *node)
 									   &state->pushdown : NULL,
 									   plan->scan.plan.parallel_aware ?
 									   CSV_SCAN_MAY_SHARE :
-									   skipped != NULL ? 0 : CSV_SCAN_RESIDENT,
+									   skipped == NULL ? CSV_SCAN_RESIDENT :
+									   csv_awaited_scan->places ? CSV_SCAN_PLACES : 0,
 									   skipped,
 									   skipped != NULL ? csv_awaited_scan->arg : NULL);
 	state->scan->shows_progress = !IsParallelWorker();
@@ -365,6 +366,20 @@ next_row(ForeignScanState *node, TupleTableSlot *slot)
 	return false;
 }
 
+/* the next row that the caller of an awaited scan takes */
+static void
+next_awaited_row(ForeignScanState *node, TupleTableSlot *slot)
+{
+	void	   *arg = csv_awaited_scan->arg;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		ExecClearTuple(slot);
+		(void) csv_awaited_scan->takes(arg, node, false);
+	} while (next_row(node, slot) && !csv_awaited_scan->takes(arg, node, true));
+}
+
 /* take all batches, and add the rows that the engine could not decide */
 static void
 aggregate_rows(CsvScanState *state)
@@ -408,7 +423,9 @@ csv_iterate_scan(ForeignScanState *node)
 		csv_begin_shared(state);
 	if (!state->looks_up)
 		csv_decide_files(node);
-	if (state->aggregation == NULL)
+	if (state->aggregation == NULL && is_awaited(node) && csv_awaited_scan->takes != NULL)
+		next_awaited_row(node, slot);
+	else if (state->aggregation == NULL)
 		next_row(node, slot);
 	else
 	{

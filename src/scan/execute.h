@@ -77,6 +77,13 @@ typedef struct CsvAwaitedScan
 	CsvTable   *table;			/* the scan reads it as it is here */
 	Oid			shown_relid;	/* in pg_stat_progress_copy */
 	CsvSkippedFn skipped;		/* as for csv_table_scan_begin(); NULL: the usual */
+
+	/*
+	 * Is called before each row is fetched, and at the end, with has_row false; and after
+	 * that, with the row in the scan's slot: does it come out?  NULL: all do.
+	 */
+	bool		(*takes) (void *arg, ForeignScanState *node, bool has_row);
+	bool		places;			/* CSV_SCAN_PLACES, if there is `skipped` */
 	void	   *arg;
 	ForeignScanState *node;		/* NULL: it has not begun */
 	bool		has_ended;

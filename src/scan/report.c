@@ -58,7 +58,10 @@ static const struct
 	[CSV_ERROR_BAD_VALUE] =
 	{"bad_value", ERRCODE_INVALID_TEXT_REPRESENTATION, CAUSE_VALUES},
 	[CSV_ERROR_SET_NULL] =
-	{"set_null", ERRCODE_BAD_COPY_FILE_FORMAT, CAUSE_VALUES}
+	{"set_null", ERRCODE_BAD_COPY_FILE_FORMAT, CAUSE_VALUES},
+	[CSV_ERROR_REFUSED] =
+	{"refused", ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION,
+	"compare the constraints of the load's target with the file"}
 };
 
 const char *
@@ -181,8 +184,10 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 {
 	const CsvTable *table = report->table;
 	bool		set_null = skipped->code == CSV_ERROR_SET_NULL;
+	const char *message = skipped->error == NULL ? skipped->message :
+		psprintf("%s (%s)", skipped->error, skipped->message);
 
-	if (table->stop)
+	if (table->stop && skipped->code != CSV_ERROR_REFUSED)
 		ereport(ERROR,
 				(errcode(csv_error_sqlstate(skipped->code, skipped->sqlerrcode)),
 				 errmsg("record %lld of \"%s\": %s",
@@ -202,7 +207,7 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 							   (unsigned long) table->reject_count,
 							   (long long) table->reject_count, skipped->file),
 				 errdetail("Record %lld: %s. %s",
-						   (long long) skipped->record, skipped->message,
+						   (long long) skipped->record, message,
 						   skipped_detail(skipped))));
 
 	if (is_told(table, csv_report_ncases(&report->counts)))
@@ -210,7 +215,7 @@ csv_report_skipped(CsvReport *report, const CsvSkipped *skipped)
 				(errmsg("%s record %lld of \"%s\": %s",
 						set_null ? "set to NULL in" : "skipped",
 						(long long) skipped->record, skipped->file,
-						skipped->message),
+						message),
 				 errdetail_internal("%s", skipped_detail(skipped))));
 }
 

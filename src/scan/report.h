@@ -19,6 +19,7 @@ typedef struct CsvSkipped
 	int			field;			/* 0-based, of the file; -1: none in particular */
 	const char *column_name;	/* NULL: none */
 	CsvErrorCode code;
+	const char *error;			/* its name; NULL: csv_error_name() */
 	int			sqlerrcode;
 	const char *message;		/* text behind the file name */
 	const char *detail;			/* of the input function; NULL: none */

@@ -242,6 +242,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->batches = csv_batches_create(table, wanted, pushdown,
 									   flags & CSV_SCAN_RESIDENT,
 									   flags & CSV_SCAN_MAY_SHARE);
+	scan->batches->layout->layout.want_positions |= (flags & CSV_SCAN_PLACES) != 0;
 	choose_columns(scan);
 	scan->virtuals = csv_virtuals_create(table, wanted);
 	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(scan->ncolumns, 1));
@@ -905,6 +906,22 @@ csv_table_scan_place(const CsvTableScan *scan, int64 *record)
 {
 	*record = last_record(scan);
 	return scan->at->filename;
+}
+
+void
+csv_table_scan_last(const CsvTableScan *scan, CsvSkipped *last)
+{
+	const CsvFileBatch *at = scan->at;
+	uint64_t	offset = CSV_ROW_OFFSET(at->batch.row_offsets[scan->entry]);
+
+	memset(last, 0, sizeof(*last));
+	last->file = at->filename;
+	last->record = last_record(scan);
+	last->line = (int64) (at->batch.file_lines + at->batch.row_lines[scan->entry]) + 1;
+	last->byte_offset = (int64) (at->batch.file_offset + offset);
+	last->field = -1;
+	last->raw = at->batch.bytes + offset;
+	last->raw_length = csv_inputs_record_length(scan->inputs, scan->entry);
 }
 
 /* ---- scans that several processes share ---- */

@@ -130,9 +130,11 @@ typedef struct CsvTableScan
  * CSV_SCAN_RESIDENT: the scan may take resident columns, and its own columns may become
  * resident.  Not allowed if `skipped` needs the records' bytes.
  * CSV_SCAN_MAY_SHARE: other processes may share the scan later, see below.
+ * CSV_SCAN_PLACES: csv_table_scan_last() may be called; not with CSV_SCAN_RESIDENT.
  */
 #define CSV_SCAN_RESIDENT	1
 #define CSV_SCAN_MAY_SHARE	2
+#define CSV_SCAN_PLACES		4
 
 extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  const Bitmapset *wanted,
@@ -174,6 +176,9 @@ extern bool csv_table_scan_run(CsvTableScan *scan, struct CsvRowRun *run);
 /* the file of the last row (lives as long as the scan), and its record there */
 extern const char *csv_table_scan_place(const CsvTableScan *scan,
 										int64 *record);
+
+/* its place and bytes, with CSV_SCAN_PLACES */
+extern void csv_table_scan_last(const CsvTableScan *scan, CsvSkipped *last);
 
 /* start again; records that were reported are not reported again */
 extern void csv_table_scan_rewind(CsvTableScan *scan);

@@ -429,6 +429,59 @@ read_header(CsvFileLayout *layout, const CsvDialect *dialect,
 	return header->nfields;
 }
 
+static int
+compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/*
+ * Columns that are found by their numbers: ERROR if the header has just their names,
+ * in whatever case, but in another order.
+ */
+static void
+check_order(const CsvTable *table, const CsvDialect *dialect, const CsvRecord *header,
+			const char *filename)
+{
+	const char **ours = palloc(sizeof(char *) * table->natts);
+	const char **names = palloc(sizeof(char *) * table->natts);
+	uint32_t	n = 0;
+	bool		in_order = false;
+
+	for (int i = 0; i < table->natts; i++)
+		if (table->columns[i].field >= 0)
+			ours[n++] = table->columns[i].name;
+
+	/* names in another encoding are not known */
+	if (n != header->nfields || (table->encoding != GetDatabaseEncoding() &&
+								 GetDatabaseEncoding() != PG_UTF8) ||
+		pg_encoding_verifymbstr(table->encoding, (const char *) header->bytes,
+								(int) header->length) != (int) header->length)
+		return;
+	for (int folded = 0; folded < 2 && !in_order; folded++)
+	{
+		in_order = true;
+		for (uint32_t i = 0; i < n; i++)
+		{
+			names[i] = folded ? fold_name(names[i]) : header_name(table, dialect, header, i);
+			ours[i] = folded ? fold_name(ours[i]) : ours[i];
+			in_order &= strcmp(names[i], ours[i]) == 0;
+		}
+	}
+	if (in_order)
+		return;
+	qsort(names, n, sizeof(char *), compare_strings);
+	qsort(ours, n, sizeof(char *), compare_strings);
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(names[i], ours[i]) != 0)
+			return;
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("header of \"%s\" has the names of the columns of foreign table \"%s\" in another order",
+					filename, table->name),
+			 errhint("ALTER FOREIGN TABLE ... OPTIONS (ADD by_name 'true') has columns found by the header's names.")));
+}
+
 /* ---- the layout ---- */
 
 static int
@@ -513,6 +566,8 @@ csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 	}
 	else if (table->nfields_from_header)
 		nfields = 1;			/* an empty file: it has no records */
+	else if (has_header && OidIsValid(table->relid))
+		check_order(table, &dialect, &header, filename);
 
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
@@ -587,4 +642,33 @@ csv_file_layout_names(const CsvFileLayout *layout, CsvReader *reader,
 		found |= fit > 0;
 	}
 	return found;
+}
+
+List *
+csv_file_layout_more(const CsvFileLayout *layout, CsvReader *reader,
+					 List *names)
+{
+	CsvDialect	dialect = *csv_reader_dialect(reader);
+	const int	nbefore = list_length(names);
+	Bitmapset  *found = NULL;
+	CsvRecord	header;
+
+	if (!csv_reader_header(reader, &header))
+		return names;
+	if (header.lenient)
+		dialect = csv_lenient_dialect(&dialect);
+	for (int i = 0; i < layout->ncolumns; i++)
+		if (layout->columns[i].spec.field != CSV_ABSENT_FIELD)
+			found = bms_add_member(found, (int) layout->columns[i].spec.field);
+	for (uint32_t i = 0; i < header.nfields; i++)
+	{
+		char	   *name = header_name(layout->table, &dialect, &header, i);
+		bool		is_new = !bms_is_member((int) i, found) && !is_no_name(layout->table, name);
+
+		for (int j = 0; j < nbefore && is_new; j++)
+			is_new = strcmp(fold_name(name), fold_name(list_nth(names, j))) != 0;
+		if (is_new)
+			names = lappend(names, name);
+	}
+	return names;
 }

@@ -56,6 +56,14 @@ extern void csv_file_layout_read(CsvFileLayout *layout, CsvReader *reader,
 extern bool csv_file_layout_names(const CsvFileLayout *layout, CsvReader *reader,
 								  const char *filename);
 
+/*
+ * After csv_file_layout_read() for all columns of a table by_name: appends the
+ * header's names that no column has found to the list of names, unless they are
+ * there, in whatever case.
+ */
+extern List *csv_file_layout_more(const CsvFileLayout *layout, CsvReader *reader,
+								  List *names);
+
 /* lays out columns whose fields and kinds are known: they are in the specs */
 extern void csv_file_layout_set(CsvFileLayout *layout, uint32_t nfields);
 

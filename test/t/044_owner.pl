@@ -68,6 +68,18 @@ is($session->value("$load('source', 'owned', columns => '{NULL,NULL,NULL}')"), '
 is($session->value('SELECT count(*), count(name) FROM kept'), '4|0', 'are rows of defaults');
 $session->value('TRUNCATE kept');
 
+# SQL over the source
+my $named = "'{id,name,NULL}', filter => 'id < 5 AND lower(name) <> ''two'''";
+for my $way ('above', 'elsewhere')
+{
+	$session->value("SET csv_gpu_owner.way = '$way'");
+	is($session->value("$load('source', 'owned', $named, expressions => '{\"loaded\": \"source.id > 1\", \"qty\": \"qty + 1\"}')"), '2|2|' . length($bytes), "$way: filter and expressions");
+	is(rows(), '0|(1,11,one,f) (4,41,four,t)', 'are those of the INSERT');
+}
+$session->value("SET csv_gpu_owner.way = 'above'");
+is($session->value("$load('source', 'owned', '{id,NULL,NULL}', expressions => '{\"name\": \"CASE WHEN id = 1 THEN source END\"}')"), '3|2|' . length($bytes), 'a whole row');
+is(rows(), '0|(1,,"(1,one,10)",t) (2,,,t) (4,,,t)', 'is one value');
+
 # one file of a pattern
 is($session->value("SELECT records_loaded, records_skipped FROM csv_gpu_load_file('files', 'owned', '$directory/in/b.csv')"), '1|0', 'one file of a pattern');
 is(rows(), '0|(6,60,six,t)', 'and nothing of others');

@@ -1,0 +1,159 @@
+--
+-- csv_gpu_load(): duplicates, and rows that the target refuses.  Random cases are in
+-- test/t/067_duplicates.pl.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set setup :abs_srcdir '/sql/include/setup.sql'
+\i :setup
+SET client_min_messages = notice;
+
+CALL write_file('t1.csv', E'1,one,10\n2,two,20\n1,uno,11\n3\n');
+CALL write_file('t2.csv', E'2,deux,22\n,none,1\n4,four,40\n,nul,2\n');
+CREATE FOREIGN TABLE s (id int, name text, qty int)
+  SERVER csv OPTIONS (filename 'regress_csv/t*.csv', log_verbosity 'silent');
+CREATE TABLE t (id int UNIQUE, name text, qty int, n serial, twice int GENERATED ALWAYS AS (qty * 2) STORED);
+CREATE TABLE r (filename text, record bigint, line bigint, byte_offset bigint, error text, message text, raw text);
+CREATE FUNCTION load(duplicates text, source regclass DEFAULT 's', key text[] DEFAULT '{id}') RETURNS text LANGUAGE sql AS $$
+  SELECT records_loaded || ' loaded, ' || records_skipped || ' skipped'
+  FROM csv_gpu_load(source, 't', '{id,name,qty}', rejects => 'r', duplicates => duplicates, key => key) $$;
+
+-- each, into an empty table and one that has keys
+BEGIN;
+SELECT load('first');
+SELECT id, name, qty, twice FROM t ORDER BY id, name;
+SELECT * FROM r;
+ROLLBACK;
+BEGIN;
+INSERT INTO t VALUES (4, 'old', 0), (5, 'five', 50);
+SAVEPOINT a;
+SELECT load('last');
+SELECT id, name, qty FROM t ORDER BY id, name;
+SELECT record, error, message, raw FROM r;
+ROLLBACK TO a;
+SELECT load('update');
+SELECT id, name, qty FROM t ORDER BY id, name;
+SELECT record, error, message, raw FROM r;
+ROLLBACK TO a;
+-- a snapshot that lasts; a program; rows that are mostly updates
+ROLLBACK;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT load('last');
+ROLLBACK;
+CREATE FOREIGN TABLE p (id int, name text, qty int)
+  SERVER csv OPTIONS (program 'echo 7,a,1; echo 7,b,2; echo 8,c,3');
+BEGIN;
+SELECT load('first', 'p');
+SELECT id, name FROM t;
+ROLLBACK;
+SELECT load('last', 'p');
+BEGIN;
+INSERT INTO t SELECT i, 'old' FROM generate_series(1, 4) i;
+SELECT load('update');
+SELECT id, name, qty FROM t ORDER BY id, name;
+ROLLBACK;
+-- new records, and frozen rows
+BEGIN;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,qty}', mode => 'new_records', duplicates => 'last', key => '{id}');
+SELECT bytes_behind FROM csv_gpu_positions;
+ROLLBACK;
+BEGIN;
+TRUNCATE t;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,qty}', freeze => true, duplicates => 'first', key => '{id}');
+ROLLBACK;
+
+-- what is wrong
+SELECT load('first', key => NULL);
+SELECT load('first', key => '{id,name}');
+SELECT load('first', key => '{nothing}');
+SELECT load('sometimes');
+CREATE UNIQUE INDEX ON t (n);
+SELECT load('first', key => '{n}');
+DROP INDEX t_n_idx;
+
+-- rights: as of INSERT ... ON CONFLICT
+CREATE ROLE regress_csv_loader;
+GRANT ALL ON SCHEMA csv_test TO regress_csv_loader;
+GRANT SELECT ON s TO regress_csv_loader;
+GRANT INSERT ON t, r TO regress_csv_loader;
+GRANT ALL ON SEQUENCE t_n_seq TO regress_csv_loader;
+SET ROLE regress_csv_loader;
+SELECT load('first');
+RESET ROLE;
+GRANT SELECT (id) ON t TO regress_csv_loader;
+SET ROLE regress_csv_loader;
+BEGIN;
+SELECT load('first');
+ROLLBACK;
+SELECT load('update');
+RESET ROLE;
+-- row-level security as there
+ALTER TABLE t ENABLE ROW LEVEL SECURITY;
+CREATE POLICY low ON t TO regress_csv_loader USING (true) WITH CHECK (id IS NULL OR id < 4);
+SET ROLE regress_csv_loader;
+SELECT records_loaded FROM csv_gpu_load('s', 't', '{id,name,qty}');
+SELECT load('first');
+RESET ROLE;
+DROP POLICY low ON t;
+CREATE POLICY low ON t TO regress_csv_loader USING (true) WITH CHECK (true);
+SET ROLE regress_csv_loader;
+BEGIN;
+SELECT load('first');
+ROLLBACK;
+RESET ROLE;
+ALTER TABLE t DISABLE ROW LEVEL SECURITY;
+DROP OWNED BY regress_csv_loader;
+DROP ROLE regress_csv_loader;
+DROP TABLE t;
+DROP FOREIGN TABLE p;
+
+--
+-- refused rows
+--
+CALL write_file('t1.csv', E'1,one,10\n2,two,20\n1,uno,11\n3\n4,,40\n5,five,-5\n6,six,60\n7,three,70\n8,toolong,80\n');
+CALL write_file('t2.csv', E'9,nine,30\n30,thirty,\n10,ten,11\n11,eleven,10\n12,twelve,13\n13,x,14\n14,y,99\n15,,100\n');
+CREATE TABLE t (id int PRIMARY KEY, name varchar(6) CONSTRAINT given NOT NULL, parent int);
+ALTER TABLE t ADD CONSTRAINT positive CHECK (parent > 0);
+CREATE FUNCTION told() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE NOTICE '% %', TG_WHEN, TG_LEVEL;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER told AFTER INSERT ON t EXECUTE FUNCTION told();
+SELECT records_loaded FROM csv_gpu_load('s', 't', '{id,name,parent}');
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');
+SELECT * FROM t;
+SELECT filename, record, error, message, raw FROM r;
+-- a parent in the same load, before or behind, and in a circle; one that is refused refuses its children
+TRUNCATE t, r;
+ALTER TABLE t ADD FOREIGN KEY (parent) REFERENCES t;
+INSERT INTO t SELECT i, 'old' FROM generate_series(20, 80, 10) i WHERE i <> 30;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');
+SELECT * FROM t WHERE name <> 'old';
+SELECT record, error, message, raw FROM r;
+-- with `duplicates`, too; one of the key that is an ERROR
+TRUNCATE t, r;
+ALTER TABLE t DROP CONSTRAINT t_parent_fkey;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r', duplicates => 'last');
+SELECT record, error, message FROM r;
+SELECT csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r', duplicates => 'error');
+-- with a filter and expressions, whose values may be refused
+TRUNCATE t, r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r', duplicates => 'first',
+  filter => 'id < 9 AND name <> ''three''', expressions => '{"id": "60 / (6 - id)", "name": "left(name, 5)"}');
+SELECT * FROM t;
+SELECT record, error, message FROM r;
+-- they count
+ALTER FOREIGN TABLE s OPTIONS (ADD reject_limit '2');
+SELECT csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');
+ALTER FOREIGN TABLE s OPTIONS (DROP reject_limit, SET log_verbosity 'default');
+-- partitions, and an exclusion constraint
+DROP TABLE t;
+TRUNCATE r;
+CREATE TABLE t (id int, name text, parent int) PARTITION BY RANGE (id);
+CREATE TABLE t1 PARTITION OF t (EXCLUDE (name WITH =)) FOR VALUES FROM (0) TO (10);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't1', '{id,name,parent}', rejects => 'r');
+SELECT error, message, count(*) FROM r GROUP BY 1, 2 ORDER BY 1, 2;
+DROP TABLE t;
+
+\i :teardown
