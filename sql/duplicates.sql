@@ -69,6 +69,8 @@ SELECT load('sometimes');
 CREATE UNIQUE INDEX ON t (n);
 SELECT load('first', key => '{n}');
 DROP INDEX t_n_idx;
+-- an ERROR of a value names the record
+SELECT records_loaded FROM csv_gpu_load('s', 't', '{id,name,qty}', duplicates => 'last', key => '{id}', expressions => '{"qty": "60 / (qty - 22)"}');
 
 -- rights: as of INSERT ... ON CONFLICT
 CREATE ROLE regress_csv_loader;

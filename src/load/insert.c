@@ -396,6 +396,19 @@ csv_insert_place(CsvInsert *insert, const char *file, int64 record)
 	insert->telling = CSV_TELL_ROW;
 }
 
+void
+csv_insert_tell(CsvInsert *insert, bool tells)
+{
+	insert->telling = CSV_TELL_NOTHING;
+	if (tells)
+	{
+		insert->callback.callback = tell_place;
+		insert->callback.arg = insert;
+		insert->callback.previous = error_context_stack;
+	}
+	error_context_stack = tells ? &insert->callback : insert->callback.previous;
+}
+
 static void
 begin_pages(CsvInsert *insert, CsvIndexing indexing)
 {
@@ -435,11 +448,8 @@ csv_insert_begin(CsvInsert *insert, bool freeze, bool may_go_by_pages,
 		insert->options |= TABLE_INSERT_FROZEN;
 	}
 	csv_insert_prepare(insert);
+	csv_insert_tell(insert, true);
 	insert->telling = CSV_TELL_TABLE;
-	insert->callback.callback = tell_place;
-	insert->callback.arg = insert;
-	insert->callback.previous = error_context_stack;
-	error_context_stack = &insert->callback;
 	if (may_go_by_pages && can_go_by_pages(insert, indexing))
 		begin_pages(insert, indexing);
 	insert->telling = CSV_TELL_NOTHING;

@@ -60,10 +60,13 @@ extern void csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *qua
 extern void csv_insert_one_by_one(CsvInsert *insert);
 
 /*
- * Prepare the slot and the defaults.  csv_insert_begin() does that, too; call it if rows are
- * looked at before.  Does the default of one of the attributes differ from row to row?
+ * Prepare the slot and the defaults.  csv_insert_begin() does that, too; call it if
+ * rows are looked at before.  csv_insert_tell(): ERRORs tell where the row of
+ * csv_insert_place() comes from, until the same with false.  csv_insert_varies(): does
+ * the default of one of the attributes differ from row to row?
  */
 extern void csv_insert_prepare(CsvInsert *insert);
+extern void csv_insert_tell(CsvInsert *insert, bool tells);
 extern bool csv_insert_varies(const CsvInsert *insert, const Bitmapset *attnums);
 
 /*

@@ -448,6 +448,7 @@ csv_load_judge(CsvLoad *load)
 	load->tested = load->target;
 	load->table->verbosity = CSV_VERBOSITY_SILENT;
 	csv_load_scan(load, 0, csv_ignore_record);
+	csv_insert_tell(load->target, true);
 	while (load->is_careful ? fetch_row(load) : csv_load_next(load))
 	{
 		MemoryContext outer = MemoryContextSwitchTo(load->reject_context);
@@ -462,7 +463,9 @@ csv_load_judge(CsvLoad *load)
 		if (!load->is_dropped)
 			csv_verdicts_add(verdicts, load->slot, csv_load_place(load->scan), verdict);
 		MemoryContextReset(load->reject_context);
+		csv_insert_place(load->target, NULL, 0);
 	}
+	csv_insert_tell(load->target, false);
 	csv_load_scan_end(load);
 	load->table->verbosity = verbosity;
 	looks = relation->rd_rel->relkind == RELKIND_RELATION && load->owner == NULL &&
