@@ -91,8 +91,8 @@ extern void csv_insert_place(CsvInsert *insert, const char *file, int64 record);
 /*
  * After csv_insert_prepare(), without csv_insert_begin(): compute the defaults of a row
  * in the slot, let BEFORE triggers change it, and raise the ERROR by which its insertion
- * fails for what the row alone tells; false if a trigger drops it.  Resources must be
- * freed after that, but not those of the other function, which finds the partition.
+ * fails for what the row alone tells; false if a trigger drops it.  The caller must free
+ * resources after that.  The other function finds the partition, and keeps it open.
  */
 extern bool csv_insert_test(CsvInsert *insert, ExprContext *econtext);
 extern void csv_insert_test_partition(CsvInsert *insert);

@@ -688,8 +688,8 @@ end_receiver(DestReceiver *receiver)
 
 /*
  * Load by INSERT ... SELECT: rows and skipped records as in load_rows().  With duplicates, ON
- * CONFLICT tells which rows go in; the executor asks for a row when it is done with the one
- * before.
+ * CONFLICT tells which rows go in: the executor asks for the next row when it is done with
+ * the last.
  */
 static void
 load_by_statement(CsvLoad *load)
@@ -795,7 +795,7 @@ load_on_trial(void *arg)
 	return true;
 }
 
-/* may a statement do what the load cannot, or what it cannot do at once? */
+/* must a statement load all rows, or may the load itself fail for them? */
 static bool
 needs_statement(const CsvLoad *load)
 {

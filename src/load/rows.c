@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "load/rows.h"
 #include "output/copy_to.h"
+#include "scan/row_run.h"
 #include "table/listing.h"
 #include "table/messages.h"
 #include "table/source.h"
@@ -246,6 +247,20 @@ find_conflict(CsvLoad *load)
 		index == load->key_index ? CSV_LEFT_OUT : -(int64) index;
 }
 
+/* pass over rows of the scan that are not updated */
+static void
+pass_others(CsvVerdicts *verdicts, CsvTableScan *scan)
+{
+	CsvRowRun	run;
+	int64		place;
+
+	if (!csv_table_scan_run(scan, &run))
+		return;
+	place = csv_load_place(scan);
+	(void) csv_verdicts_at(verdicts, place + 1);
+	scan->row += (uint32) Min(run.nrows, csv_verdicts_free(verdicts, place));
+}
+
 /* CsvAwaitedScan.takes: the statement has put the row before in, or has left it out */
 bool
 csv_load_takes(void *arg, ForeignScanState *node, bool has_row)
@@ -260,6 +275,8 @@ csv_load_takes(void *arg, ForeignScanState *node, bool has_row)
 		if (verdict != CSV_INSERTED)
 			leave_out(load, scan, verdict);
 		load->is_waiting = false;
+		if (load->taking == CSV_TAKE_UPDATES)
+			pass_others(load->verdicts, scan);
 		return false;
 	}
 	load->from = node->ss.ss_ScanTupleSlot;

@@ -6,8 +6,8 @@
  * such rows are known before, so that nothing is written for them.  Keys are sorted as for
  * the index, and looked up there in this order (indexes.c).
  *
- * Foreign keys are queries.  They see two relations: csv_rows has the columns cN of the rows,
- * by the number of the target's attribute, and csv_verdicts has what was decided before.
+ * Foreign keys are queries, which see two relations: csv_rows has the columns cN of the rows,
+ * by the number of the target's attribute, and csv_verdicts has the verdicts so far.
  */
 #include "postgres.h"
 
