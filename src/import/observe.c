@@ -289,7 +289,7 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 	observer->rules = *rules;
 	observer->all.evidence = findings->evidence;
 	observer->all.values = palloc(sizeof(char *) * findings->ncolumns);
-	observer->scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
+	observer->scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, false,
 										  note_skipped, findings);
 	observer->scan->shows_progress = true;
 	if (max_records < 0 && sizeof(CsvEvidence) * findings->ncolumns <= MOST_NOTE_BYTES)

@@ -185,7 +185,7 @@ pass_rewritten(CsvGrowth *growth)
 	table.stop = false;
 	table.reject_count = -1;
 	table.reject_percent = -1;
-	scan = csv_table_scan_begin(&table, NULL, NULL, 0, NULL, NULL);
+	scan = csv_table_scan_begin(&table, NULL, NULL, false, NULL, NULL);
 	while (csv_table_scan_next(scan, values, isnull))
 		CHECK_FOR_INTERRUPTS();
 	csv_table_scan_end(scan);

@@ -583,7 +583,7 @@ load_rows(CsvLoad *load, bool freeze, bool may_go_by_pages, CsvIndexing indexing
 
 	/* receivers need the records' bytes, which resident columns do not have */
 	load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL,
-									  load->skipped == NULL ? CSV_SCAN_RESIDENT : 0,
+									  load->skipped == NULL,
 									  load->skipped, load);
 	load->scan->shows_progress = true;
 	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(target));

@@ -268,6 +268,14 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state->program = push_filters(state, state->restrictinfo, &state->pushed);
 	state->resident = find_resident_columns(baserel, state, &nrows);
 
+	/*
+	 * Processes that share a scan use resident columns, but make none.  So one process
+	 * reads files whose columns may become resident.
+	 */
+	if (state->table->settings.resident && !state->resident && state->wanted != NULL &&
+		nbytes <= state->table->settings.resident_memory)
+		baserel->consider_parallel = false;
+
 	if (nbytes < 0)
 		nbytes = CSV_GUESSED_BYTES;
 	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
@@ -378,16 +386,16 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (nworkers == 0)
 		return;
-	/* a shared scan does not use resident columns */
-	shared.resident = false;
 	csv_plan_engine(&shared, 0);
+	/* the CPU evaluates each process's part of resident columns */
+	shared.has_gpu &= !shared.resident;
 	if (!shared.has_gpu)
 		shared.speed = 1;
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
 	all_cost = csv_read_cost(&shared, state->program, baserel->tuples,
 							 baserel->rows);
-	one_cost = shared.has_gpu ? all_cost :
+	one_cost = shared.has_gpu ? all_cost : shared.resident ? 0 :
 		state->pages * state->share * seq_page_cost;
 	all_cost += emitted_rows(root, baserel, state, baserel->rows) *
 		(cpu_tuple_cost + cost.per_tuple);

@@ -78,7 +78,7 @@ csv_acquire_sample(Relation relation, int elevel, HeapTuple *rows,
 	memset(isnull, true, sizeof(bool) * tupdesc->natts);
 	reservoir_init_selection_state(&reservoir, targrows);
 
-	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
+	scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, false,
 								NULL, NULL);
 	while (csv_table_scan_next(scan, values, isnull))
 	{

@@ -104,7 +104,7 @@ csv_gpu_errors(PG_FUNCTION_ARGS)
 	if (rows.max_records != 0)
 	{
 		scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL,
-									0, add_row, &rows);
+									false, add_row, &rows);
 		scan->shows_progress = true;
 		scan->progress_relid = relid;
 		while (csv_table_scan_next(scan, values, isnull))

@@ -272,10 +272,7 @@ csv_open_scan(ForeignScanState *node)
 									   csv_plan_set(plan, CSV_PLAN_WANTED),
 									   state->pushdown.program != NULL ?
 									   &state->pushdown : NULL,
-									   plan->scan.plan.parallel_aware ?
-									   CSV_SCAN_MAY_SHARE :
-									   skipped != NULL ? 0 : CSV_SCAN_RESIDENT,
-									   skipped,
+									   skipped == NULL, skipped,
 									   skipped != NULL ? csv_awaited_scan->arg : NULL);
 	state->scan->shows_progress = !IsParallelWorker();
 	state->scan->progress_relid = is_awaited(node) ?

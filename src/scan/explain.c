@@ -271,6 +271,9 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 		const CsvBatches *batches = state->scan->batches;
 
 		*ncolumns = batches->layout->ncolumns;
+		if (state->has_statistics)
+			return state->statistics.batches.chunks == 0 &&
+				state->statistics.records > 0;
 		return batches->all_resident;
 	}
 	return csv_resident_exist(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
@@ -360,8 +363,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 											   CSV_PLAN_WANTED));
 	int			ncolumns = 0;
 	bool		resident = table->settings.resident &&
-		find_resident(state, plan, &ncolumns) &&
-		!plan->scan.plan.parallel_aware;	/* a shared scan does not use them */
+		find_resident(state, plan, &ncolumns);
 	const char *engine = state->scan != NULL ?
 		state->scan->batches->engine : NULL;
 
@@ -390,7 +392,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 										 csv_plan_rows_out(plan), false);
 
 		/* processes that share a scan do not wait for a GPU */
-		if ((resident && (state->pushdown.program == NULL ||
+		if ((resident && (state->pushdown.program == NULL || is_shared ||
 						  csv_engine_lacks_gpu(&settings))) ||
 			(is_shared && gpu == CSV_GPU_AWAITED))
 			gpu = CSV_GPU_NONE;

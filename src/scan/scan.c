@@ -228,7 +228,7 @@ choose_columns(CsvTableScan *scan)
 
 CsvTableScan *
 csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
-					 const CsvPushdown *pushdown, int flags,
+					 const CsvPushdown *pushdown, bool may_keep,
 					 CsvSkippedFn skipped, void *arg)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
@@ -239,9 +239,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 
 	scan->table = table;
 	scan->context = context;
-	scan->batches = csv_batches_create(table, wanted, pushdown,
-									   flags & CSV_SCAN_RESIDENT,
-									   flags & CSV_SCAN_MAY_SHARE);
+	scan->batches = csv_batches_create(table, wanted, pushdown, may_keep);
 	choose_columns(scan);
 	scan->virtuals = csv_virtuals_create(table, wanted);
 	scan->plain = palloc0(sizeof(CsvPlainColumn) * Max(scan->ncolumns, 1));

@@ -127,17 +127,13 @@ typedef struct CsvTableScan
  * others come out NULL).  Everything it holds belongs to a child of the current memory
  * context, and is released with that context at the latest.
  *
- * CSV_SCAN_RESIDENT: the scan may take resident columns, and its own columns may become
+ * may_keep: the scan may take resident columns, and its own columns may become
  * resident.  Not allowed if `skipped` needs the records' bytes.
- * CSV_SCAN_MAY_SHARE: other processes may share the scan later, see below.
  */
-#define CSV_SCAN_RESIDENT	1
-#define CSV_SCAN_MAY_SHARE	2
-
 extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  const Bitmapset *wanted,
 										  const CsvPushdown *pushdown,
-										  int flags,
+										  bool may_keep,
 										  CsvSkippedFn skipped, void *arg);
 
 /* ---- scans that several processes share ---- */
