@@ -65,6 +65,31 @@ SELECT explain('SELECT * FROM (SELECT sum(a) FROM t) x, (SELECT max(a) FROM t WH
 SELECT explain('SELECT count(*) FROM t', 'FORMAT YAML, COSTS OFF');
 SELECT line FROM explain('SELECT count(*) FROM t', 'FORMAT JSON, COSTS OFF') line WHERE line ~ 'Relations';
 SELECT line FROM explain('SELECT count(*) FROM t', 'FORMAT XML, COSTS OFF') line WHERE line ~ 'Relations';
+-- what stays in the executor, and why
+CREATE FOREIGN TABLE left_there (a int, b text, d date, n numeric(10,2), i interval, m text COLLATE "C", file text OPTIONS (virtual 'filename'))
+  SERVER csv OPTIONS (filename 'regress_csv/t.csv');
+CREATE FUNCTION left_of(query text, options text DEFAULT 'COSTS OFF') RETURNS text LANGUAGE sql
+  RETURN (SELECT string_agg(regexp_replace(line, '.*Not in Engine: ', ''), E'\n') FROM explain(query, options) line WHERE line ~ 'Not in Engine');
+SELECT left_of('SELECT a FROM left_there WHERE a > 1 AND initcap(b) = ''X'' AND n ^ 2 > 5');
+SELECT left_of('SELECT a FROM left_there WHERE a > random()');
+SELECT left_of('SELECT a FROM left_there x WHERE b LIKE ''_a'' AND a = 1 AND a # 3 = 1 AND a & 7 = 1 AND a | 7 = 7 AND ~ a = 7 AND d + 1 > ''2020-01-01''');
+SELECT left_of('SELECT a FROM left_there WHERE i > ''1 day'' AND a = 1');
+SELECT left_of('SELECT a FROM left_there WHERE left_there IS NOT NULL AND tableoid > 1');
+SELECT left_of('SELECT a, string_agg(b, '','') FROM left_there GROUP BY a');
+SELECT left_of('SELECT sum(DISTINCT a), max(b COLLATE ucs_basic) FROM left_there HAVING count(initcap(b)) > 0');
+SELECT left_of('SELECT initcap(b), count(*) FROM left_there WHERE initcap(b) > ''A'' GROUP BY 1');
+SELECT left_of('SELECT a, count(*) FROM left_there GROUP BY ROLLUP (a)');
+SELECT left_of('SELECT random() < 2, count(*) FROM left_there GROUP BY 1');
+SELECT left_of('SELECT a FROM left_there WHERE a > 1 ORDER BY initcap(b) LIMIT 3');
+SELECT left_of('SELECT 10 / a FROM left_there ORDER BY b COLLATE "C" LIMIT 3');
+SELECT left_of('SELECT a, i FROM left_there ORDER BY a LIMIT 3');
+SELECT left_of('SELECT count(*), max(a) FROM left_there WHERE a = 1 OR EXISTS (SELECT FROM generate_series(1, 3) g WHERE g = a OFFSET 0)') ~ '\(SubPlan 1\)+: subquery, count' AS says;
+SELECT left_of('SELECT s.x FROM generate_series(1, 2) g LEFT JOIN (SELECT a, coalesce(b, ''x'') x FROM left_there WHERE initcap(b) > ''A'') s ON s.a = g');
+SELECT left_of('SELECT a, sum(a) FROM left_there WHERE a > 1 AND b = m GROUP BY a ORDER BY a LIMIT 2') IS NULL AS all_pushed;
+SET csv_gpu_fdw.enable_pushdown = off;
+SELECT left_of('SELECT count(*) FROM left_there WHERE a = 1');
+RESET csv_gpu_fdw.enable_pushdown;
+SELECT explain('SELECT a FROM left_there WHERE initcap(b) = ''X''', 'FORMAT YAML, COSTS OFF');
 -- parts of a table are named themselves
 CREATE TABLE parts (a int, b text) PARTITION BY LIST (b);
 CREATE FOREIGN TABLE part_x PARTITION OF parts FOR VALUES IN ('x') SERVER csv OPTIONS (filename 'regress_csv/t.csv');

@@ -55,8 +55,7 @@ SELECT plan('SELECT k, count(DISTINCT a), count(DISTINCT b) FROM t GROUP BY k');
 RESET work_mem;
 RESET csv_gpu_fdw.engine;
 
--- where a scan reads the file, it is read once, even if little is joined; where it does not, again
--- and again
+-- the table is scanned once, even if little is joined, and also if its columns are resident
 SET work_mem = '32MB';
 SELECT plan('SELECT t.x FROM few, t WHERE t.a = few.a');
 SELECT plan('SELECT t.x FROM (SELECT 7000 AS a OFFSET 0) one, t WHERE t.a = one.a');

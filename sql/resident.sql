@@ -128,6 +128,23 @@ SELECT * FROM nulls;
 CALL settle();
 SELECT sum(b), count(a) FROM nulls;
 SELECT * FROM nulls;
+-- processes share what is kept
+CREATE FOREIGN TABLE shared (a int, b text) SERVER csv OPTIONS (filename 'regress_csv/shared.csv', chunk_size '1kB', notice_limit '1');
+CALL write_query('shared.csv', $$SELECT string_agg(format(E'%s,text %s\n', CASE WHEN i % 700 = 0 THEN 'x' ELSE i::text END, i), '') FROM generate_series(1, 3000) i$$);
+CALL settle();
+SELECT count(*), sum(a), max(md5(b)) FROM shared;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT explain('SELECT max(md5(b)), sum(a) FROM shared');
+SELECT count(*), sum(a), max(md5(b)) FROM shared;
+SELECT line FROM explain('SELECT max(md5(b)) FROM shared WHERE a % 2 = 0', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Record|Resident';
+-- the columns of others are read and kept by one process
+SELECT csv_gpu_forget() > 0 AS forgot;
+SELECT explain('SELECT max(md5(b)), sum(a) FROM shared');
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
 -- less memory, none, and no such amount
 \set memory off
 \i :set_memory

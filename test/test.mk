@@ -65,7 +65,7 @@ TEST_CUDA_OBJS = $(CUDA_OBJS)
 comma := ,
 wraps = $(addprefix -Wl$(comma)--wrap=,$(1))
 INJECT_OBJS = build/obj/test/inject/server.o
-INJECT_WRAPS = $(call wraps,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker \
+INJECT_WRAPS = $(call wraps,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker csv_resident_find \
 	csv_piece_bytes csv_inlet_open dlopen)
 INJECT_CUDA_OBJS = $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
 INJECT_CUDA_WRAPS = $(if $(WITH_CUDA),$(call wraps,csv_cuda_open csv_cuda_engine cudaMemcpyAsync))

@@ -55,7 +55,7 @@ BEGIN
   FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
     FOR line IN SELECT regexp_split_to_table(line, E'\n') LOOP
       CONTINUE WHEN line ~ '(Planning|Execution|Buffers|Storage|Disabled|Window: | GPU: )';
-      line := regexp_replace(line, '(Engine:|"Engine":|<Engine>)( ?"?)[^"<,]*', '\1\2...');
+      line := regexp_replace(line, '((?<!Not in )Engine:|"Engine":|<Engine>)( ?"?)[^"<,]*', '\1\2...');
       line := regexp_replace(line, '(Time"?:|Chunks"?:|Time>|Chunks>|Chunks"?:)( ?)[0-9.]+', '\1\2...');
       line := regexp_replace(line, '(cost|actual time)=[0-9.]+', '\1=...', 'g');
       line := regexp_replace(line, 'rows=(\d+)\.00', 'rows=\1', 'g');

@@ -5,8 +5,8 @@
  * For each file, the columns are taken from the resident columns, if they are
  * there (resident.c).  Otherwise an engine reads the file (reading.c).  If its
  * batches may be kept, they are copied on the way.  If processes share the
- * files, each reads some pieces of them (sharing.c).  In all cases a query is
- * then evaluated over the batches (evaluation.c).
+ * files, each has some pieces or kept batches of them (sharing.c).  In all cases a
+ * query is then evaluated over the batches (evaluation.c).
  *
  * Memory: reader and engine use malloc() and threads, which must not touch a memory
  * context.  A reset callback releases both when the context is deleted, also after an
@@ -83,7 +83,7 @@ next_resident(CsvBatches *batches)
 static void
 leave_resident(CsvBatches *batches)
 {
-	csv_resident_leave(batches->resident);
+	csv_resident_rest(batches->resident);
 }
 
 static bool
@@ -169,13 +169,15 @@ static const CsvProducer keeping_reader = {
 static const CsvProducer some_pieces = {
 	csv_sharing_next, csv_reading_leave, true, false
 };
+static const CsvProducer some_resident = {
+	csv_sharing_next_resident, leave_resident, false, false
+};
 
 /* ---- begin ---- */
 
 CsvBatches *
 csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
-				   const CsvPushdown *pushdown, bool may_keep,
-				   bool may_share)
+				   const CsvPushdown *pushdown, bool may_keep)
 {
 	CsvBatches *batches = palloc0(sizeof(CsvBatches));
 
@@ -194,8 +196,7 @@ csv_batches_create(const CsvTable *table, const Bitmapset *wanted,
 	batches->callback.arg = batches;
 	MemoryContextRegisterResetCallback(batches->context, &batches->callback);
 	/* only the columns of a record are kept, not its surplus fields */
-	if (may_keep && !may_share && table->settings.resident &&
-		!batches->layout->wants_surplus)
+	if (may_keep && table->settings.resident && !batches->layout->wants_surplus)
 		batches->resident = csv_resident_create(batches->layout);
 	/* created after the columns that it uses, so that it is released first */
 	if (pushdown != NULL)
@@ -249,7 +250,7 @@ begin_file(CsvBatches *batches, const CsvFilePlace *from)
 
 	if (resident != NULL &&
 		csv_resident_find(resident, batches->source,
-						  batches->grows ? from : NULL, &may_keep))
+						  batches->grows ? from : NULL, 0, &may_keep))
 	{
 		batches->producer = &resident_columns;
 		batches->statistics.bytes += !batches->grows ?
@@ -329,7 +330,9 @@ open_file(CsvBatches *batches)
 		if (!csv_sharing_open(batches))
 			return false;
 		find_size(batches);
-		batches->producer = &some_pieces;
+		batches->producer = csv_sharing_has_resident(batches) ? &some_resident :
+			&some_pieces;
+		batches->grows = false;
 	}
 	else
 	{
@@ -408,6 +411,8 @@ csv_batches_rewind(CsvBatches *batches)
 void
 csv_batches_close_engine(CsvBatches *batches)
 {
+	if (batches->resident != NULL)
+		csv_resident_leave(batches->resident);
 	if (batches->holds)
 		csv_reading_close_reader(batches);
 	else

@@ -611,7 +611,8 @@ csv_evaluation_run(CsvEvaluation *evaluation)
 		lay_out_query(evaluation);
 	request_answers(evaluation);
 	request_threads(evaluation);
-	if (batch->is_resident)
+	/* processes that share a file evaluate their own batches */
+	if (batch->is_resident && batches->share == NULL)
 		answer = answer_resident(evaluation, batch);
 	if (answer != NULL)
 		take_answer(evaluation, answer);

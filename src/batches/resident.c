@@ -138,6 +138,16 @@ csv_resident_leave(CsvResident *resident)
 		leave_made(resident);
 }
 
+void
+csv_resident_rest(CsvResident *resident)
+{
+	drop_grouping(resident);
+	resident->batch = NULL;
+	resident->rests = true;
+	if (resident->writer != NULL)
+		leave_made(resident);
+}
+
 /* the reset callback */
 static void
 release_resident(void *arg)
@@ -203,6 +213,18 @@ find_columns(CsvResident *resident)
 	}
 }
 
+/* lays out the columns that were found, of the source's open file */
+static bool
+begin_found(CsvResident *resident)
+{
+	resident->rests = false;
+	resident->next = 0;
+	find_columns(resident);
+	csv_file_layout_set(resident->layout, csv_store_layout(resident->store)->nfields);
+	find_columns(resident);		/* csv_file_layout_set() has changed their order */
+	return true;
+}
+
 /* does the file still have the bytes of the stretch? */
 static bool
 is_stretch_of(const CsvSource *source, const CsvStretch *stretch)
@@ -239,21 +261,28 @@ set_stretch(CsvResident *resident, const CsvSource *source,
 
 bool
 csv_resident_find(CsvResident *resident, const CsvSource *source,
-				  const CsvFilePlace *from, bool *may_keep)
+				  const CsvFilePlace *from, uint64 set, bool *may_keep)
 {
 	CsvMemory	memory = csv_context_memory(resident->context);
 	CsvDescriptors with = {1, {csv_source_file(source)}};
 	CsvDescriptors came;
 	CsvMessage	answer;
+	CsvFileIdentity before = resident->key.file;
 
 	*may_keep = false;
 	if (!csv_source_identity(source, &resident->key.file))
 		return false;
+	if (resident->store != NULL && from == NULL && !resident->key.grows &&
+		(set == 0 || set == resident->set) &&
+		csv_same_file(&before, &resident->key.file))
+		return begin_found(resident);
+	csv_resident_leave(resident);
 	*may_keep = set_stretch(resident, source, from);
 	if (from != NULL && !*may_keep)
 		return false;
 	strlcpy(resident->key.user.filename, csv_source_name(source), CSV_NAME_BYTES);
 	set_columns(&resident->key.wanted, resident->layout);
+	resident->key.set = set;
 	if (!csv_service_connect(false) ||
 		!send_key(resident, CSV_MESSAGE_FIND, &with, &answer, &came))
 		return false;
@@ -279,11 +308,7 @@ csv_resident_find(CsvResident *resident, const CsvSource *source,
 	resident->batches =
 		MemoryContextAllocZero(resident->context, sizeof(CsvResidentBatch) *
 							   Max(csv_store_nbatches(resident->store), 1));
-	resident->next = 0;
-	find_columns(resident);
-	csv_file_layout_set(resident->layout, csv_store_layout(resident->store)->nfields);
-	find_columns(resident);		/* csv_file_layout_set() has changed their order */
-	return true;
+	return begin_found(resident);
 }
 
 const CsvResidentBatch *

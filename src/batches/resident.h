@@ -46,6 +46,7 @@ typedef struct CsvResident
 
 	/* columns that were found */
 	CsvStore   *store;			/* NULL: no columns were found */
+	bool		rests;			/* they are not in use */
 	uint64		set;			/* the number that csv_gpu_service has for them */
 	CsvResidentBatch *batches;	/* an entry has no arrays until it is used */
 	uint32		next;			/* number of the next batch */
@@ -72,10 +73,11 @@ extern CsvResident *csv_resident_create(CsvFileLayout *layout);
  * Otherwise *may_keep says whether they may be kept after reading.  Must be called
  * before anything is read.  Columns of older versions of the file are released.  from:
  * NULL, or a place in a file that grows: columns of the records behind it are wanted.
- * The columns that are found may end before the file does.
+ * The columns that are found may end before the file does.  set: 0, or the only set
+ * that will do.
  */
 extern bool csv_resident_find(CsvResident *resident, const CsvSource *source,
-							  const CsvFilePlace *from, bool *may_keep);
+							  const CsvFilePlace *from, uint64 set, bool *may_keep);
 
 /*
  * The next batch of the columns that were found; false after the last.  *batch lives
@@ -109,6 +111,12 @@ extern void csv_resident_finish(CsvResident *resident, const CsvSource *source,
 
 /* releases the pin, or columns that were begun and not kept; raises no ERROR */
 extern void csv_resident_leave(CsvResident *resident);
+
+/*
+ * The same, but columns that were found stay pinned: if the next search is for the same
+ * file, as in a scan that is repeated, csv_gpu_service is not asked again.
+ */
+extern void csv_resident_rest(CsvResident *resident);
 
 /*
  * For the planner and EXPLAIN: would all batches of a scan that begins now be

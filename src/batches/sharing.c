@@ -11,6 +11,7 @@
 #include "utils/wait_event.h"
 
 #include "batches/reading.h"
+#include "batches/resident.h"
 #include "batches/sharing.h"
 #include "compat.h"
 #include "reader/piece.h"
@@ -27,6 +28,15 @@
 #define LEAST_GPU_PIECE_BYTES	(UINT64CONST(4) * 1024 * 1024)
 #define MOST_GPU_PIECE_BYTES	(UINT64CONST(32) * 1024 * 1024)
 
+/*
+ * With resident columns, each process opens a file before it knows whether it has a part
+ * of it.  If there are several files, a process has a smaller file by itself.
+ */
+#define LEAST_SHARED_BYTES	(UINT64CONST(256) * 1024)
+
+/* SharedFile.set: pieces of the file are read */
+#define NO_SET	PG_UINT64_MAX
+
 typedef struct SharedFile
 {
 	CsvFileIdentity identity;
@@ -38,6 +48,10 @@ typedef struct SharedFile
 	int			next;			/* the next file that is not left out */
 
 	CsvChain	chain;
+	CsvFilePlace from;			/* behind the resident columns that are passed */
+	uint64		set;			/* the resident columns from there on, if they are
+								 * shared; 0: not known yet */
+	uint32		next_batch;		/* of the set */
 	uint32		failed;			/* the first piece that cannot be read */
 	bool		is_cut;			/* a process has found the file shorter */
 } SharedFile;
@@ -63,7 +77,7 @@ struct CsvSharing
 typedef struct CsvShare
 {
 	CsvSharing *sharing;
-	bool		has_claim;
+	bool		has_claim;		/* false: only the file is set, for its resident columns */
 	uint64		number;			/* the current piece's, in all files */
 	int			file;			/* its file, from 0 */
 	CsvPiece	piece;
@@ -135,6 +149,7 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 	{
 		SharedFile *file = &sharing->files[i];
 		bool		seekable;
+		bool		is_small;
 
 		file->next = sharing->file;
 		if (csv_source_is_left_out(source, i))
@@ -142,14 +157,19 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 		sharing->file = i;
 
 		memset(&file->chain, 0, sizeof(file->chain));
+		memset(&file->from, 0, sizeof(file->from));
+		file->next_batch = 0;
 		file->failed = PG_UINT32_MAX;
 		file->is_cut = false;
 		/* if a file cannot be examined, opening it will fail */
 		file->known = csv_source_look_at(source, i, &file->identity,
 										 &seekable);
-		file->whole = !seekable;
 		file->grows = csv_source_grows(source, i);
 		file->nbytes = file->known ? (uint64) file->identity.size : 0;
+		is_small = sharing->nfiles > 1 && !file->grows &&
+			file->nbytes < LEAST_SHARED_BYTES;
+		file->whole = !seekable || (settings->resident && is_small);
+		file->set = settings->resident && file->known && !file->whole ? 0 : NO_SET;
 		sharing->total_bytes += file->nbytes;
 	}
 	sharing->has_gpu = csv_choose_gpu(settings, (int64) sharing->total_bytes,
@@ -183,8 +203,27 @@ next_piece_bytes(const CsvSharing *sharing)
 	return Max(Min(nbytes, MOST_PIECE_BYTES), LEAST_PIECE_BYTES);
 }
 
+/* caller must hold the mutex */
+static void
+claim_piece_of(CsvShare *share, SharedFile *file)
+{
+	CsvSharing *sharing = share->sharing;
+
+	share->number = sharing->nclaimed++;
+	csv_chain_claim(&file->chain, next_piece_bytes(sharing),
+					file->whole ? file->nbytes : sharing->last_bytes,
+					file->nbytes, &share->piece);
+	sharing->claimed_bytes += share->piece.to - share->piece.from;
+	if (share->piece.is_last)
+		sharing->file = file->next;
+}
+
+/*
+ * Claims the next piece.  If the file may have resident columns, only sets the file,
+ * which must be opened first.
+ */
 static bool
-claim_next(CsvShare *share)
+claim_next(CsvShare *share, bool uses_resident)
 {
 	CsvSharing *sharing = share->sharing;
 	bool		found;
@@ -195,14 +234,12 @@ claim_next(CsvShare *share)
 	{
 		SharedFile *file = &sharing->files[sharing->file];
 
-		share->number = sharing->nclaimed++;
 		share->file = sharing->file;
-		csv_chain_claim(&file->chain, next_piece_bytes(sharing),
-						file->whole ? file->nbytes : sharing->last_bytes,
-						file->nbytes, &share->piece);
-		sharing->claimed_bytes += share->piece.to - share->piece.from;
-		if (share->piece.is_last)
-			sharing->file = file->next;
+		if (!uses_resident)
+			file->set = NO_SET;
+		share->has_claim = file->set == NO_SET;
+		if (share->has_claim)
+			claim_piece_of(share, file);
 	}
 	SpinLockRelease(&sharing->mutex);
 	return found;
@@ -360,11 +397,13 @@ try_step(CsvBatches *batches, void (*step) (CsvBatches *))
 		MemoryContextSwitchTo(outer);
 		error = CopyErrorData();
 		FlushErrorState();
-		batches->callbacks.failed(batches->callbacks.arg, error);
+		/* without a claim it has no place among the messages: a piece will fail alike */
+		if (share->has_claim)
+			batches->callbacks.failed(batches->callbacks.arg, error);
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
-	if (!done)
+	if (!done && share->has_claim)
 	{
 		share->is_read = true;
 		close_sharing(share->sharing);
@@ -401,8 +440,7 @@ claim_piece(CsvBatches *batches)
 	if (share->has_claim && !share->is_read)
 		return true;
 	pass_piece(batches);
-	share->has_claim = claim_next(share);
-	return share->has_claim;
+	return claim_next(share, batches->resident != NULL);
 }
 
 void
@@ -443,19 +481,37 @@ open_pieces(CsvBatches *batches, uint64 nbytes)
 	}
 }
 
+/* opens the current file; false: it is gone */
+static bool
+open_current(CsvBatches *batches)
+{
+	const SharedFile *file = current_file(batches->share);
+
+	if (!csv_source_open(batches->source, batches->share->file,
+						 file->known ? &file->identity : NULL))
+		return false;
+	if (!file->known || !csv_source_is_open(batches->source, &file->identity))
+		fail_replaced(batches->source);
+	return true;
+}
+
 /* opens the file of the current piece, if it is still there */
 static void
 open_step(CsvBatches *batches)
 {
 	CsvShare   *share = batches->share;
 	const SharedFile *file = current_file(share);
+	bool		may_keep;
 
-	share->found = csv_source_open(batches->source, share->file,
-								   file->known ? &file->identity : NULL);
+	share->found = open_current(batches);
 	if (!share->found)
 		return;
-	if (!file->known || !csv_source_is_open(batches->source, &file->identity))
-		fail_replaced(batches->source);
+	if (file->whole && !file->grows && batches->resident != NULL &&
+		csv_resident_find(batches->resident, batches->source, NULL, 0, &may_keep))
+	{
+		batches->statistics.bytes += file->nbytes;
+		return;
+	}
 	if (!batches->is_alone)
 	{
 		csv_reading_close(batches);
@@ -466,6 +522,63 @@ open_step(CsvBatches *batches)
 	csv_reading_begin(batches, file->grows, NULL);
 	if (!file->whole)
 		open_pieces(batches, file->nbytes);
+}
+
+/*
+ * Proposes a set that was found, or NO_SET, instead of *set, which processes shared from
+ * this place on.  Then sets both as they are now; true: as proposed.
+ */
+static bool
+propose_set(const CsvShare *share, uint64 *set, CsvFilePlace *from, uint64 found)
+{
+	SharedFile *file = current_file(share);
+
+	SpinLockAcquire(&share->sharing->mutex);
+	if (file->set == *set && file->from.offset == from->offset)
+		file->set = found;
+	*set = file->set;
+	*from = file->from;
+	SpinLockRelease(&share->sharing->mutex);
+	return *set == found;
+}
+
+/* opens the current file, if processes share its resident columns, and maps these */
+static void
+find_step(CsvBatches *batches)
+{
+	CsvShare   *share = batches->share;
+	CsvResident *resident = batches->resident;
+	CsvFilePlace from = {0};
+	uint64		set = 0;
+	uint64		found = 0;
+	bool		may_keep;
+
+	if (!open_current(batches))
+		return;
+	(void) propose_set(share, &set, &from, found);
+	while (set != NO_SET && !share->found)
+	{
+		found = csv_resident_find(resident, batches->source,
+								  current_file(share)->grows ? &from : NULL, set,
+								  &may_keep) ? resident->set : NO_SET;
+		share->found = propose_set(share, &set, &from, found) && found != NO_SET;
+	}
+}
+
+/* true: the current file has resident columns, which are open; otherwise pieces are read */
+static bool
+find_resident(CsvBatches *batches)
+{
+	CsvShare   *share = batches->share;
+
+	share->found = false;
+	if (try_step(batches, find_step) && share->found)
+		return true;
+	csv_resident_leave(batches->resident);
+	SpinLockAcquire(&share->sharing->mutex);
+	current_file(share)->set = NO_SET;
+	SpinLockRelease(&share->sharing->mutex);
+	return false;
 }
 
 static void
@@ -497,6 +610,12 @@ csv_sharing_open(CsvBatches *batches)
 	while (claim_piece(batches))
 	{
 		batches->at.file_number = share->file + 1;
+		if (!share->has_claim)
+		{
+			if (find_resident(batches))
+				return true;
+			continue;
+		}
 		if (try_step(batches, open_step))
 		{
 			if (share->found)
@@ -619,4 +738,104 @@ csv_sharing_next(CsvBatches *batches)
 	if (!current_file(batches->share)->whole)
 		return next_of_pieces(batches);
 	return try_step(batches, file_step) && batches->share->found;
+}
+
+/* ---- resident columns ---- */
+
+bool
+csv_sharing_has_resident(const CsvBatches *batches)
+{
+	return batches->resident != NULL && batches->resident->store != NULL &&
+		!batches->resident->rests;
+}
+
+/* Do processes still share the set that this process has?  Then goes to its next batch. */
+static bool
+is_at_set(CsvBatches *batches)
+{
+	const CsvShare *share = batches->share;
+	const SharedFile *file = current_file(share);
+	bool		is_here;
+
+	SpinLockAcquire(&share->sharing->mutex);
+	is_here = share->sharing->file == share->file &&
+		file->set == batches->resident->set;
+	batches->resident->next = file->next_batch;
+	SpinLockRelease(&share->sharing->mutex);
+	return is_here;
+}
+
+/*
+ * Claims the batch of this number, unless another process has.  Behind the last batch, the
+ * set is done.  batch NULL: the set has none.
+ */
+static bool
+claim_batch(CsvBatches *batches, uint32 number, const CsvBatch *batch)
+{
+	CsvShare   *share = batches->share;
+	CsvSharing *sharing = share->sharing;
+	const CsvResident *resident = batches->resident;
+	SharedFile *file = current_file(share);
+	CsvChain   *chain = &file->chain;
+	uint64		nbytes = 0;
+	bool		is_here;
+
+	SpinLockAcquire(&sharing->mutex);
+	is_here = sharing->file == share->file && file->set == resident->set &&
+		file->next_batch == number;
+	if (is_here && batch != NULL)
+	{
+		share->number = sharing->nclaimed++;
+		file->next_batch++;
+		chain->nclaimed++;
+		chain->njoined++;
+		chain->place = (CsvFilePlace) {
+			.offset = batch->file_offset, .records = batch->file_records,
+			.lines = batch->file_lines
+		};
+		csv_place_pass_batch(&chain->place, batch);
+		nbytes = chain->place.offset - chain->claimed_to;
+		chain->claimed_to += nbytes;
+		sharing->claimed_bytes += nbytes;
+	}
+	if (is_here && file->next_batch == csv_store_nbatches(resident->store))
+	{
+		/* behind the records of these columns, a file that grows may have others */
+		if (file->grows && resident->end.offset < file->nbytes)
+		{
+			file->from = resident->end;
+			file->set = file->next_batch = 0;
+		}
+		else
+			sharing->file = file->next;
+	}
+	SpinLockRelease(&sharing->mutex);
+	batches->statistics.bytes += (int64) nbytes;
+	share->has_claim = share->is_read = is_here && batch != NULL;
+	return share->has_claim;
+}
+
+bool
+csv_sharing_next_resident(CsvBatches *batches)
+{
+	CsvShare   *share = batches->share;
+	CsvResident *resident = batches->resident;
+	CsvBatch   *batch = &batches->at.batch;
+
+	if (current_file(share)->whole)
+	{
+		share->is_read = !csv_resident_next(resident, batch);
+		return !share->is_read;
+	}
+	pass_piece(batches);
+	while (is_at_set(batches))
+	{
+		uint32		number = resident->next;
+		bool		has_batch = csv_resident_next(resident, batch);
+
+		CHECK_FOR_INTERRUPTS();
+		if (claim_batch(batches, number, has_batch ? batch : NULL))
+			return true;
+	}
+	return false;
 }

@@ -78,6 +78,8 @@ csv_fail(CsvProgram *program)
 static int
 new_view(CsvProgram *program, CsvRegister view)
 {
+	if (program->nviews >= CSV_MAX_REGISTERS && !program->failed)
+		program->reason = CSV_TOO_MUCH;
 	if (program->nviews >= CSV_MAX_REGISTERS || program->failed)
 		return csv_fail(program);
 	csv_program_reserve(program);

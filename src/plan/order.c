@@ -83,9 +83,7 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 	List	   *flags = NIL;
 	ListCell   *cell;
 
-	if (state->program == NULL || !only_sorts(root) ||
-		list_length(state->pushed) != list_length(state->restrictinfo) ||
-		root->limit_tuples > CSV_MOST_ORDERED ||
+	if (!only_sorts(root) || root->limit_tuples > CSV_MOST_ORDERED ||
 		(IsA(parse->limitCount, Const) &&
 		 ((Const *) parse->limitCount)->constisnull) ||
 		!is_repeatable(parse->limitCount) ||
@@ -93,8 +91,10 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 		return false;
 
 	/* state->program stays as it is, in case the engine cannot have the order */
-	program = csv_program_create(state->table, baserel->relid, parse,
-								 state->pushed);
+	program = csv_program_create(state->table, baserel->relid, parse, state->pushed);
+	program->reason = state->refusal != NULL ? state->refusal :
+		list_length(state->pushed) != list_length(state->restrictinfo) ?
+		"a WHERE clause stays" : NULL;
 	foreach(cell, parse->sortClause)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, cell);
@@ -103,9 +103,14 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 		CsvOrderKey *added;
 
 		key = csv_adjust_to_child(root, key, baserel);
-		if (!csv_program_add_order(program, (Expr *) key, clause->sortop,
+		if (program->reason != NULL ||
+			!csv_program_add_order(program, (Expr *) key, clause->sortop,
 								   clause->nulls_first))
+		{
+			csv_note_left(state, key, program->reason);
 			return false;
+		}
+		program->reason = NULL;
 		added = &program->order[program->query.norder - 1];
 		keys = lappend(keys, key);
 		flags = lappend_int(flags,
@@ -115,12 +120,13 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 	foreach(cell, root->processed_tlist)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+		Expr	   *expr = (Expr *) csv_adjust_to_child(root, (Node *) entry->expr, baserel);
 
-		if (!is_postponed(root, entry) &&
-			!csv_program_check(program,
-							   (Expr *) csv_adjust_to_child(root, (Node *) entry->expr,
-															baserel)))
+		if (!is_postponed(root, entry) && !csv_program_check(program, expr))
+		{
+			csv_note_left(state, linitial(keys), "an expression beside it may raise an error");
 			return false;
+		}
 	}
 
 	/* in a part of a UNION ALL, these may be more than columns */

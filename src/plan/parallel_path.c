@@ -134,10 +134,7 @@ are_shared_files(const CsvPlanState *state)
 		state->table->encoding == state->table->file_encoding;
 }
 
-/*
- * Processes that share a scan neither use nor make resident columns.  So one process reads
- * files whose columns may be resident.
- */
+/* if columns are not resident yet, csv_get_rel_size() decides once more */
 bool
 csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
@@ -152,8 +149,6 @@ csv_is_parallel_safe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		table->verbosity == CSV_VERBOSITY_VERBOSE ||
 		table->reject_count > MOST_MESSAGES ||
 		table->notice_limit > MOST_MESSAGES ||
-		(table->settings.resident &&
-		 state->nbytes <= table->settings.resident_memory) ||
 		state->nbytes < 0 || (state->nfiles <= 1 && !are_shared_files(state)))
 		return false;
 

@@ -38,7 +38,14 @@ typedef struct CsvPlanState
 
 	/* the engine's part; NULL: none */
 	CsvProgram *program;
-	List	   *pushed;			/* clauses of restrictinfo in the program */
+	List	   *pushed;			/* clauses of restrictinfo in the program, */
+	List	   *reasons;		/* and for each clause why it is not (String); or empty */
+
+	const char *refusal;		/* why the engine can have nothing; NULL: it can */
+
+	/* keys and aggregates over the table's rows that its own scan leaves to the executor:
+	 * lists of an expression and the reason */
+	List	   *left;
 
 	/* if rows are sorted and only the first are wanted (order.c) */
 	List	   *order;			/* NIL: all rows are wanted */
@@ -106,6 +113,12 @@ extern CsvPlanState *csv_plan_state(PlannerInfo *root, RelOptInfo *baserel,
  * have them.
  */
 extern List *csv_order_clauses(PlannerInfo *root, List *clauses);
+
+/* the text, or another if it is NULL */
+extern String *csv_make_reason(const char *reason);
+
+/* note that an expression over the table's rows stays in the executor */
+extern void csv_note_left(CsvPlanState *state, void *expr, const char *reason);
 
 /* ---- file_clauses.c ---- */
 

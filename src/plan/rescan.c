@@ -222,8 +222,7 @@ stored_bytes(const RelOptInfo *baserel, double nrows)
  * A hash join, too, reads the file and keeps its rows once.  So lookups save little where
  * a hash join is possible, and lose much if there are more outer rows than estimated.
  * So each outer row costs as if the file were read again, and all rows came out and were
- * compared.  It is different if columns are resident, or if the outer values decide
- * which files are read.
+ * compared.  It is different if the outer values decide which files are read.
  */
 static Cost
 join_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost)
@@ -231,8 +230,7 @@ join_cost(PlannerInfo *root, const CsvPlanState *state, Cost read_cost)
 	RelOptInfo *baserel = root->simple_rel_array[state->relid];
 	const CsvPlanState *base = baserel->fdw_private;
 
-	if (state->resident ||
-		list_length(state->file_clauses) > list_length(base->file_clauses))
+	if (list_length(state->file_clauses) > list_length(base->file_clauses))
 		return read_cost;
 	return read_cost + stored_rows(root, baserel) * (cpu_tuple_cost + 2 * cpu_operator_cost);
 }

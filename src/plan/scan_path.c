@@ -87,30 +87,37 @@ avoid_parallel_plans(PlannerInfo *root, const CsvPlanState *state)
  * *least_left: the lowest level of the clauses that stay there.
  */
 static CsvProgram *
-push_levels(const CsvPlanState *state, List *clauses, Index most_level,
-			List **pushed, Index *least_left)
+push_levels(CsvPlanState *state, Index most_level, Index *least_left)
 {
 	CsvProgram *program = csv_program_create(state->table, state->relid,
 											 state->query, NIL);
 	bool		stopped = false;
 	ListCell   *cell;
 
-	*pushed = NIL;
+	state->pushed = state->reasons = NIL;
 	*least_left = UINT_MAX;
-	foreach(cell, clauses)
+	foreach(cell, state->restrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 		Node	   *clause = (Node *) rinfo->clause;
+		bool		may_have = !stopped && rinfo->security_level <= most_level;
+		CsvProgram *to = may_have ? program :
+			csv_program_create(state->table, state->relid, state->query, NIL);
+		const char *reason = "";
 
-		if (rinfo->pseudoconstant)
+		/* also to know the reason of a clause that may not be pushed */
+		if (!rinfo->pseudoconstant &&
+			!csv_program_add_filter(to, rinfo->clause,
+									cell == list_head(state->restrictinfo)))
+			reason = to->reason;
+		else if (!rinfo->pseudoconstant && may_have)
+			state->pushed = lappend(state->pushed, rinfo);
+		else if (!rinfo->pseudoconstant)
+			reason = stopped ? "behind a clause that stays and may raise an error" :
+				"row-level security";
+		state->reasons = lappend(state->reasons, csv_make_reason(reason));
+		if (reason != NULL && reason[0] == '\0')
 			continue;
-		if (!stopped && rinfo->security_level <= most_level &&
-			csv_program_add_filter(program, rinfo->clause,
-								   cell == list_head(clauses)))
-		{
-			*pushed = lappend(*pushed, rinfo);
-			continue;
-		}
 		*least_left = Min(*least_left, rinfo->security_level);
 		stopped |= contain_leaked_vars(clause) ||
 			contain_volatile_functions(clause) ||
@@ -123,33 +130,37 @@ push_levels(const CsvPlanState *state, List *clauses, Index most_level,
  * Returns a program with the clauses that the engine gets.  None of them has a
  * security level above the level of a clause that stays with the executor: EXPLAIN
  * ANALYZE counts the rows that each of the two drops, and so would tell of rows that
- * row-level security hides.  The clauses are in the executor's order.  *pushed: the
- * clauses in the program.  Returns NULL if the engine can have nothing at all.
+ * row-level security hides.  The clauses are in the executor's order.  Sets the program,
+ * and the clauses in it.  Returns NULL if the engine can have nothing at all.
  */
 static CsvProgram *
-push_filters(const CsvPlanState *state, List *clauses, List **pushed)
+push_filters(CsvPlanState *state)
 {
 	Index		most_level = UINT_MAX;
+	ListCell   *cell;
 
-	*pushed = NIL;
-	if (!state->table->settings.enable_pushdown ||
-		!csv_columns_shippable(state->table, state->wanted))
-		return NULL;
-	for (;;)
+	state->refusal = !state->table->settings.enable_pushdown ?
+		"csv_gpu_fdw.enable_pushdown is off" :
+		csv_columns_shippable(state->table, state->wanted) ? NULL :
+		"a column of a type not known to the engine";
+	state->pushed = state->reasons = NIL;
+	foreach(cell, state->restrictinfo)
+		if (state->refusal != NULL)
+			state->reasons = lappend(state->reasons, csv_make_reason(state->refusal));
+	while (state->refusal == NULL)
 	{
 		Index		least_left;
 		bool		is_right = true;
-		CsvProgram *program = push_levels(state, clauses, most_level, pushed,
-										  &least_left);
-		ListCell   *cell;
+		CsvProgram *program = push_levels(state, most_level, &least_left);
 
-		foreach(cell, *pushed)
+		foreach(cell, state->pushed)
 			is_right &= lfirst_node(RestrictInfo, cell)->security_level <=
 				least_left;
 		if (is_right)
 			return program;
 		most_level = least_left;
 	}
+	return NULL;
 }
 
 /* the wanted attributes that only the engine's filters use */
@@ -265,8 +276,16 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	csv_table_check(state->table);
 	state->first_relid = (int) baserel->relid;
 	avoid_parallel_plans(root, state);
-	state->program = push_filters(state, state->restrictinfo, &state->pushed);
+	state->program = push_filters(state);
 	state->resident = find_resident_columns(baserel, state, &nrows);
+
+	/*
+	 * Processes that share a scan use resident columns, but make none.  So one process
+	 * reads files whose columns may become resident.
+	 */
+	if (state->table->settings.resident && !state->resident && state->wanted != NULL &&
+		nbytes <= state->table->settings.resident_memory)
+		baserel->consider_parallel = false;
 
 	if (nbytes < 0)
 		nbytes = CSV_GUESSED_BYTES;
@@ -378,16 +397,16 @@ add_shared_path(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (nworkers == 0)
 		return;
-	/* a shared scan does not use resident columns */
-	shared.resident = false;
 	csv_plan_engine(&shared, 0);
+	/* the CPU evaluates each process's part of resident columns */
+	shared.has_gpu &= !shared.resident;
 	if (!shared.has_gpu)
 		shared.speed = 1;
 	cost_qual_eval(&cost, list_difference_ptr(state->restrictinfo,
 											  state->pushed), root);
 	all_cost = csv_read_cost(&shared, state->program, baserel->tuples,
 							 baserel->rows);
-	one_cost = shared.has_gpu ? all_cost :
+	one_cost = shared.has_gpu ? all_cost : shared.resident ? 0 :
 		state->pages * state->share * seq_page_cost;
 	all_cost += emitted_rows(root, baserel, state, baserel->rows) *
 		(cpu_tuple_cost + cost.per_tuple);
@@ -451,7 +470,7 @@ with_clauses(const CsvPlanState *state, List *clauses)
 	CsvPlanState with = *state;
 
 	with.restrictinfo = csv_part_clauses(state, clauses, &with.file_clauses);
-	with.program = push_filters(&with, with.restrictinfo, &with.pushed);
+	with.program = push_filters(&with);
 	with.order = with.limit = NIL;
 	return with;
 }
@@ -516,6 +535,27 @@ csv_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	add_parameterized_paths(root, baserel);
 }
 
+/* why these clauses stay in the executor, as in CSV_PLAN_REASONS */
+static List *
+reasons_of(const CsvPlanState *state, const List *clauses)
+{
+	List	   *reasons = NIL;
+	const ListCell *cell;
+	const ListCell *own;
+	const ListCell *reason;
+
+	foreach(cell, clauses)
+	{
+		if (lfirst_node(RestrictInfo, cell)->pseudoconstant)
+			continue;
+		forboth(own, state->restrictinfo, reason, state->reasons)
+			if (lfirst(own) == lfirst(cell))
+				break;
+		reasons = lappend(reasons, reason != NULL ? lfirst(reason) : makeString(""));
+	}
+	return reasons;
+}
+
 static List *
 list_of_set(const Bitmapset *set)
 {
@@ -543,6 +583,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *private;
 	Bitmapset  *hidden = state->wanted;
 	List	   *quals = state->having;
+	List	   *reasons = NIL;
 	List	   *checked;
 	List	   *recheck = NIL;
 	List	   *equalities;
@@ -564,9 +605,9 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	checked = decided;
 	if (!state->upper)
 	{
-		quals = extract_actual_clauses(list_difference_ptr(scan_clauses,
-														   decided),
-									   false);
+		quals = list_difference_ptr(scan_clauses, decided);
+		reasons = reasons_of(state, quals);
+		quals = extract_actual_clauses(quals, false);
 		hidden = hidden_attributes(baserel, state, quals);
 	}
 
@@ -600,6 +641,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 									 list_of_set(hidden), files, state->order,
 									 equalities));
 	private = lappend(private, list_make1_int((int) ceil(state->rows_out * 100)));
+	private = lappend(lappend(private, reasons), state->upper ? NIL : state->left);
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants, lcons(csv_build(), private), state->scan_tlist, recheck,
 							outer_plan);

@@ -26,6 +26,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
@@ -217,12 +218,15 @@ comparison_of(Oid opno, CsvOperation *operation)
 }
 
 bool
-csv_collation_allows(Oid collation, bool equality)
+csv_collation_allows(CsvProgram *program, Oid collation, bool equality)
 {
-	if (!OidIsValid(collation))
-		return false;
-	return equality ? get_collation_isdeterministic(collation) :
-		csv_collation_is_c(collation);
+	bool		allows = OidIsValid(collation) &&
+		(equality ? get_collation_isdeterministic(collation) :
+		 csv_collation_is_c(collation));
+
+	if (!allows && !program->failed)
+		program->reason = "collation";
+	return allows;
 }
 
 /*
@@ -262,7 +266,7 @@ translate_comparison(CsvProgram *program, CsvOperation operation, Node *left,
 
 	if (!(csv_types_compare(left_type, right_type) || dates) ||
 		(csv_lane_of_type(left_type) == CSV_LANE_TEXT &&
-		 !csv_collation_allows(collation, equality)))
+		 !csv_collation_allows(program, collation, equality)))
 		return csv_fail(program);
 	if (csv_is_constant_node(program, right))
 		compare_with_constant(program, left, right, &a, &b);
@@ -306,7 +310,7 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 		operation != (expr->useOr ? CSV_OP_EQUAL : CSV_OP_NOT_EQUAL) ||
 		!csv_types_compare(type, element) ||
 		(csv_lane_of_type(type) == CSV_LANE_TEXT &&
-		 !csv_collation_allows(expr->inputcollid, true)) ||
+		 !csv_collation_allows(program, expr->inputcollid, true)) ||
 		!csv_is_constant_node(program, array))
 		return csv_fail(program);
 	value = register_of(program, scalar);
@@ -335,9 +339,10 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 	int			a;
 	int			result;
 
+	program->reason = "pattern";
 	if (!IsA(pattern, Const) || pattern->constisnull ||
 		pattern->consttype != TEXTOID ||
-		!csv_collation_allows(op->inputcollid, true) ||
+		!csv_collation_allows(program, op->inputcollid, true) ||
 		(GetDatabaseEncoding() != PG_UTF8 &&
 		 pg_database_encoding_max_length() > 1))
 		return csv_fail(program);
@@ -354,6 +359,7 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 		piece[--length] = '\0';
 	if (strpbrk(piece, "_\\") != NULL)
 		return csv_fail(program);
+	program->reason = NULL;
 	operation = any_before ? (any_after ? CSV_OP_CONTAINS : CSV_OP_ENDS_WITH) :
 		any_after ? CSV_OP_STARTS_WITH : CSV_OP_EQUAL;
 	if (strchr(piece, '%') != NULL)
@@ -734,6 +740,40 @@ translate_new(CsvProgram *program, Node *node)
 	}
 }
 
+/* what of the node is not known to the engine, although its arguments are */
+static const char *
+reason_of(const CsvProgram *program, Node *node)
+{
+	if (is_column(program, node))
+	{
+		AttrNumber	attnum = ((Var *) node)->varattno;
+
+		return attnum <= 0 ? "not a column" :
+			program->table->columns[attnum - 1].generated ? "generated column" :
+			program->table->columns[attnum - 1].virtual_kind != CSV_VIRTUAL_NONE ?
+			"virtual column" : CSV_COLUMN_TYPE;
+	}
+	if (contain_volatile_functions(node))
+		return "volatile";
+	switch (nodeTag(node))
+	{
+		case T_FuncExpr:
+			return "function not known to the engine";
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_ScalarArrayOpExpr:
+			return "operator not known to the engine";
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			return "subquery";
+		case T_Const:
+		case T_Param:
+			return "constant";
+		default:
+			return "expression not known to the engine";
+	}
+}
+
 /* returns the register that holds the expression */
 static int
 register_of(CsvProgram *program, Node *node)
@@ -746,6 +786,8 @@ register_of(CsvProgram *program, Node *node)
 		if (program->known[i] != NULL && equal(program->known[i], node))
 			return (int) i;
 	result = translate_new(program, node);
+	if (program->failed && program->reason == NULL)
+		program->reason = reason_of(program, node);
 
 	/* the value of a CaseTestExpr changes from one CASE to the next */
 	if (program->case_register < 0 && !IsA(node, CaseTestExpr) &&
@@ -763,9 +805,11 @@ translate_whole(CsvProgram *program, Node *node, bool first)
 {
 	CsvQuery	before = program->query;
 	uint32_t	nviews = program->nviews;
-	int			result = first ? register_of(program, node) :
-		translate_branch(program, node, false);
+	int			result;
 
+	program->reason = NULL;
+	result = first ? register_of(program, node) :
+		translate_branch(program, node, false);
 	if (!program->failed)
 		return result;
 	program->failed = false;
@@ -781,11 +825,13 @@ translate_whole(CsvProgram *program, Node *node, bool first)
 bool
 csv_program_add_filter(CsvProgram *program, Expr *clause, bool first)
 {
+	bool		holds_row = csv_holds_row(program, clause);
 	int			result;
 
 	/* a clause without the row is the executor's (a gating Result) */
-	if (program->query.nfilters >= CSV_MAX_REGISTERS ||
-		!csv_holds_row(program, clause))
+	program->reason = holds_row ? CSV_TOO_MUCH :
+		contain_volatile_functions((Node *) clause) ? "volatile" : "no column";
+	if (program->query.nfilters >= CSV_MAX_REGISTERS || !holds_row)
 		return false;
 	result = translate_whole(program, (Node *) clause, first);
 	if (result < 0 || program->registers[result].type != BOOLOID)
@@ -832,14 +878,16 @@ csv_program_add_key(CsvProgram *program, Expr *key)
 	CsvKey	   *out;
 	int			result;
 
+	program->reason = CSV_TOO_MUCH;
 	if (program->query.nkeys >= CSV_MAX_KEYS)
 		return -1;
 	if ((result = translate_whole(program, (Node *) key, false)) < 0)
 		return -1;
 	reg = &program->registers[result];
+	program->reason = CSV_COLUMN_TYPE;
 	if (!csv_register_shown(reg) ||
 		(reg->lane == CSV_LANE_TEXT &&
-		 !csv_collation_allows(exprCollation((Node *) key), true)))
+		 !csv_collation_allows(program, exprCollation((Node *) key), true)))
 		return -1;
 	csv_program_reserve(program);
 	out = &program->keys[program->query.nkeys];
@@ -867,6 +915,7 @@ csv_program_add_aggregate(CsvProgram *program, CsvAggregateKind kind,
 	for (uint32_t i = 0; i < program->query.naggregates; i++)
 		if (memcmp(&program->aggregate[i], &aggregate, sizeof(aggregate)) == 0)
 			return (int) i;
+	program->reason = CSV_TOO_MUCH;
 	if (program->query.naggregates >= CSV_MAX_AGGREGATES)
 		return -1;
 	csv_program_reserve(program);
@@ -882,6 +931,8 @@ csv_program_add_order(CsvProgram *program, Expr *key, Oid sort_operator,
 	CsvOrderKey *out;
 	int			result;
 
+	program->reason = program->query.norder >= CSV_MAX_KEYS ? CSV_TOO_MUCH :
+		"operator not known to the engine";
 	if (program->query.norder >= CSV_MAX_KEYS ||
 		!comparison_of(sort_operator, &operation) ||
 		(operation != CSV_OP_LESS && operation != CSV_OP_GREATER))
@@ -889,7 +940,7 @@ csv_program_add_order(CsvProgram *program, Expr *key, Oid sort_operator,
 	if ((result = translate_whole(program, (Node *) key, false)) < 0)
 		return false;
 	if (program->registers[result].lane == CSV_LANE_TEXT &&
-		!csv_collation_allows(exprCollation((Node *) key), false))
+		!csv_collation_allows(program, exprCollation((Node *) key), false))
 		return false;
 	csv_program_reserve(program);
 	out = &program->order[program->query.norder++];
@@ -908,6 +959,7 @@ csv_program_check(CsvProgram *program, Expr *expr)
 
 	if (!csv_may_raise((Node *) expr, NULL))
 		return true;
+	program->reason = CSV_TOO_MUCH;
 	if (program->query.nchecked >= CSV_MAX_REGISTERS ||
 		(result = translate_whole(program, (Node *) expr, false)) < 0)
 		return false;

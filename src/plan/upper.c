@@ -126,12 +126,14 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 	int			shown = -1;
 	Expr	   *expr = NULL;
 
+	state->program->reason = "aggregate not known to the engine";
 	if (aggref->agglevelsup != 0 || aggref->aggorder != NIL || aggref->aggvariadic ||
 		aggref->aggkind != AGGKIND_NORMAL ||
 		!aggregate_kind(aggref, &kind))
 		return false;
 
 	/* distinct values cannot be counted in parts and added up */
+	state->program->reason = "DISTINCT";
 	if (aggref->aggsplit != AGGSPLIT_SIMPLE &&
 		kind.first == CSV_AGGREGATE_COUNT_DISTINCT)
 		return false;
@@ -147,13 +149,14 @@ push_aggregate(CsvPlanState *state, Aggref *aggref)
 		if (argument < 0)
 			return false;
 		reg = &state->program->registers[argument];
+		state->program->reason = CSV_COLUMN_TYPE;
 		if (kind.result == CSV_RESULT_EXTREME ||
 			kind.first == CSV_AGGREGATE_COUNT_DISTINCT)
 		{
 			if (!csv_register_shown(reg))
 				return false;
 			if (reg->lane == CSV_LANE_TEXT &&
-				!csv_collation_allows(aggref->inputcollid,
+				!csv_collation_allows(state->program, aggref->inputcollid,
 									  kind.result != CSV_RESULT_EXTREME))
 				return false;
 		}
@@ -222,9 +225,14 @@ push_expression(CsvPlanState *state, Expr *expr, bool is_key)
 static bool
 push_key(CsvPlanState *state, Expr *key)
 {
-	if (csv_holds_row(state->program, key))
-		return push_expression(state, key, true);
-	return csv_is_constant(state->program, key);
+	bool		good;
+
+	state->program->reason = "volatile";
+	good = csv_holds_row(state->program, key) ?
+		push_expression(state, key, true) : csv_is_constant(state->program, key);
+	if (!good)
+		csv_note_left(state, key, state->program->reason);
+	return good;
 }
 
 /* add the aggregates in an expression, and keys that it uses beside them */
@@ -232,6 +240,7 @@ static bool
 push_aggregates_of(CsvPlanState *state, Node *node)
 {
 	List	   *needed;
+	bool		good = true;
 	ListCell   *cell;
 
 	if (tlist_member((Expr *) node, state->scan_tlist) != NULL)
@@ -240,8 +249,13 @@ push_aggregates_of(CsvPlanState *state, Node *node)
 							 PVC_INCLUDE_PLACEHOLDERS);
 	foreach(cell, needed)
 		if (!push_expression(state, lfirst(cell), false))
-			return false;
-	return true;
+		{
+			good = false;
+			/* anything else belongs to a key, which has told its reason */
+			if (IsA(lfirst(cell), Aggref))
+				csv_note_left(state, lfirst(cell), state->program->reason);
+		}
+	return good;
 }
 
 /*
@@ -278,13 +292,14 @@ order_results(CsvPlanState *state, PathTarget *target)
 	state->sources = sources;
 }
 
-/* Add everything that is grouped to state->program and state->scan_tlist. */
+/* Add everything that is grouped to state->program and state->scan_tlist, or note why not. */
 static bool
 push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 			  List *target_list, List *having)
 {
 	Query	   *parse = root->parse;
 	int			i = 0;
+	bool		good = true;
 	ListCell   *cell;
 
 	state->program->query.aggregates = true;
@@ -293,9 +308,8 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 		Index		sgref = get_pathtarget_sortgroupref(target, i++);
 
 		if (sgref != 0 &&
-			get_sortgroupref_clause_noerr(sgref, parse->groupClause) != NULL &&
-			!push_key(state, lfirst(cell)))
-			return false;
+			get_sortgroupref_clause_noerr(sgref, parse->groupClause) != NULL)
+			good &= push_key(state, lfirst(cell));
 	}
 
 	/* keys that are not in the target */
@@ -304,23 +318,41 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 		Expr	   *key = (Expr *) get_sortgroupclause_expr(lfirst(cell),
 															 target_list);
 
-		if (!push_key(state, key))
-			return false;
+		good &= push_key(state, key);
 	}
 
 	/* without a key there would be a group even if there is no row */
-	if (parse->groupClause != NIL && state->program->query.nkeys == 0 &&
-		!push_expression(state, (Expr *) makeBoolConst(true, false), true))
-		return false;
+	if (good && parse->groupClause != NIL && state->program->query.nkeys == 0)
+		good &= push_expression(state, (Expr *) makeBoolConst(true, false), true);
 	foreach(cell, target->exprs)
-		if (!push_aggregates_of(state, lfirst(cell)))
-			return false;
+		good &= push_aggregates_of(state, lfirst(cell));
 	foreach(cell, having)
-		if (!push_aggregates_of(state, lfirst(cell)))
-			return false;
-	order_results(state, target);
+		good &= push_aggregates_of(state, lfirst(cell));
+	if (good)
+		order_results(state, target);
 	state->having = having;
-	return true;
+	return good;
+}
+
+/* note that all keys and aggregates stay in the executor; those noted before have a reason */
+static void
+leave_grouping(const PlannerInfo *root, CsvPlanState *state, List *target_list,
+			   List *having, const char *reason)
+{
+	List	   *exprs = list_concat(pull_var_clause((Node *) target_list,
+													PVC_INCLUDE_AGGREGATES |
+													PVC_RECURSE_WINDOWFUNCS |
+													PVC_RECURSE_PLACEHOLDERS),
+									pull_var_clause((Node *) having,
+													PVC_INCLUDE_AGGREGATES |
+													PVC_RECURSE_PLACEHOLDERS));
+	ListCell   *cell;
+
+	foreach(cell, root->parse->groupClause)
+		csv_note_left(state, get_sortgroupclause_expr(lfirst(cell), target_list), reason);
+	foreach(cell, exprs)
+		if (IsA(lfirst(cell), Aggref))
+			csv_note_left(state, lfirst(cell), reason);
 }
 
 /*
@@ -416,6 +448,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	double		ngroups = 1;
 	double		values_bytes;
 	double		nrows;
+	const char *reason;
 	int			ncolumns;
 	int64		nresident;
 	Cost		spilling;
@@ -426,16 +459,23 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 
 	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_PARTIAL_GROUP_AGG) ||
 		output_rel->fdw_private != NULL || input == NULL || input->upper ||
-		input->program == NULL || !IS_SIMPLE_REL(input_rel))
+		!IS_SIMPLE_REL(input_rel))
 		return;
 
 	/* if no group is in several partitions, whole groups are better than parts */
 	if (stage == UPPERREL_PARTIAL_GROUP_AGG &&
 		grouping->patype != PARTITIONWISE_AGGREGATE_PARTIAL)
 		return;
-	if ((parse->groupClause == NIL && !parse->hasAggs) ||
-		parse->groupingSets != NIL || parse->hasTargetSRFs ||
-		list_length(input->pushed) != list_length(input->restrictinfo))
+	if (stage == UPPERREL_GROUP_AGG)
+		having = (List *) grouping->havingQual;
+	reason = input->program == NULL ? input->refusal :
+		parse->groupingSets != NIL ? "grouping sets" :
+		parse->hasTargetSRFs ? "set-returning function" :
+		list_length(input->pushed) != list_length(input->restrictinfo) ?
+		"a WHERE clause stays" : NULL;
+	if (reason != NULL)
+		leave_grouping(root, input, grouping->targetList, having, reason);
+	if (reason != NULL || (parse->groupClause == NIL && !parse->hasAggs))
 		return;
 
 	state = palloc0(sizeof(CsvPlanState));
@@ -449,10 +489,14 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	/* translate anew: the table's own plan may be used after all */
 	state->program = csv_program_create(input->table, input->relid, parse,
 										input->pushed);
-	if (stage == UPPERREL_GROUP_AGG)
-		having = (List *) grouping->havingQual;
 	if (!push_grouping(root, state, output_rel->reltarget,
 					   grouping->targetList, having))
+		reason = "another key or aggregate stays";
+	input->left = state->left;
+	/* the table's own scan will be used only if it costs less */
+	leave_grouping(root, input, grouping->targetList, having,
+				   reason != NULL ? reason : "costs less in the executor");
+	if (reason != NULL)
 		return;
 
 	/*

@@ -70,6 +70,7 @@ typedef struct CsvProgram
 	List	   *constant_exprs;
 
 	bool		failed;			/* the expression cannot be translated */
+	const char *reason;			/* why the last one could not */
 
 	int16		scaled_digits;	/* digits behind the point, for columns whose values
 								 * have their own scales */

@@ -24,11 +24,13 @@ typedef struct CsvFilePlace
 static inline void
 csv_place_pass_batch(CsvFilePlace *place, const CsvBatch *batch)
 {
-	place->offset += batch->consumed;
+	uint64_t	consumed = batch->is_resident ? batch->read_bytes : batch->consumed;
+
+	place->offset += consumed;
 	place->records += batch->nrecords;
 	place->lines += batch->nlines;
-	place->alone_until = batch->alone_until > batch->consumed ?
-		batch->alone_until - batch->consumed : 0;
+	place->alone_until = batch->alone_until > consumed ?
+		batch->alone_until - consumed : 0;
 	place->skip_line = batch->skip_line;
 }
 

@@ -353,10 +353,11 @@ typedef struct CsvBatch
 	 * A batch of resident columns, which cannot be written to.  Its bytes are only the
 	 * records that a reader may look into, which this list has in their order:
 	 * offsets of rows and errors are not offsets in `bytes`.  csv_scan_row() finds
-	 * these records, too.
+	 * these records, too.  read_bytes: `consumed`, when it was read.
 	 */
 	bool		is_resident;
 	uint32_t	nkept;
+	uint64_t	read_bytes;
 	const CsvKeptRecord *records;
 
 	/*

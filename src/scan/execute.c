@@ -272,8 +272,6 @@ csv_open_scan(ForeignScanState *node)
 									   csv_plan_set(plan, CSV_PLAN_WANTED),
 									   state->pushdown.program != NULL ?
 									   &state->pushdown : NULL,
-									   plan->scan.plan.parallel_aware ?
-									   CSV_SCAN_MAY_SHARE :
 									   skipped == NULL ? CSV_SCAN_RESIDENT :
 									   csv_awaited_scan->places ? CSV_SCAN_PLACES : 0,
 									   skipped,

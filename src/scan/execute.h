@@ -34,7 +34,10 @@ typedef enum CsvPlanItem
 	CSV_PLAN_EQUALITIES,		/* equalities by which a repeated scan can look rows
 								 * up, as integers (lookup.h); numbers of
 								 * plan_clauses() */
-	CSV_PLAN_ROWS_OUT			/* list of a percentage: CsvPushdown.rows_out */
+	CSV_PLAN_ROWS_OUT,			/* list of a percentage: CsvPushdown.rows_out */
+	CSV_PLAN_REASONS,			/* for each of the plan's quals why the engine does not
+								 * have it (String; empty: not known) */
+	CSV_PLAN_LEFT				/* CsvPlanState.left, of a table's own scan */
 } CsvPlanItem;
 
 /* flags of a key of an order */

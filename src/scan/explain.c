@@ -18,6 +18,9 @@
 #include "scan/join_filter.h"
 #include "table/source.h"
 
+/* the most expressions that are shown of those that stay in the executor */
+#define CSV_MOST_LEFT	5
+
 /* ---- ORDER BY with LIMIT ---- */
 
 /* as EXPLAIN shows the keys of a Sort */
@@ -209,6 +212,43 @@ explain_join_filters(const List *scan_filters, List *context, bool prefix,
 		ExplainPropertyList("Engine Join Filter", texts, es);
 }
 
+/* an expression and a reason, unless none is known */
+static List *
+add_left(List *texts, Node *expr, const Node *reason, List *context)
+{
+	if (strVal(reason)[0] == '\0')
+		return texts;
+	return lappend(texts, psprintf("%s: %s", deparse_expression(expr, context, true, false),
+								   strVal(reason)));
+}
+
+/* show what stays in the executor, and why */
+static void
+explain_left(ForeignScan *plan, ExplainState *es)
+{
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
+	List	   *left = copyObject(list_nth(plan->fdw_private, CSV_PLAN_LEFT));
+	List	   *texts = NIL;
+	int			n;
+	ListCell   *cell;
+	ListCell   *reason;
+
+	forboth(cell, plan->scan.plan.qual,
+			reason, (List *) list_nth(plan->fdw_private, CSV_PLAN_REASONS))
+		texts = add_left(texts, lfirst(cell), lfirst(reason), context);
+	foreach(cell, left)
+	{
+		adopt_relation(linitial(lfirst(cell)), plan);
+		texts = add_left(texts, linitial(lfirst(cell)), lsecond(lfirst(cell)), context);
+	}
+	n = list_length(texts);
+	if (n > CSV_MOST_LEFT)
+		texts = lappend(list_truncate(texts, CSV_MOST_LEFT),
+						psprintf("and %d more", n - CSV_MOST_LEFT));
+	if (texts != NIL)
+		ExplainPropertyList("Not in Engine", texts, es);
+}
+
 /* Show what the engine does beyond finding rows. */
 static void
 explain_pushdown(ForeignScanState *node, ExplainState *es)
@@ -271,6 +311,9 @@ find_resident(const CsvScanState *state, const ForeignScan *plan,
 		const CsvBatches *batches = state->scan->batches;
 
 		*ncolumns = batches->layout->ncolumns;
+		if (state->has_statistics)
+			return state->statistics.batches.chunks == 0 &&
+				state->statistics.records > 0;
 		return batches->all_resident;
 	}
 	return csv_resident_exist(state->table, csv_plan_set(plan, CSV_PLAN_WANTED),
@@ -303,7 +346,7 @@ show_number(const char *label, int64 number, bool is_shown, ExplainState *es)
 /* show what the scan did */
 static void
 explain_execution(const CsvScanState *state, const ForeignScan *plan,
-				  ExplainState *es)
+				  bool has_device, ExplainState *es)
 {
 	CsvScanStatistics statistics;
 	const CsvBatchesStatistics *batches = &statistics.batches;
@@ -341,11 +384,13 @@ explain_execution(const CsvScanState *state, const ForeignScan *plan,
 	if (!es->timing)
 		return;
 	ExplainPropertyFloat("Read Time", "ms", batches->read_seconds * 1000, 3, es);
-	ExplainPropertyFloat("Copy To Device Time", "ms",
-						 batches->copy_in_seconds * 1000, 3, es);
+	if (has_device)
+		ExplainPropertyFloat("Copy To Device Time", "ms",
+							 batches->copy_in_seconds * 1000, 3, es);
 	ExplainPropertyFloat("Parse Time", "ms", batches->parse_seconds * 1000, 3, es);
-	ExplainPropertyFloat("Copy Back Time", "ms",
-						 batches->copy_out_seconds * 1000, 3, es);
+	if (has_device)
+		ExplainPropertyFloat("Copy Back Time", "ms",
+							 batches->copy_out_seconds * 1000, 3, es);
 }
 
 void
@@ -360,8 +405,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 											   CSV_PLAN_WANTED));
 	int			ncolumns = 0;
 	bool		resident = table->settings.resident &&
-		find_resident(state, plan, &ncolumns) &&
-		!plan->scan.plan.parallel_aware;	/* a shared scan does not use them */
+		find_resident(state, plan, &ncolumns);
 	const char *engine = state->scan != NULL ?
 		state->scan->batches->engine : NULL;
 
@@ -390,7 +434,7 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 										 csv_plan_rows_out(plan), false);
 
 		/* processes that share a scan do not wait for a GPU */
-		if ((resident && (state->pushdown.program == NULL ||
+		if ((resident && (state->pushdown.program == NULL || is_shared ||
 						  csv_engine_lacks_gpu(&settings))) ||
 			(is_shared && gpu == CSV_GPU_AWAITED))
 			gpu = CSV_GPU_NONE;
@@ -404,7 +448,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 							psprintf("%d of %d", resident ? ncolumns : 0,
 									 ncolumns), es);
 	explain_pushdown(node, es);
+	explain_left(plan, es);
 
 	if (es->analyze && state->scan != NULL)
-		explain_execution(state, plan, es);
+		explain_execution(state, plan, strncmp(engine, "cuda", 4) == 0, es);
 }

@@ -240,8 +240,7 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 	scan->table = table;
 	scan->context = context;
 	scan->batches = csv_batches_create(table, wanted, pushdown,
-									   flags & CSV_SCAN_RESIDENT,
-									   flags & CSV_SCAN_MAY_SHARE);
+									   (flags & CSV_SCAN_RESIDENT) != 0);
 	scan->batches->layout->layout.want_positions |= (flags & CSV_SCAN_PLACES) != 0;
 	choose_columns(scan);
 	scan->virtuals = csv_virtuals_create(table, wanted);

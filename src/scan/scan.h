@@ -129,12 +129,10 @@ typedef struct CsvTableScan
  *
  * CSV_SCAN_RESIDENT: the scan may take resident columns, and its own columns may become
  * resident.  Not allowed if `skipped` needs the records' bytes.
- * CSV_SCAN_MAY_SHARE: other processes may share the scan later, see below.
  * CSV_SCAN_PLACES: csv_table_scan_last() may be called; not with CSV_SCAN_RESIDENT.
  */
 #define CSV_SCAN_RESIDENT	1
-#define CSV_SCAN_MAY_SHARE	2
-#define CSV_SCAN_PLACES		4
+#define CSV_SCAN_PLACES		2
 
 extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  const Bitmapset *wanted,

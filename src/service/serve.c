@@ -192,10 +192,11 @@ handle_find(const Call *call)
 		set = csv_sets_find(find);
 	if (set == NULL)
 	{
-		misses++;
+		misses += find->set == 0;
 		return true;
 	}
-	hits++;
+	/* processes that share a scan count as one */
+	hits += find->set == 0;
 	client->pins[client->npins++] = set;
 	answer->found = 1;
 	answer->set = set->number;

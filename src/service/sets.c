@@ -261,15 +261,20 @@ is_of_other(const CsvSet *set, const CsvFileIdentity *file)
 		!csv_same_file(&set->identity, file);
 }
 
-/* the newest set of all of the file, or of a stretch that begins at this offset */
+/*
+ * The newest set of all of the file, or of a stretch that begins at this offset; or the
+ * set of this number.
+ */
 static CsvSet *
-look(const CsvFileIdentity *file, const CsvWanted *wanted, bool grows, uint64_t from)
+look(const CsvFileIdentity *file, const CsvWanted *wanted, bool grows, uint64_t from,
+	 uint64_t number)
 {
 	CsvSet	   *set;
 
 	LIST_FOREACH(set, &sets_of_file[list_of_file(file)], of_file)
 		if (set->grows == grows && !is_of_other(set, file) &&
 			(!grows || set->stretch.from.offset == from) &&
+			(number == 0 || set->number == number) &&
 			answers(&set->wanted, set->has_bad_values, wanted))
 			return set;
 	return NULL;
@@ -282,7 +287,7 @@ end_of_stretches(const CsvFileIdentity *file, const CsvWanted *wanted, uint64_t 
 {
 	const CsvSet *set;
 
-	while ((set = look(file, wanted, true, from)) != NULL)
+	while ((set = look(file, wanted, true, from, 0)) != NULL)
 	{
 		from = set->stretch.to.offset;
 		*nrows += set->nrows;
@@ -293,7 +298,7 @@ end_of_stretches(const CsvFileIdentity *file, const CsvWanted *wanted, uint64_t 
 bool
 csv_sets_look(const CsvFileIdentity *file, const CsvWanted *wanted, uint64_t *nrows)
 {
-	const CsvSet *set = look(file, wanted, false, 0);
+	const CsvSet *set = look(file, wanted, false, 0, 0);
 	uint64_t	size = (uint64_t) file->size;
 
 	if (set == NULL)
@@ -387,8 +392,9 @@ csv_sets_find(const CsvFindMessage *find)
 
 	drop_changed(&find->file);
 	leave_replaced(&find->file, &find->user);
-	set = look(&find->file, &find->wanted, find->grows, find->stretch.from.offset);
-	if (set == NULL || (find->grows && is_short(set, find)))
+	set = look(&find->file, &find->wanted, find->grows, find->stretch.from.offset,
+			   find->set);
+	if (set == NULL || (find->grows && find->set == 0 && is_short(set, find)))
 		return NULL;
 	set->npins++;
 	set->last_used = csv_now_microseconds();

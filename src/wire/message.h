@@ -186,6 +186,7 @@ typedef struct CsvFindMessage
 	uint16_t	has_bad_values; /* KEEP */
 	uint16_t	grows;			/* columns of a stretch of the file */
 	CsvStretch	stretch;		/* FIND: only from.offset */
+	uint64_t	set;			/* FIND: 0, or no other set will do */
 	CsvTableName user;
 	uint64_t	nrows;			/* KEEP */
 	uint64_t	promised;		/* KEEP: bytes that these columns were promised */

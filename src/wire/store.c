@@ -358,6 +358,7 @@ csv_store_add(CsvStoreWriter *writer, const CsvBatch *batch,
 	if (!add_records(writer, batch))
 		return false;
 	kept.is_resident = true;
+	kept.read_bytes = batch->consumed;
 	kept.answer = NULL;
 	kept.records = (CsvKeptRecord *) writer->records.bytes;
 	kept.nkept = (uint32_t) (writer->records.nbytes / sizeof(CsvKeptRecord));

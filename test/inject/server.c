@@ -15,6 +15,7 @@
 #include "utils/guc.h"
 
 #include "batches/inlet.h"
+#include "batches/resident.h"
 #include "inject.h"
 #include "wire/identity.h"
 
@@ -31,6 +32,11 @@ extern int	__wrap_compute_parallel_worker(RelOptInfo *rel, double heap_pages,
 extern uint64 __real_csv_piece_bytes(uint64 chunk_bytes);
 extern uint64 __wrap_csv_piece_bytes(uint64 chunk_bytes);
 
+extern bool __real_csv_resident_find(CsvResident *resident, const CsvSource *source,
+									 const CsvFilePlace *from, uint64 set, bool *may_keep);
+extern bool __wrap_csv_resident_find(CsvResident *resident, const CsvSource *source,
+									 const CsvFilePlace *from, uint64 set, bool *may_keep);
+
 extern CsvInlet *__real_csv_inlet_open(const void *message, size_t nbytes,
 									   int request);
 extern CsvInlet *__wrap_csv_inlet_open(const void *message, size_t nbytes,
@@ -43,6 +49,7 @@ static CsvInjected injected;
 static double file_age;
 static bool small_pieces;
 static int	parallel_workers;
+static int	lost_sets;
 static char *missing_library;
 static int	permission_checks;
 static bool refuse_permissions;
@@ -108,6 +115,11 @@ __wrap_MarkGUCPrefixReserved(const char *prefix)
 							"0: as many as its size is worth.",
 							&parallel_workers, 0, 0, 1000,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_test.lost_sets",
+							"Does not find resident columns at every n-th search.",
+							"0: finds all.",
+							&lost_sets, 0, 0, 1000,
+							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("csv_gpu_test.missing_library",
 							   "Libraries whose names begin so are not found.",
 							   "Empty: all are found.",
@@ -150,6 +162,17 @@ bool
 __wrap_csv_has_settled(int64_t time)
 {
 	return __real_csv_has_settled(time - (int64_t) (file_age * 1e9));
+}
+
+bool
+__wrap_csv_resident_find(CsvResident *resident, const CsvSource *source,
+						 const CsvFilePlace *from, uint64 set, bool *may_keep)
+{
+	static int	nsearches = 0;
+
+	*may_keep = false;
+	return (lost_sets == 0 || (MyProcPid + ++nsearches) % lost_sets != 0) &&
+		__real_csv_resident_find(resident, source, from, set, may_keep);
 }
 
 uint64

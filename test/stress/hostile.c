@@ -4,8 +4,8 @@
  *
  *	hostile FOLDER SEED FILES [parallel]
  *
- * "parallel": the SQL reads each file twice, by one process and by several, with
- * what psql prints marked for whoever compares it.
+ * "parallel": the SQL reads each file by one process and by several, half of them
+ * from kept columns as well, with what psql prints marked for whoever compares it.
  *
  * All depends on SEED alone.  The contents are those of the differential tests,
  * and columns of one type; on top come headers whose names are odd, names of
@@ -424,7 +424,7 @@ choose_file_name(char *name, size_t size, uint32_t number, Choices *choices)
 	free(odd.bytes);
 }
 
-/* read a table alone, and shared by 1 to 8 workers */
+/* read a table alone, shared by 1 to 8 workers, and so once its columns are kept */
 static void
 print_comparison(const char *name, Choices *choices)
 {
@@ -447,8 +447,17 @@ print_comparison(const char *name, Choices *choices)
 		   "SET parallel_leader_participation = %s;\n"
 		   "EXPLAIN (COSTS OFF) %s;\n", name, name, choose(choices, 8) + 1,
 		   chance(choices, 3) ? "on" : "off", query);
-	printf("\\echo == %s parallel\n\\warn == %s parallel\n%s;\n"
-		   "\\echo ==\n\\warn ==\nCOMMIT;\n", name, name, query);
+	printf("\\echo == %s parallel\n\\warn == %s parallel\n%s;\n", name, name, query);
+	if (!chance(choices, 2))
+		printf("\\echo == %s keeping\n\\warn == %s keeping\n"
+			   "SET csv_gpu_fdw.resident = on;\n%s;\n"
+			   "\\echo == %s keptplan\n\\warn == %s keptplan\nEXPLAIN (COSTS OFF) %s;\n"
+			   "\\echo == %s kept\n\\warn == %s kept\n"
+			   "SET csv_gpu_test.lost_sets = %u;\n%s;\n"
+			   "SET csv_gpu_test.lost_sets = 0;\nSET csv_gpu_fdw.resident = off;\n",
+			   name, name, query, name, name, query, name, name,
+			   chance(choices, 3) ? choose(choices, 3) + 2 : 0, query);
+	printf("\\echo ==\n\\warn ==\nCOMMIT;\n");
 }
 
 static void

@@ -1,8 +1,8 @@
 # 023_parallel.pl: scans that the processes of a parallel query share.
 #
 # 1. Hostile files are read by one process and by several, 1 to 8 workers, in
-#    pieces of every size: the rows are the same, and so is all that is said of
-#    skipped records, to the letter.  A third of
+#    pieces of every size, and from kept columns: the rows are the same, and so is
+#    all that is said of skipped records, to the letter.  A third of
 #    them are read by a GPU.
 # 2. Plans: what is shared, and what is not.
 # 3. Queries of every kind give what they give with one process.
@@ -24,6 +24,9 @@ my $node = csv_server(
 	max_connections => 20,
 	restart_after_crash => 'on',
 	CHEAP_WORKERS,
+	'csv_gpu_fdw.resident_memory' => '64MB',
+	'csv_gpu_fdw.resident' => 'off',
+	'csv_gpu_test.file_age' => 60,
 	'csv_gpu_test.small_pieces' => 'on');
 my $dir = new_folder();
 
@@ -59,7 +62,7 @@ sub run_psql
 }
 
 my $hostile = abs_path(dirname(__FILE__) . '/../../build/test/hostile');
-my ($compared, $shared, $with_reports, $different) = (0, 0, 0, 0);
+my ($compared, $shared, $kept, $with_reports, $different) = (0, 0, 0, 0, 0);
 
 for (my $done = 0; $done < $files; $done += 30, $seed++)
 {
@@ -72,24 +75,29 @@ for (my $done = 0; $done < $files; $done += 30, $seed++)
 	foreach my $name (map { /^(\S+) serial$/ ? $1 : () } sort keys %$messages)
 	{
 		my @serial = map { $_->{"$name serial"} } $rows, $messages;
-		my @parallel = map { $_->{"$name parallel"} } $rows, $messages;
 
 		# where in psql's input it stood is no matter
-		s/^psql:<stdin>:\d+: //gm foreach $serial[1], $parallel[1];
-		s/^LOCATION: .*\n//gm foreach $serial[1], $parallel[1];
+		s/^(psql:<stdin>:\d+: |LOCATION: .*\n)//gm foreach $serial[1];
 		$compared++;
 		$shared++ if ($rows->{"$name plan"} // '') =~ /Parallel Foreign Scan/;
+		$kept++ if ($rows->{"$name keptplan"} // '') =~ /Parallel Foreign Scan.*Resident Columns: ([1-9]\d*) of \1$/ms;
 		$with_reports++ if $serial[1] ne '';
-		next if $serial[0] eq $parallel[0] && $serial[1] eq $parallel[1];
-		$different++;
-		diag("seed $seed, file $name:\nserial:\n$serial[0]$serial[1]"
-			  . "parallel:\n$parallel[0]$parallel[1]")
-		  if $different <= 3;
+		foreach my $way (grep { exists $rows->{"$name $_"} } 'parallel', 'keeping', 'kept')
+		{
+			my @other = map { $_->{"$name $way"} } $rows, $messages;
+
+			s/^(psql:<stdin>:\d+: |LOCATION: .*\n)//gm foreach $other[1];
+			next if $serial[0] eq $other[0] && $serial[1] eq $other[1];
+			$different++;
+			diag("seed $seed, file $name:\nserial:\n$serial[0]$serial[1]$way:\n$other[0]$other[1]")
+			  if $different <= 3;
+		}
 	}
 	system('rm', '-rf', $folder) if $different == 0;
 }
 is($different, 0, "$compared files read the same by one process and by several");
 cmp_ok($shared, '>', $compared / 5, "$shared of them were shared");
+cmp_ok($kept, '>', $compared / 60, "$kept of them were shared from kept columns");
 cmp_ok($with_reports, '>', $compared / 10, "$with_reports of them had something to report");
 
 # the header is longer than the first piece, and a quote that it opens leaves the lines
@@ -209,18 +217,34 @@ unlike(
 	qr/Parallel Foreign Scan on few/,
 	'nor in a join');
 
-resident_memory($node, '100MB');
-unlike(plan_of('SELECT count(md5(c)) FROM many'), qr/Gather|Parallel/, 'a file whose columns may be kept is not shared');
-like(plan_of('SELECT count(md5(c)) FROM many', 'SET csv_gpu_fdw.resident = off;'), qr/Gather|Parallel/, 'a session may do without');
-write_file("$dir/larger.csv", (@rows) x 5);
-settle();
-resident_memory($node, '1MB');
-$node->safe_psql('postgres', "CREATE FOREIGN TABLE larger (a int, b int, c text, d text) SERVER csv OPTIONS (filename '$dir/larger.csv');
-	SET max_parallel_workers_per_gather = 0; SELECT sum(b) FROM larger");
-like(plan_of('SELECT count(md5(b::text)) FROM larger', 'SET max_parallel_workers_per_gather = 0;'),
-	qr/Resident Columns: 1 of 1/, 'a column is kept of a larger file');
-unlike(plan_of('SELECT count(md5(b::text)) FROM larger'), qr/Parallel Foreign Scan.*Resident Columns: 1/s, 'which workers do not ask for');
-resident_memory($node, 'off');
+my $resident = 'SET csv_gpu_fdw.resident = on;';
+
+unlike(plan_of('SELECT count(md5(c)) FROM many', $resident), qr/Gather|Parallel/, 'a file whose columns may be kept is not shared');
+like(plan_of('SELECT count(md5(c)) FROM many'), qr/Gather|Parallel/, 'a session may do without');
+$node->safe_psql('postgres', "$resident SET client_min_messages = error; SELECT * FROM many; SELECT * FROM parts; SELECT * FROM few");
+like(
+	plan_of('SELECT count(*) FROM many JOIN parts USING (a)', $resident),
+	qr/Parallel Hash Join.*Parallel Foreign Scan.*Resident Columns: 1 of 1.*Parallel Hash.*Parallel Foreign Scan.*Resident Columns: 1 of 1/s,
+	'kept columns are shared');
+like(
+	$node->safe_psql('postgres', "$forced $resident EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(md5(c)) FROM many WHERE b = 1"),
+	qr/Parallel Foreign Scan.*Resident Columns: 2 of 2.*Records: 20000\s.*Chunks: 0$/ms,
+	'each record of kept columns once');
+# a file that grows: two stretches are kept, and what comes behind them is read
+my $digest = 'SELECT count(*), sum(a), max(md5(c)) FROM grows';
+
+write_file("$dir/grows.csv", @rows[ 0 .. 17999 ]);
+$node->safe_psql('postgres', "CREATE FOREIGN TABLE grows (a int, b int, c text, d text) SERVER csv
+	OPTIONS (filename '$dir/grows.csv', chunk_size '2kB', growing 'true')");
+foreach my $end (18499, 18999, 19499)
+{
+	$node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $resident $digest");
+	append_to_file("$dir/grows.csv", join('', @rows[ $end - 499 .. $end ]));
+	my $read = $node->safe_psql('postgres', $digest);
+	like(plan_of($digest, $resident), qr/Parallel Foreign Scan.*Resident Columns: 2 of 2/s, "up to $end: kept columns are shared");
+	is($node->safe_psql('postgres', "$forced $resident SET csv_gpu_test.lost_sets = $_; $digest"), $read,
+		"up to $end: and the rest is read, lost $_") foreach 0, 0, 2, 3;
+}
 unlike(
 	$node->safe_psql('postgres', 'RESET min_parallel_table_scan_size; SET min_parallel_table_scan_size = \'8MB\'; EXPLAIN SELECT count(md5(c)) FROM many'),
 	qr/Gather|Parallel/,
@@ -279,6 +303,11 @@ foreach my $settings (
 	'SET csv_gpu_fdw.engine = cuda;',
 	'SET csv_gpu_fdw.engine = cuda; SET parallel_leader_participation = off;',
 	'SET parallel_leader_participation = off;',
+	$resident,
+	"$resident SET csv_gpu_test.lost_sets = 3;",
+	"$resident SET parallel_leader_participation = off;",
+	"$resident SET csv_gpu_fdw.engine = cuda;",
+	"$resident SET enable_mergejoin = off; SET enable_hashjoin = off;",
 	'SET max_parallel_workers = 0;',
 	$node->pg_version >= 16 ? 'SET debug_parallel_query = on;' : 'SET force_parallel_mode = on;',
 	'SET enable_partitionwise_join = on; SET enable_partitionwise_aggregate = on;',

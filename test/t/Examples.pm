@@ -26,7 +26,7 @@ sub plain
 {
 	my ($text) = @_;
 
-	$text =~ s/Engine: .*/Engine: .../g;
+	$text =~ s/(?<!in )Engine: .*/Engine: .../g;
 	$text =~ s/ +/ /g;
 	$text =~ s/-+/-/g;
 	$text =~ s/ $//gm;

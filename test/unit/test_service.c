@@ -675,12 +675,23 @@ grouping(CsvClient *client, uint64_t set, int16_t attnum, int file)
 TEST(groupings_belong_to_sets)
 {
 	const size_t nbytes = sizeof(uint32_t) * 11;
+	CsvFindMessage message;
 	uint64_t	set;
 	int			file;
 
 	assert_true(keep(files[0], "1", 1000));
 	assert_int_equal(grouping(alice, 1, 1, -1), -1);	/* not pinned */
 	set = find(alice, files[0], "1");
+
+	/* by its number, as processes do that share a scan */
+	(void) set_find(&message, CSV_MESSAGE_FIND, files[0], "1");
+	message.set = set;
+	assert_true(send_find(bob, &message, files[0]));
+	assert_int_equal(reply.message.found.set, set);
+	message.set++;
+	assert_true(send_find(bob, &message, files[0]));
+	assert_int_equal(reply.message.found.found, 0);
+	assert_true(release(bob, set));
 	assert_int_equal(grouping(alice, set, 1, -1), 1);
 	assert_int_equal(grouping(alice, set, 1, memory_file(nbytes + 4, false)), 1);
 	assert_int_equal(grouping(alice, set, 1, memory_file(nbytes, true)), 1);

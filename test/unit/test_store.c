@@ -322,6 +322,7 @@ expect_same(const Copies *copies, CsvStore *store)
 
 		assert_true(csv_store_batch(store, n, arrays, &resident));
 		assert_int_equal(resident.first_row, nrows);
+		assert_int_equal(resident.batch.read_bytes, from->consumed);
 		for (uint32_t i = 0; i < copies->layout.ncolumns; i++)
 		{
 			assert_int_equal(from->arrays[i].stride, arrays[i].stride);
