@@ -15,7 +15,7 @@
 #include "scan/skipping.h"
 #include "table/option.h"
 
-/* what is done with columns of the files that the source lacks */
+/* columns of the files that the source lacks */
 typedef enum CsvNewColumns
 {
 	CSV_NEW_COLUMNS_IGNORE,

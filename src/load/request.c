@@ -12,7 +12,7 @@
 
 /*
  * The place in `values` (NULL at their end) of an argument of type text; 0 if it is NULL.
- * ERROR if it is none of them.
+ * ERROR for any other value.
  */
 static int
 choose_value(FunctionCallInfo fcinfo, int arg, const char *name, const char *const *values)

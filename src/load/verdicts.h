@@ -10,7 +10,7 @@
 #include "utils/array.h"
 #include "utils/rel.h"
 
-/* what is done with records whose key another record or the target has */
+/* records whose key another record or the target has */
 typedef enum CsvDuplicates
 {
 	CSV_DUPLICATES_UNSAID,		/* the target refuses them */
