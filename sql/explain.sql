@@ -34,7 +34,7 @@ SELECT explain('SELECT a FROM t', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF')
 SELECT line FROM explain('SELECT a FROM t LIMIT 1', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Records';
 SELECT line FROM explain('SELECT a FROM t LIMIT 2', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Records';
 -- with the time spent
-SELECT regexp_replace(line, ' rows=.*', '') AS line FROM explain('SELECT a FROM t', 'ANALYZE, COSTS OFF, TIMING ON, SUMMARY OFF') line;
+SELECT regexp_replace(line, ' rows=.*', '') AS line FROM explain('SELECT a FROM t', 'ANALYZE, COSTS OFF, TIMING ON, SUMMARY OFF') line WHERE line !~ 'Copy';
 -- a record is counted once, whatever the rescans
 SET enable_material = off;
 SET enable_memoize = off;
@@ -49,9 +49,19 @@ BEGIN
   EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON, SUMMARY OFF) ' || query INTO plan;
   RETURN QUERY SELECT key, CASE WHEN key ~ '(Engine|Time|Chunks)' THEN '...' ELSE j.value END
     FROM json_each_text(plan -> 0 -> 'Plan') j
-    WHERE key ~ '^(CSV|Engine|Columns|Records|Skipped|Chunks|Read|Copy|Parse)';
+    WHERE key ~ '^(CSV|Engine|Columns|Records|Skipped|Chunks|Read|Parse)';
 END $$;
 SELECT * FROM properties('SELECT a FROM t');
+-- times of copies, where there was a device
+CREATE FUNCTION is_told(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  plan jsonb;
+BEGIN
+  EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON, SUMMARY OFF) ' || query INTO plan;
+  plan := plan -> 0 -> 'Plan';
+  RETURN (plan ->> 'Engine' LIKE 'cuda%') = (plan ? 'Copy To Device Time') AND (plan ->> 'Engine' LIKE 'cuda%') = (plan ? 'Copy Back Time');
+END $$;
+SELECT is_told('SELECT a FROM t');
 SELECT explain('SELECT a FROM t', 'FORMAT YAML, COSTS OFF');
 SELECT line FROM explain('SELECT a FROM t', 'FORMAT XML, COSTS OFF') line WHERE line ~ '(CSV|Engine|Columns)';
 SELECT line FROM explain('SELECT a FROM t', 'FORMAT YAML, ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ '(CSV|Engine|Columns|Records|Chunks|Time)';
