@@ -169,6 +169,9 @@ static const CsvProducer keeping_reader = {
 static const CsvProducer some_pieces = {
 	csv_sharing_next, csv_reading_leave, true, false
 };
+static const CsvProducer sampled_pieces = {
+	csv_sampling_next, csv_reading_leave, true, false
+};
 
 /* ---- begin ---- */
 
@@ -339,6 +342,11 @@ open_file(CsvBatches *batches)
 		batches->grows = csv_source_grows(batches->source,
 										  csv_source_number(batches->source));
 		begin_file(batches, &top);
+		if (batches->sampling != NULL)
+		{
+			batches->sampling->place = 0;
+			batches->producer = &sampled_pieces;
+		}
 	}
 	note_opening(batches);
 	return true;
