@@ -148,4 +148,54 @@ SELECT plan('SELECT many.k, count(x) FROM keys RIGHT JOIN many ON keys.k = many.
 SELECT plan('SELECT keys.k, x, count(*) FROM keys LEFT JOIN many ON keys.k = many.k GROUP BY keys.k, x');
 SELECT count(*), min(n), max(n), sum(s) FROM (SELECT keys.k, count(x) AS n, sum(x) AS s FROM keys LEFT JOIN many ON keys.k = many.k GROUP BY keys.k) groups;
 
+-- what ANALYZE has not seen is sampled: are about as many rows expected as there are?
+CREATE FUNCTION far(query text, OUT text) LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+  expected float;
+  n float;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+  expected := plan->0->'Plan'->>'Plan Rows';
+  EXECUTE format('SELECT greatest(count(*), 1) FROM (%s) q', query) INTO n;
+  $2 := CASE WHEN greatest(expected / n, n / expected) < 1.3 THEN 'near' ELSE format('%s for %s', expected, n) END;
+END $$;
+CREATE FUNCTION is_sampled(query text) RETURNS bool LANGUAGE sql AS $$
+  SELECT bool_or(line ~ '^ +Statistics: sampled$') FROM explain(query, 'COSTS ON') line;
+$$;
+CREATE FOREIGN TABLE s (a int, k int, parent int, x numeric(10,2), b text, d date, e text) SERVER csv OPTIONS (filename 'regress_csv/s.csv');
+CALL write_query('s.csv', $$SELECT string_agg(format(E'%s,%s,%s,%s,%s,%s,%s\n', i, CASE WHEN i % 3 > 0 THEN i % 5 END, i / 4, i % 100 / 8.0, md5(i::text), '2024-01-01'::date + i / 500, repeat('x', 1000 * (i % 1000 = 0)::int)), '') FROM generate_series(1, 50000) i$$);
+SELECT is_sampled('SELECT * FROM s'), is_sampled('SELECT count(*) FROM s'), is_sampled('SELECT 1 FROM s, u WHERE s.a = u.a'), is_sampled('SELECT * FROM t');
+SELECT query, far(query) FROM (VALUES ('SELECT * FROM s'), ('SELECT * FROM s WHERE k IS NULL'), ('SELECT * FROM s WHERE k = 3'),
+  ('SELECT * FROM s WHERE a < 12000'), ('SELECT * FROM s WHERE d >= ''2024-02-01'''), ('SELECT * FROM s WHERE b > ''c'''),
+  ('SELECT * FROM s WHERE x = 3'), ('SELECT DISTINCT a FROM s'), ('SELECT DISTINCT k FROM s WHERE k > 0'), ('SELECT DISTINCT parent FROM s'), ('SELECT DISTINCT d FROM s'),
+  ('SELECT DISTINCT b FROM s'), ('SELECT DISTINCT x FROM s'), ('SELECT 1 FROM s, u WHERE s.a = u.a'), ('SELECT 1 FROM s p, s c WHERE c.parent = p.a')) v(query);
+SET csv_gpu_fdw.sampled_statistics = off;
+SELECT is_sampled('SELECT * FROM s');
+RESET csv_gpu_fdw.sampled_statistics;
+-- ANALYZE's own, up to the next change of the file
+ANALYZE s;
+SELECT is_sampled('SELECT * FROM s WHERE a < 12000'), far('SELECT * FROM s WHERE a < 12000');
+CALL write_query('s.csv', $$SELECT string_agg(format(E'%s,1,,,,,\n', i + 5000), '') FROM generate_series(1, 60000) i$$);
+SELECT is_sampled('SELECT * FROM s WHERE a < 12000'), far('SELECT * FROM s WHERE a < 12000'), far('SELECT * FROM s WHERE k = 1');
+-- another file of the same size; the same that grows
+CALL write_query('s.csv', $$SELECT string_agg(format(E'%s,2,,,,,\n', i + 5000), '') FROM generate_series(1, 60000) i$$);
+SELECT far('SELECT * FROM s WHERE k = 1'), far('SELECT * FROM s WHERE k = 2');
+COPY (SELECT format('%s,3,,,,,', i + 5000) FROM generate_series(1, 10000) i) TO PROGRAM 'cat >> regress_csv/s.csv';
+SELECT far('SELECT * FROM s'), far('SELECT * FROM s WHERE k = 2'), far('SELECT * FROM s WHERE k = 3');
+-- a sample says nothing, and calls no functions that are not built in
+SET client_min_messages = notice;
+CREATE FUNCTION shout(value int) RETURNS bool LANGUAGE plpgsql AS $$BEGIN RAISE NOTICE 'value %', value; RETURN true; END$$;
+CREATE DOMAIN loud AS int CHECK (shout(value));
+CREATE FOREIGN TABLE odd (a int, d loud, b text) SERVER csv OPTIONS (filename 'regress_csv/odd.csv', on_error 'stop');
+CALL write_file('odd.csv', E'1,2,x\n3,4,y\n,5\n"6,7\nx,8,z\n9,10,z\n');
+SELECT plan('SELECT * FROM odd WHERE a > 1 AND d > 1 AND b = ''z''');
+CALL write_file('odd.csv', '\x1f8b0800'::bytea);
+SELECT plan('SELECT * FROM odd WHERE a > 1');
+CALL write_file('odd.csv', '');
+SELECT plan('SELECT * FROM odd WHERE a > 1');
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/odd.csv';
+SELECT plan('SELECT * FROM odd WHERE a > 1');
+SET client_min_messages = warning;
+
 \i :teardown

@@ -347,6 +347,7 @@ RESET enable_partitionwise_aggregate;
 CREATE FOREIGN TABLE crowd (a int, b int, c text) SERVER csv OPTIONS (filename 'regress_csv/crowd.csv');
 CALL write_query('crowd.csv', $$SELECT string_agg(format(E'%s,%s,%s\n', i % 9973, CASE WHEN i % 1000 = 0 THEN ' 7' ELSE i::text END, md5(i::text)), '') FROM generate_series(1, 20000) i$$);
 SET work_mem = '64kB';
+SET csv_gpu_fdw.sampled_statistics = off;
 SELECT alike('SELECT count(*), sum(a), sum(n), sum(s), min(m), max(m), min(x), round(max(y)::numeric, 6) FROM (SELECT a, count(*) n, sum(b) s, min(c COLLATE "C") m, avg(b) x, stddev(b::float8) y FROM crowd GROUP BY a) x');
 SET csv_gpu_fdw.engine = cpu;
 SELECT line ~ 'Batches: \d+' FROM explain('SELECT a, sum(b) FROM crowd GROUP BY a', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Batches';
@@ -358,6 +359,7 @@ SELECT alike('SELECT a > 5000, count(DISTINCT c), count(DISTINCT b), count(*) FR
 SELECT alike('SELECT i, (SELECT count(DISTINCT c) FROM crowd WHERE a < i * 4000) FROM generate_series(1, 3) i');
 SELECT alike('SELECT i, n FROM generate_series(1, 2) i, (SELECT count(DISTINCT c) AS n FROM crowd OFFSET 0) y');
 RESET csv_gpu_fdw.engine;
+RESET csv_gpu_fdw.sampled_statistics;
 RESET work_mem;
 
 -- a leakproof function may raise an ERROR, too, for want of a collation: no other

@@ -25,6 +25,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "parser/parse_node.h"
+#include "pgstat.h"
 #include "replication/message.h"
 #include "storage/bufpage.h"
 #include "storage/latch.h"
@@ -36,6 +37,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
@@ -273,6 +275,20 @@ csv_bt_search(Relation index, Relation heap, BTScanInsert key, Buffer *buffer)
 	(void) _bt_search(index, key, buffer, BT_WRITE, NULL);
 #endif
 }
+
+/* up to 16, std_typanalyze() wants the attribute; it writes to it */
+#if PG_VERSION_NUM >= 170000
+#define CSV_STATISTICS_TARGET(attribute) .attstattarget = -1
+#else
+#define CSV_STATISTICS_TARGET(attribute) .attr = attribute
+#endif
+#if PG_VERSION_NUM < 160000
+#define last_analyze_time analyze_timestamp
+#endif
+
+/* NULL in early minor releases up to 17 */
+extern bool all_rows_selectable(PlannerInfo *root, Index varno,
+								Bitmapset *varattnos) __attribute__((weak));
 
 /* from 17 on, extensions have named wait events; *event has the number, 0 at first */
 static inline uint32

@@ -31,6 +31,7 @@ _PG_init(void)
 	csv_copy_init();
 	csv_joins_init();
 	csv_hash_joins_init();
+	csv_sampled_init();
 	csv_decorrelate_init();
 	csv_partial_groups_init();
 	csv_record_scan_init();

@@ -99,6 +99,11 @@ csv_settings_define(void)
 							 "If it is off, engines deliver only rows. Results are the same.",
 							 &csv_settings.enable_pushdown, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("csv_gpu_fdw.sampled_statistics",
+							 "Uses a sample of files that ANALYZE has not seen.",
+							 NULL,
+							 &csv_settings.sampled_statistics, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("csv_gpu_fdw.cpu_threads",
 							"Sets the number of threads that share the CPU engine's work.",
 							"0: as many as the cores, max_parallel_workers_per_gather and max_parallel_workers allow.",

@@ -25,6 +25,7 @@ typedef struct CsvSettings
 	int			cpu_threads;	/* that share the CPU engine's work */
 	int			planned_threads;	/* in a CsvTable: as the planner expects */
 	bool		enable_pushdown;
+	bool		sampled_statistics;
 	bool		resident;		/* use and make resident columns; in a CsvTable: and
 								 * there is memory for them */
 	int64		resident_memory;	/* bytes, of all sessions; 0: off */

@@ -172,6 +172,9 @@ static const CsvProducer some_pieces = {
 static const CsvProducer some_resident = {
 	csv_sharing_next_resident, leave_resident, false, false
 };
+static const CsvProducer sampled_pieces = {
+	csv_sampling_next, csv_reading_leave, true, false
+};
 
 /* ---- begin ---- */
 
@@ -342,6 +345,11 @@ open_file(CsvBatches *batches)
 		batches->grows = csv_source_grows(batches->source,
 										  csv_source_number(batches->source));
 		begin_file(batches, &top);
+		if (batches->sampling != NULL)
+		{
+			batches->sampling->place = 0;
+			batches->producer = &sampled_pieces;
+		}
 	}
 	note_opening(batches);
 	return true;

@@ -70,6 +70,17 @@ typedef struct CsvProducer
 	bool		keeps;			/* all rows must come, as they are copied */
 } CsvProducer;
 
+/* places in files, of CSV_PLACE_BYTES each, that are a sample (sampling.c) */
+typedef struct CsvSampling
+{
+	const int  *nplaces;		/* in each file of the table */
+	int			place;			/* the next in the open file */
+	bool		is_part;		/* only the beginning of some file was read */
+	bool		is_late;		/* not all was read, as it takes too long */
+} CsvSampling;
+
+#define CSV_PLACE_BYTES	8192
+
 /* what the receiver of the batches is told; changed may be NULL */
 typedef struct CsvBatchesCallbacks
 {
@@ -149,6 +160,7 @@ struct CsvBatches
 	bool		grows;			/* the open file does (csv_source_grows()) */
 	struct CsvResident *resident;	/* NULL: none are used or made */
 	struct CsvShare *share;		/* NULL: no other process shares the files */
+	CsvSampling *sampling;		/* NULL: none; set before the first batch */
 	uint32		nthreads;		/* that may evaluate, with the backend's own */
 
 	/*

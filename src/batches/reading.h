@@ -71,4 +71,7 @@ extern void csv_reading_name_engine(CsvBatches *batches, bool is_gpu);
 extern void csv_reading_add_times(const CsvBatches *batches,
 								  CsvBatchesStatistics *statistics);
 
+/* CsvProducer.next of a sample (sampling.c) */
+extern bool csv_sampling_next(CsvBatches *batches);
+
 #endif							/* CSV_READING_H */

@@ -12,6 +12,8 @@
 #include "program/program.h"
 #include "table/option.h"
 
+struct CsvSampledRows;
+
 /* in RelOptInfo.fdw_private */
 typedef struct CsvPlanState
 {
@@ -20,6 +22,11 @@ typedef struct CsvPlanState
 	int64		nbytes;			/* CsvSourceSize.data_bytes, and whether it is exact */
 	bool		is_exact;
 	int			nfiles;
+	uint64		file_state;		/* as in CsvSourceSize */
+	int64		modified;
+	uint64		sample_key[4];	/* hash of the declaration and file_state */
+	struct CsvSampledRows *sample;	/* NULL: not read for this plan */
+	bool		sampled;		/* the plan uses statistics of a sample */
 	BlockNumber pages;			/* of the file, as for a plain table */
 	double		rows_out;		/* the share of the rows that the engine hands out */
 	bool		has_gpu;		/* csv_choose_gpu(): it reads */
@@ -212,6 +219,15 @@ extern Cost csv_repeated_cost(PlannerInfo *root, const CsvPlanState *state,
 
 /* installs a hook that plans few nested loops over all rows of a relation */
 extern void csv_hash_joins_init(void);
+
+/* ---- sampled.c ---- */
+
+/* takes rows and widths from a sample; 0: there is none, or ANALYZE's count */
+extern double csv_plan_sample(PlannerInfo *root, RelOptInfo *baserel,
+							  CsvPlanState *state);
+
+/* installs a hook that supplies columns' statistics */
+extern void csv_sampled_init(void);
 
 /* ---- decorrelate.c ---- */
 

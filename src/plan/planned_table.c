@@ -115,6 +115,8 @@ csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state->nbytes = size.data_bytes;
 	state->is_exact = size.is_exact;
 	state->nfiles = size.nfiles;
+	state->file_state = size.state;
+	state->modified = size.modified;
 	csv_source_decide_resident(state->table);
 	baserel->rel_parallel_workers = state->table->parallel_workers;
 	baserel->fdw_private = state;

@@ -272,6 +272,7 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	int64		nbytes = state->nbytes;
 	int64		nrows;
 	double		ntuples;
+	double		nsampled;
 
 	csv_table_check(state->table);
 	state->first_relid = (int) baserel->relid;
@@ -289,12 +290,15 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 
 	if (nbytes < 0)
 		nbytes = CSV_GUESSED_BYTES;
+	nsampled = csv_plan_sample(root, baserel, state);
 	state->pages = (BlockNumber) Min((nbytes + BLCKSZ - 1) / BLCKSZ,
 									 (int64) MaxBlockNumber);
 	if (state->pages < 1)
 		state->pages = 1;
 	if (state->resident)
 		ntuples = clamp_row_est((double) nrows);
+	else if (nsampled > 0)
+		ntuples = nsampled;
 	else if (baserel->tuples >= 0 && baserel->pages > 0)
 	{
 		/* ANALYZE's rows per page, and the current size */
@@ -642,6 +646,7 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 									 equalities));
 	private = lappend(private, list_make1_int((int) ceil(state->rows_out * 100)));
 	private = lappend(lappend(private, reasons), state->upper ? NIL : state->left);
+	private = lappend(private, state->sampled ? list_make1_int(true) : NIL);
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants, lcons(csv_build(), private), state->scan_tlist, recheck,
 							outer_plan);

@@ -37,7 +37,8 @@ typedef enum CsvPlanItem
 	CSV_PLAN_ROWS_OUT,			/* list of a percentage: CsvPushdown.rows_out */
 	CSV_PLAN_REASONS,			/* for each of the plan's quals why the engine does not
 								 * have it (String; empty: not known) */
-	CSV_PLAN_LEFT				/* CsvPlanState.left, of a table's own scan */
+	CSV_PLAN_LEFT,				/* CsvPlanState.left, of a table's own scan */
+	CSV_PLAN_SAMPLED			/* not empty: by statistics of a sample */
 } CsvPlanItem;
 
 /* flags of a key of an order */
@@ -129,5 +130,33 @@ extern void csv_shutdown_scan(ForeignScanState *node);
 extern void csv_explain_scan(ForeignScanState *node, ExplainState *es);
 extern bool csv_analyze_table(Relation relation, AcquireSampleRowsFunc *func,
 							  BlockNumber *totalpages);
+
+/* ---- statistics.c ---- */
+
+/* rows of a sample; t_tableOid numbers the places where they are */
+typedef struct CsvSampledRows
+{
+	HeapTuple  *rows;
+	int			nrows;
+	TupleDesc	tupdesc;
+	const Bitmapset *attributes;	/* whose values they have */
+	int64		nseen;			/* rows that were read, */
+	double		row_bytes;		/* and their mean length */
+	bool		is_part;		/* as in CsvSampling */
+} CsvSampledRows;
+
+/*
+ * Reads a sample, of columns with pure input functions.  Passes over bad records
+ * without a word.  NULL: it takes too long.  ERROR if a file cannot be read.
+ */
+extern CsvSampledRows *csv_sample_rows(const CsvTable *table,
+									   const Bitmapset *attributes);
+
+/* a row of pg_statistic, as ANALYZE makes it of ntuples rows; NULL: none */
+extern HeapTuple csv_column_statistics(const CsvSampledRows *sample, Oid relid,
+									   AttrNumber attnum, double ntuples);
+
+/* the mean width of a column's values, if typlen is -1; 0: there are none */
+extern int32 csv_sampled_width(const CsvSampledRows *sample, AttrNumber attnum);
 
 #endif							/* CSV_EXECUTE_H */

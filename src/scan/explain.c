@@ -416,6 +416,8 @@ csv_explain_scan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("CSV File", table->filename, es);
 		if (es->costs && nbytes >= 0)
 			ExplainPropertyInteger("CSV File Size", "b", nbytes, es);
+		if (es->costs && list_nth(plan->fdw_private, CSV_PLAN_SAMPLED) != NIL)
+			ExplainPropertyText("Statistics", "sampled", es);
 		explain_files(state, plan, es);
 	}
 	else

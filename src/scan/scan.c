@@ -171,7 +171,7 @@ begin_count(CsvTableScan *scan)
 	const char *engine = scan->batches->engine;
 
 	scan->is_counted = !scan->batches->all_resident &&
-		engine != NULL && strncmp(engine, "cpu", 3) == 0;
+		scan->batches->sampling == NULL && engine != NULL && strncmp(engine, "cpu", 3) == 0;
 	if (scan->is_counted && !IsParallelWorker())
 		csv_host_counts_add(1, 0, &(CsvCounts) {0}, 0);
 }
@@ -184,7 +184,7 @@ end_count(CsvTableScan *scan, bool failed)
 	CsvCounts	more = {0};
 	CsvScanStatistics statistics = {0};
 
-	if (!failed)
+	if (!failed && scan->batches->sampling == NULL)
 		csv_table_scan_statistics(scan, &statistics);
 	if (scan->is_counted)
 	{

@@ -424,11 +424,16 @@ csv_source_size(const CsvTable *table)
 	for (int i = 0; i < nnames; i++)
 	{
 		struct stat st;
+		CsvFileIdentity identity;
 
 		if (csv_is_left_out(table, i))
 			continue;
 		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
 			return csv_unknown_size;
+		identity = csv_file_identity(&st);
+		size.state = hash_bytes_extended((const uint8 *) &identity,
+										 sizeof(identity), size.state);
+		size.modified = Max(size.modified, identity.modified);
 		csv_add_file_size(table, names[i], st.st_size, &size);
 	}
 	return size;

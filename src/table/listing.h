@@ -91,6 +91,8 @@ typedef struct CsvSourceSize
 								 * compressed files and declared UTF-16 */
 	int			nfiles;
 	bool		is_exact;		/* data_bytes is not estimated */
+	uint64		state;			/* csv_source_size(): hash of the identities, */
+	int64		modified;		/* and the last of their times */
 } CsvSourceSize;
 
 /*

@@ -189,6 +189,7 @@ sub planned_workers
 	my $plan = $node->safe_psql('postgres', "BEGIN;
 		CREATE FOREIGN TABLE sized (a int, b int, c text) SERVER csv
 		  OPTIONS (filename '$dir/empty" . (@names > 1 ? '?' : 1) . "'$options);
+		SET LOCAL csv_gpu_fdw.sampled_statistics = off;
 		SET LOCAL max_parallel_workers_per_gather = 8; SET LOCAL min_parallel_table_scan_size = '8MB';
 		SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0;
 		" . ($settings // '') . "; EXPLAIN (COSTS OFF) $query; ROLLBACK");
