@@ -176,9 +176,10 @@ $node->poll_query_until('postgres', "SELECT wait_event = 'PgSleep' FROM pg_stat_
 is(sql($states), "running|1\nsucceeded|19", 'the run is seen');
 is(sql(q{SELECT running, records_loaded FROM csv_gpu_jobs WHERE job = 'many'}), 't|38000', 'in the view, too');
 is(sql('SELECT count(*) FROM many_loaded'), 38000, 'files before are loaded');
-$sessions[1]->send($procedure);
 sql("SELECT pg_terminate_backend($victim)");
 eval { $sessions[0]->quit };
+$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $victim)") or die 'it does not end';
+$sessions[1]->send($procedure);
 $node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = $$PgSleep$$')
   or die 'the other does not go on';
 is(sql($states), "died|1\nrunning|1\nsucceeded|19", 'the next run has found what died, and goes on');
