@@ -930,7 +930,7 @@ next_record(FuzzScan *scan)
 
 CsvTableScan *
 csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
-					 const CsvPushdown *pushdown, bool may_keep,
+					 const CsvPushdown *pushdown, int flags,
 					 CsvSkippedFn skipped, void *arg)
 {
 	FuzzScan   *scan = palloc0(sizeof(FuzzScan));

@@ -252,6 +252,9 @@ walk_errors(const CsvBatch *batch, const CsvLayout *layout,
 	{
 		const CsvError *error = &batch->errors[i];
 
+		/* a reader looks up the offsets of a kept batch */
+		if (batch->is_resident)
+			continue;
 		look_at(batch->bytes + error->offset, error->length);
 		if (error->code <= CSV_ERROR_COLUMN_COUNT)
 			continue;
