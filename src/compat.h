@@ -335,7 +335,10 @@ csv_ask_permissions(ParseNamespaceItem *item, AclMode privilege,
 #endif
 }
 
-/* as csv_ask_permissions() for INSERT, also SELECT of a key, and UPDATE of attributes */
+/*
+ * as csv_ask_permissions() for INSERT, also SELECT of a key, and UPDATE of
+ * attributes
+ */
 static inline void
 csv_ask_conflict_permissions(ParseNamespaceItem *item, const Bitmapset *key,
 							 const Bitmapset *updated)
@@ -408,16 +411,19 @@ csv_tests_foreign_key(Form_pg_constraint constraint)
 
 /* from 18 on, a row that is updated may be left out */
 static inline bool
-csv_check_index_constraints(ResultRelInfo *relation, TupleTableSlot *slot, EState *estate,
+csv_check_index_constraints(ResultRelInfo *relation, TupleTableSlot *slot,
+							EState *estate,
 							ItemPointer conflict, List *arbiters)
 {
 #if PG_VERSION_NUM >= 180000
 	ItemPointerData updated;
 
 	ItemPointerSetInvalid(&updated);
-	return ExecCheckIndexConstraints(relation, slot, estate, conflict, &updated, arbiters);
+	return ExecCheckIndexConstraints(relation, slot, estate, conflict,
+									 &updated, arbiters);
 #else
-	return ExecCheckIndexConstraints(relation, slot, estate, conflict, arbiters);
+	return ExecCheckIndexConstraints(relation, slot, estate, conflict,
+									 arbiters);
 #endif
 }
 

@@ -5,8 +5,8 @@
  * For each file, the columns are taken from the resident columns, if they are
  * there (resident.c).  Otherwise an engine reads the file (reading.c).  If its
  * batches may be kept, they are copied on the way.  If processes share the
- * files, each has some pieces or kept batches of them (sharing.c).  In all cases a
- * query is then evaluated over the batches (evaluation.c).
+ * files, each has some pieces or kept batches of them (sharing.c).  In all
+ * cases a query is then evaluated over the batches (evaluation.c).
  *
  * Memory: reader and engine use malloc() and threads, which must not touch a memory
  * context.  A reset callback releases both when the context is deleted, also after an

@@ -20,8 +20,8 @@
  * in the order of their fields.  may_keep: the session may keep the batches, and may
  * use batches that it has kept.  pushdown may be NULL.
  *
- * Other processes may share the batches, if they join before the first batch is taken
- * (csv_sharing_begin()).
+ * Other processes may share the batches, if they join before the first batch is
+ * taken (csv_sharing_begin()).
  *
  * The current memory context holds everything, and releases it.  table and pushdown
  * must outlive the CsvBatches.  Opens no file and no engine.

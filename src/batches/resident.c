@@ -220,7 +220,8 @@ begin_found(CsvResident *resident)
 	resident->rests = false;
 	resident->next = 0;
 	find_columns(resident);
-	csv_file_layout_set(resident->layout, csv_store_layout(resident->store)->nfields);
+	csv_file_layout_set(resident->layout,
+						csv_store_layout(resident->store)->nfields);
 	find_columns(resident);		/* csv_file_layout_set() has changed their order */
 	return true;
 }

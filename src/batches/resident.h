@@ -73,8 +73,8 @@ extern CsvResident *csv_resident_create(CsvFileLayout *layout);
  * Otherwise *may_keep says whether they may be kept after reading.  Must be called
  * before anything is read.  Columns of older versions of the file are released.  from:
  * NULL, or a place in a file that grows: columns of the records behind it are wanted.
- * The columns that are found may end before the file does.  set: 0, or the only set
- * that will do.
+ * The columns that are found may end before the file does.  set: 0, or the only
+ * set that will do.
  */
 extern bool csv_resident_find(CsvResident *resident, const CsvSource *source,
 							  const CsvFilePlace *from, uint64 set, bool *may_keep);
@@ -113,8 +113,9 @@ extern void csv_resident_finish(CsvResident *resident, const CsvSource *source,
 extern void csv_resident_leave(CsvResident *resident);
 
 /*
- * The same, but columns that were found stay pinned: if the next search is for the same
- * file, as in a scan that is repeated, csv_gpu_service is not asked again.
+ * The same, but columns that were found stay pinned: if the next search is for
+ * the same file, as in a scan that is repeated, csv_gpu_service is not asked
+ * again.
  */
 extern void csv_resident_rest(CsvResident *resident);
 

@@ -29,8 +29,9 @@
 #define MOST_GPU_PIECE_BYTES	(UINT64CONST(32) * 1024 * 1024)
 
 /*
- * With resident columns, each process opens a file before it knows whether it has a part
- * of it.  If there are several files, a process has a smaller file by itself.
+ * With resident columns, each process opens a file before it knows whether it
+ * has a part of it.  If there are several files, a process has a smaller file
+ * by itself.
  */
 #define LEAST_SHARED_BYTES	(UINT64CONST(256) * 1024)
 
@@ -169,7 +170,8 @@ csv_sharing_restart(CsvSharing *sharing, CsvSource *source,
 		is_small = sharing->nfiles > 1 && !file->grows &&
 			file->nbytes < LEAST_SHARED_BYTES;
 		file->whole = !seekable || (settings->resident && is_small);
-		file->set = settings->resident && file->known && !file->whole ? 0 : NO_SET;
+		file->set = settings->resident && file->known && !file->whole ? 0 :
+			NO_SET;
 		sharing->total_bytes += file->nbytes;
 	}
 	sharing->has_gpu = csv_choose_gpu(settings, (int64) sharing->total_bytes,
@@ -219,8 +221,8 @@ claim_piece_of(CsvShare *share, SharedFile *file)
 }
 
 /*
- * Claims the next piece.  If the file may have resident columns, only sets the file,
- * which must be opened first.
+ * Claims the next piece.  If the file may have resident columns, only sets the
+ * file, which must be opened first.
  */
 static bool
 claim_next(CsvShare *share, bool uses_resident)
@@ -397,7 +399,10 @@ try_step(CsvBatches *batches, void (*step) (CsvBatches *))
 		MemoryContextSwitchTo(outer);
 		error = CopyErrorData();
 		FlushErrorState();
-		/* without a claim it has no place among the messages: a piece will fail alike */
+		/*
+		 * without a claim it has no place among the messages: a piece will fail
+		 * alike
+		 */
 		if (share->has_claim)
 			batches->callbacks.failed(batches->callbacks.arg, error);
 		FreeErrorData(error);
@@ -507,7 +512,8 @@ open_step(CsvBatches *batches)
 	if (!share->found)
 		return;
 	if (file->whole && !file->grows && batches->resident != NULL &&
-		csv_resident_find(batches->resident, batches->source, NULL, 0, &may_keep))
+		csv_resident_find(batches->resident, batches->source, NULL, 0,
+						  &may_keep))
 	{
 		batches->statistics.bytes += file->nbytes;
 		return;
@@ -525,11 +531,13 @@ open_step(CsvBatches *batches)
 }
 
 /*
- * Proposes a set that was found, or NO_SET, instead of *set, which processes shared from
- * this place on.  Then sets both as they are now; true: as proposed.
+ * Proposes a set that was found, or NO_SET, instead of *set, which processes
+ * shared from this place on.  Then sets both as they are now; true: as
+ * proposed.
  */
 static bool
-propose_set(const CsvShare *share, uint64 *set, CsvFilePlace *from, uint64 found)
+propose_set(const CsvShare *share, uint64 *set, CsvFilePlace *from,
+			uint64 found)
 {
 	SharedFile *file = current_file(share);
 
@@ -542,7 +550,10 @@ propose_set(const CsvShare *share, uint64 *set, CsvFilePlace *from, uint64 found
 	return *set == found;
 }
 
-/* opens the current file, if processes share its resident columns, and maps these */
+/*
+ * opens the current file, if processes share its resident columns, and maps
+ * these
+ */
 static void
 find_step(CsvBatches *batches)
 {
@@ -559,13 +570,18 @@ find_step(CsvBatches *batches)
 	while (set != NO_SET && !share->found)
 	{
 		found = csv_resident_find(resident, batches->source,
-								  current_file(share)->grows ? &from : NULL, set,
+								  current_file(share)->grows ? &from :
+								  NULL, set,
 								  &may_keep) ? resident->set : NO_SET;
-		share->found = propose_set(share, &set, &from, found) && found != NO_SET;
+		share->found = propose_set(share, &set, &from, found) &&
+			found != NO_SET;
 	}
 }
 
-/* true: the current file has resident columns, which are open; otherwise pieces are read */
+/*
+ * true: the current file has resident columns, which are open; otherwise pieces
+ * are read
+ */
 static bool
 find_resident(CsvBatches *batches)
 {
@@ -749,7 +765,10 @@ csv_sharing_has_resident(const CsvBatches *batches)
 		!batches->resident->rests;
 }
 
-/* Do processes still share the set that this process has?  Then goes to its next batch. */
+/*
+ * Do processes still share the set that this process has?  Then goes to its
+ * next batch.
+ */
 static bool
 is_at_set(CsvBatches *batches)
 {
@@ -766,8 +785,8 @@ is_at_set(CsvBatches *batches)
 }
 
 /*
- * Claims the batch of this number, unless another process has.  Behind the last batch, the
- * set is done.  batch NULL: the set has none.
+ * Claims the batch of this number, unless another process has.  Behind the last
+ * batch, the set is done.  batch NULL: the set has none.
  */
 static bool
 claim_batch(CsvBatches *batches, uint32 number, const CsvBatch *batch)
@@ -800,7 +819,10 @@ claim_batch(CsvBatches *batches, uint32 number, const CsvBatch *batch)
 	}
 	if (is_here && file->next_batch == csv_store_nbatches(resident->store))
 	{
-		/* behind the records of these columns, a file that grows may have others */
+		/*
+		 * behind the records of these columns, a file that grows may have
+		 * others
+		 */
 		if (file->grows && resident->end.offset < file->nbytes)
 		{
 			file->from = resident->end;

@@ -16,10 +16,10 @@
  * Between 1 and 4 a process must wait for nothing else, because the readers of later
  * pieces wait for it.
  *
- * If a file's columns are kept, a process maps the same set of columns as the others, and
- * claims its batches by their numbers.  A batch joins the chain when it is claimed.  If a
- * process cannot map the set (csv_gpu_service has ended, or has dropped it), all processes
- * read the rest of the file by pieces.
+ * If a file's columns are kept, a process maps the same set of columns as the
+ * others, and claims its batches by their numbers.  A batch joins the chain
+ * when it is claimed.  If a process cannot map the set (csv_gpu_service has
+ * ended, or has dropped it), all processes read the rest of the file by pieces.
  */
 #ifndef CSV_SHARING_H
 #define CSV_SHARING_H
@@ -78,8 +78,9 @@ extern bool csv_sharing_open(CsvBatches *batches);
 extern bool csv_sharing_next(CsvBatches *batches);
 
 /*
- * For batches.c: does the open file have resident columns?  Then csv_sharing_next_resident()
- * instead of csv_sharing_next() returns its next batch.
+ * For batches.c: does the open file have resident columns?  Then
+ * csv_sharing_next_resident() instead of csv_sharing_next() returns its next
+ * batch.
  */
 extern bool csv_sharing_has_resident(const CsvBatches *batches);
 extern bool csv_sharing_next_resident(CsvBatches *batches);

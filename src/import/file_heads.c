@@ -394,7 +394,8 @@ csv_files_names(const CsvFiles *files, CsvTable *table, bool may_choose)
 	if (!table->by_name &&
 		(!may_choose || files->unfit != NULL ||
 		 (files->differs == NULL && !csv_is_pattern(table)) ||
-		 (files->differs == NULL && list_length(files->names) > files->nfirst) ||
+		 (files->differs == NULL &&
+		  list_length(files->names) > files->nfirst) ||
 		 files->header_rows.least == 0 || files->header_rows.other_file != NULL))
 		return files->header;
 	table->by_name = true;

@@ -1,9 +1,10 @@
 /*
  * growth.c
- *		Finds the records that came into a foreign table's files since the last load.
+ *		Finds the records that came into a foreign table's files since the last
+ *		load.
  *
- * which_file.c says which of the files was loaded up to which position.  The scan begins there
- * (CsvResume), and its ends become the new positions.
+ * which_file.c says which of the files was loaded up to which position.  The
+ * scan begins there (CsvResume), and its ends become the new positions.
  */
 #include "postgres.h"
 
@@ -45,7 +46,8 @@ struct CsvGrowth
 static void *
 alloc_for_files(int nfiles, Size each)
 {
-	return palloc_extended(each * Max(nfiles, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	return palloc_extended(each * Max(nfiles, 1),
+						   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 /* ERROR if the open file is not as it was loaded, since it was looked at */
@@ -56,7 +58,8 @@ check_before(const CsvGrowingFile *file, int fd)
 		!csv_fingerprint_fits_ends(fd, file->name, &file->position->bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("file \"%s\" was replaced while it was read", file->name)));
+				 errmsg("file \"%s\" was replaced while it was read",
+						file->name)));
 }
 
 /* CsvResume.begun */
@@ -67,32 +70,37 @@ check_begin(void *arg, int number, int fd)
 }
 
 /*
- * Does the file, which was read to this end, end within a line?  The last byte of compressed
- * bytes, or of UTF-16, does not show that.  A last CR does not end a line where others end
- * in LF.
+ * Does the file, which was read to this end, end within a line?  The last byte
+ * of compressed bytes, or of UTF-16, does not show that.  A last CR does not
+ * end a line where others end in LF.
  */
 static bool
-ends_in_line(const CsvGrowth *growth, const CsvGrowingFile *file, int fd, uint64 nbytes)
+ends_in_line(const CsvGrowth *growth, const CsvGrowingFile *file, int fd,
+			 uint64 nbytes)
 {
 	char		tail[BLCKSZ];
 	size_t		n = Min(nbytes, sizeof(tail));
 
 	if (file->grows || n == 0 ||
-		csv_compression_of(file->name, growth->table->compression) != CSV_COMPRESSION_NONE ||
+		csv_compression_of(file->name,
+						   growth->table->compression) != CSV_COMPRESSION_NONE ||
 		pread(fd, tail, n, (off_t) (nbytes - n)) != (ssize_t) n)
 		return false;
 	return tail[n - 1] == '\r' ?
-		growth->table->reader.dialect.boundary != CSV_BOUNDARY_CR && memchr(tail, '\n', n) != NULL :
+		growth->table->reader.dialect.boundary != CSV_BOUNDARY_CR &&
+		memchr(tail, '\n', n) != NULL :
 		tail[n - 1] != '\n' && tail[n - 1] != '\0';
 }
 
 /* CsvResume.ended */
 static void
-note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes)
+note_end(void *arg, int number, int fd, const CsvFilePlace *place,
+		 uint64 nbytes)
 {
 	CsvGrowth  *growth = arg;
 	CsvGrowingFile *file = &growth->files[number];
-	const CsvFingerprint *before = file->position != NULL && !file->is_rewritten &&
+	const CsvFingerprint *before = file->position != NULL &&
+		!file->is_rewritten &&
 		!file->is_unpacked ? &file->position->bytes : NULL;
 	struct stat st;
 
@@ -100,7 +108,8 @@ note_end(void *arg, int number, int fd, const CsvFilePlace *place, uint64 nbytes
 	if (!csv_fingerprint_make(fd, file->name, nbytes, before, &file->now.bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("file \"%s\" became shorter while it was read", file->name)));
+				 errmsg("file \"%s\" became shorter while it was read",
+						file->name)));
 	file->now.place = *place;
 	file->now.lacks_break = ends_in_line(growth, file, fd, nbytes);
 	file->was_read = true;
@@ -208,7 +217,8 @@ check_target(Oid target)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("new records cannot be loaded into %s table \"%s\"",
-							persistence == RELPERSISTENCE_TEMP ? "temporary" : "unlogged",
+							persistence == RELPERSISTENCE_TEMP ? "temporary" :
+							"unlogged",
 							get_rel_name(lfirst_oid(cell))),
 					 errdetail("The positions up to which files were loaded would outlive its rows."),
 					 errhint("Load into a logged table. If a crash emptied the table before ALTER TABLE ... SET LOGGED, call csv_gpu_forget_positions().")));
@@ -216,7 +226,8 @@ check_target(Oid target)
 }
 
 CsvGrowth *
-csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrite)
+csv_growth_begin(CsvTable *table, Oid schema, Oid target,
+				 CsvOnRewrite on_rewrite)
 {
 	CsvGrowth  *growth = palloc0(sizeof(CsvGrowth));
 	CsvPosition *positions;
@@ -235,7 +246,8 @@ csv_growth_begin(CsvTable *table, Oid schema, Oid target, CsvOnRewrite on_rewrit
 	growth->is_first = npositions == 0;
 	table->reader.dialect.growing = true;
 	table->settings.resident = false;
-	growth->files = csv_which_files(table, positions, npositions, on_rewrite, &growth->nfiles);
+	growth->files = csv_which_files(table, positions, npositions, on_rewrite,
+									&growth->nfiles);
 	set_files(growth);
 	if (on_rewrite >= CSV_REWRITE_SKIP)
 		pass_rewritten(growth);
@@ -268,8 +280,12 @@ csv_growth_finish(CsvGrowth *growth)
 		const CsvPosition *before = file->position;
 		CsvPosition *now = &file->now;
 
-		/* it may have been compressed and removed meanwhile: its time leads to the copy */
-		if (!file->was_read && before != NULL && !file->is_rewritten && !file->is_unpacked &&
+		/*
+		 * it may have been compressed and removed meanwhile: its time leads to
+		 * the copy
+		 */
+		if (!file->was_read && before != NULL && !file->is_rewritten &&
+			!file->is_unpacked &&
 			strcmp(before->filename, file->name) != 0)
 			*now = *before;
 		/* a file without records is read from its beginning next time */
@@ -283,8 +299,10 @@ csv_growth_finish(CsvGrowth *growth)
 		if (!csv_has_settled(file->identity.changed))
 			now->identity.changed = 0;
 		now->born = file->born;
-		now->loaded_at = before != NULL && before->place.records == now->place.records &&
-			!file->is_rewritten ? before->loaded_at : GetCurrentTransactionStartTimestamp();
+		now->loaded_at = before != NULL &&
+			before->place.records == now->place.records &&
+			!file->is_rewritten ? before->loaded_at :
+			GetCurrentTransactionStartTimestamp();
 		csv_positions_write(growth->schema, before, now);
 		nstored++;
 	}
@@ -293,7 +311,10 @@ csv_growth_finish(CsvGrowth *growth)
 
 /* ---- what users do with positions ---- */
 
-/* locks source and target of a function of this name, which is only for the target's owner */
+/*
+ * locks source and target of a function of this name, which is only for the
+ * target's owner
+ */
 static void
 lock_pair(FunctionCallInfo fcinfo, const char *function)
 {
@@ -302,7 +323,8 @@ lock_pair(FunctionCallInfo fcinfo, const char *function)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("source and target of %s() must not be null", function)));
+				 errmsg("source and target of %s() must not be null",
+						function)));
 	if (!csv_owns_table(target, GetUserId()))
 	{
 		const char *name = get_rel_name(target);
@@ -316,8 +338,9 @@ lock_pair(FunctionCallInfo fcinfo, const char *function)
 PG_FUNCTION_INFO_V1(csv_gpu_forget_positions);
 
 /*
- * csv_gpu_forget_positions(source regclass, target regclass, filename text DEFAULT NULL)
- * deletes positions, and returns their number.  It waits for loads.
+ * csv_gpu_forget_positions(source regclass, target regclass, filename text
+ * DEFAULT NULL) deletes positions, and returns their number.  It waits for
+ * loads.
  */
 Datum
 csv_gpu_forget_positions(PG_FUNCTION_ARGS)
@@ -326,14 +349,16 @@ csv_gpu_forget_positions(PG_FUNCTION_ARGS)
 	lock_pair(fcinfo, "csv_gpu_forget_positions");
 	PG_RETURN_INT64(csv_positions_forget(get_func_namespace(fcinfo->flinfo->fn_oid),
 										 PG_GETARG_OID(0), PG_GETARG_OID(1),
-										 PG_ARGISNULL(2) ? NULL : PG_GETARG_TEXT_PP(2)));
+										 PG_ARGISNULL(2) ? NULL :
+										 PG_GETARG_TEXT_PP(2)));
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_set_positions);
 
 /*
- * csv_gpu_set_positions(source regclass, target regclass) counts what is in the files as
- * loaded, and returns the number of files with records.  It waits for loads.
+ * csv_gpu_set_positions(source regclass, target regclass) counts what is in the
+ * files as loaded, and returns the number of files with records.  It waits for
+ * loads.
  */
 Datum
 csv_gpu_set_positions(PG_FUNCTION_ARGS)
@@ -352,7 +377,8 @@ csv_gpu_set_positions(PG_FUNCTION_ARGS)
 	csv_table_check(table);
 	table->all_files = true;
 	(void) csv_positions_forget(schema, table->relid, target, NULL);
-	nfiles = csv_growth_finish(csv_growth_begin(table, schema, target, CSV_REWRITE_ALL));
+	nfiles = csv_growth_finish(csv_growth_begin(table, schema, target,
+												CSV_REWRITE_ALL));
 	table_close(source, NoLock);
 	PG_RETURN_INT64(nfiles);
 }

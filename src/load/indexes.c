@@ -2,14 +2,15 @@
  * indexes.c
  *		Index entries after the rows.
  *
- * Indexes are built anew if the table's storage was made in this transaction.  No
- * other process sees the table then, so the locks of a build make no process wait, and
- * it cannot deadlock with another load.
+ * Indexes are built anew if the table's storage was made in this transaction.
+ * No other process sees the table then, so the locks of a build make no process
+ * wait, and it cannot deadlock with another load.
  *
- * Otherwise, entries wait in a sort for each index, which is PostgreSQL's own sort for
- * builds.  They go into the index in the order of keys: all that a leaf page has room for
- * at a time.  An entry that needs more than room goes in by itself, as for any row: if it splits
- * the page, or if its key is there, so that uniqueness must be checked.
+ * Otherwise, entries wait in a sort for each index, which is PostgreSQL's own
+ * sort for builds.  They go into the index in the order of keys: all that a
+ * leaf page has room for at a time.  An entry that needs more than room goes in
+ * by itself, as for any row: if it splits the page, or if its key is there, so
+ * that uniqueness must be checked.
  */
 #include "postgres.h"
 
@@ -64,8 +65,8 @@ indexing_of(Relation relation, Oid indexid, bool is_new)
 		form->indimmediate && !form->indisexclusion)
 	{
 		/*
-		 * A cursor may use the index.  And a build runs as the table's owner, whose
-		 * functions must not be called with another user's search_path.
+		 * A cursor may use the index.  And a build runs as the table's owner,
+		 * whose functions must not be called with another user's search_path.
 		 */
 		if (is_new && index->rd_refcnt == 1 &&
 			(relation->rd_rel->relowner == GetUserId() || is_plain(index)))
@@ -78,8 +79,8 @@ indexing_of(Relation relation, Oid indexid, bool is_new)
 }
 
 /*
- * A volatile function in a check may look at the table through an index that lacks
- * rows.  Other functions do not see rows of this command.
+ * A volatile function in a check may look at the table through an index that
+ * lacks rows.  Other functions do not see rows of this command.
  */
 bool
 csv_has_volatile_check(TupleDesc tupdesc)
@@ -105,7 +106,8 @@ indexing_of_all(Relation relation, bool is_new)
 	ListCell   *cell;
 
 	foreach(cell, indexes)
-		indexing = Min(indexing, indexing_of(relation, lfirst_oid(cell), is_new));
+		indexing = Min(indexing,
+					   indexing_of(relation, lfirst_oid(cell), is_new));
 	list_free(indexes);
 	return indexing;
 }
@@ -147,7 +149,9 @@ csv_indexes_build(Relation relation)
 
 /* ---- sorted ---- */
 
-/* if fewer entries come to a leaf page, its WAL is more than a record for each */
+/*
+ * if fewer entries come to a leaf page, its WAL is more than a record for each
+ */
 #define CSV_LEAF_ENTRIES	8
 
 typedef struct IndexSort
@@ -216,7 +220,8 @@ csv_index_entries_add_row(CsvIndexEntries *entries, TupleTableSlot *slot)
 			!ExecQual(sort->info->ii_PredicateState, econtext))
 			continue;
 		FormIndexDatum(sort->info, slot, entries->estate, values, isnull);
-		tuplesort_putindextuplevalues(sort->sort, sort->index, &slot->tts_tid, values,
+		tuplesort_putindextuplevalues(sort->sort, sort->index, &slot->tts_tid,
+									  values,
 									  isnull);
 		sort->nentries++;
 	}
@@ -246,14 +251,16 @@ csv_index_entries_add(CsvIndexEntries *entries, Page page)
 
 /* insert an entry as for any row */
 static void
-insert_entry(const CsvIndexEntries *entries, const IndexSort *sort, IndexTuple entry)
+insert_entry(const CsvIndexEntries *entries, const IndexSort *sort,
+			 IndexTuple entry)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 
 	index_deform_tuple(entry, RelationGetDescr(sort->index), values, isnull);
 	index_insert(sort->index, values, isnull, &entry->t_tid, entries->relation,
-				 sort->index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
+				 sort->index->rd_index->indisunique ? UNIQUE_CHECK_YES :
+				 UNIQUE_CHECK_NO,
 				 false, sort->info);
 }
 
@@ -283,8 +290,8 @@ set_key(BTScanInsert key, Relation index, IndexTuple entry)
 }
 
 /*
- * The place of a key in a leaf page, from `low` on; 0 if the page is not the key's, or if
- * an equal key is there or may be in the next page.
+ * The place of a key in a leaf page, from `low` on; 0 if the page is not the
+ * key's, or if an equal key is there or may be in the next page.
  */
 static OffsetNumber
 find_place(Relation index, BTScanInsert key, Page page, OffsetNumber low)
@@ -293,7 +300,8 @@ find_place(Relation index, BTScanInsert key, Page page, OffsetNumber low)
 	int			step = 1;
 
 	if (!P_RIGHTMOST(BTPageGetOpaque(page)) &&
-		_bt_compare(index, key, page, P_HIKEY) >= (key->scantid == NULL ? 0 : 1))
+		_bt_compare(index, key, page, P_HIKEY) >= (key->scantid == NULL ? 0 :
+												   1))
 		return InvalidOffsetNumber;
 
 	/* most places are close to the one before */
@@ -312,7 +320,8 @@ find_place(Relation index, BTScanInsert key, Page page, OffsetNumber low)
 		else
 		{
 			low = OffsetNumberNext(middle);
-			step = high == OffsetNumberNext(PageGetMaxOffsetNumber(page)) ? step * 2 :
+			step = high == OffsetNumberNext(PageGetMaxOffsetNumber(page)) ?
+				step * 2 :
 				Max((high - low) / 2, 1);
 		}
 	}
@@ -320,12 +329,13 @@ find_place(Relation index, BTScanInsert key, Page page, OffsetNumber low)
 }
 
 /*
- * Insert entries, *entry first, into the leaf page to which it belongs, as long as they
- * belong there and have room.  *entry is the first that does not; NULL: there are no more.
- * Returns false if there was none.
+ * Insert entries, *entry first, into the leaf page to which it belongs, as long
+ * as they belong there and have room.  *entry is the first that does not; NULL:
+ * there are no more. Returns false if there was none.
  */
 static bool
-fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key, IndexTuple *entry)
+fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key,
+		  IndexTuple *entry)
 {
 	OffsetNumber place = P_FIRSTKEY;
 	bool		any = false;
@@ -335,7 +345,8 @@ fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key, Ind
 
 	(void) set_key(key, sort->index, *entry);
 	csv_bt_search(sort->index, entries->relation, key, &buffer);
-	CheckForSerializableConflictIn(sort->index, NULL, BufferGetBlockNumber(buffer));
+	CheckForSerializableConflictIn(sort->index, NULL,
+								   BufferGetBlockNumber(buffer));
 	wal = GenericXLogStart(sort->index);
 	page = GenericXLogRegisterBuffer(wal, buffer, 0);
 	place = P_FIRSTDATAKEY(BTPageGetOpaque(page));
@@ -351,7 +362,8 @@ fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key, Ind
 		place = find_place(sort->index, key, page, place);
 		if (place == InvalidOffsetNumber)
 			break;
-		if (PageAddItem(page, (char *) *entry, size, place, false, false) == InvalidOffsetNumber)
+		if (PageAddItem(page, (char *) *entry, size, place, false,
+						false) == InvalidOffsetNumber)
 			elog(ERROR, "could not add an entry to index \"%s\"",
 				 RelationGetRelationName(sort->index));
 		any = true;
@@ -430,8 +442,10 @@ csv_index_keys_begin(Relation relation, Relation index)
 	keys->key = _bt_mkscankey(index, NULL);
 	keys->key->keysz = IndexRelationGetNumberOfKeyAttributes(index);
 	keys->estate = CreateExecutorState();
-	keys->row = MakeSingleTupleTableSlot(RelationGetDescr(relation), &TTSOpsVirtual);
-	memset(keys->row->tts_isnull, true, RelationGetNumberOfAttributes(relation));
+	keys->row = MakeSingleTupleTableSlot(RelationGetDescr(relation),
+										 &TTSOpsVirtual);
+	memset(keys->row->tts_isnull, true,
+		   RelationGetNumberOfAttributes(relation));
 	return keys;
 }
 
@@ -441,11 +455,14 @@ csv_index_keys_add(CsvIndexKeys *keys, Datum *values, bool *isnull, int64 place)
 	ItemPointerData tid;
 
 	if (keys->sort == NULL)
-		keys->sort = tuplesort_begin_index_btree(keys->relation, keys->index, false, false,
+		keys->sort = tuplesort_begin_index_btree(keys->relation, keys->index,
+												 false, false,
 												 maintenance_work_mem, NULL, TUPLESORT_NONE);
 	/* equal keys are sorted by it */
-	ItemPointerSet(&tid, (BlockNumber) (place >> 15), (OffsetNumber) (place & 0x7FFF) + 1);
-	tuplesort_putindextuplevalues(keys->sort, keys->index, &tid, values, isnull);
+	ItemPointerSet(&tid, (BlockNumber) (place >> 15),
+				   (OffsetNumber) (place & 0x7FFF) + 1);
+	tuplesort_putindextuplevalues(keys->sort, keys->index, &tid, values,
+								  isnull);
 }
 
 static bool
@@ -455,11 +472,15 @@ are_equal(const CsvIndexKeys *keys, IndexTuple one, IndexTuple other)
 	{
 		ScanKey		column = &keys->key->scankeys[i];
 		bool		nulls[2];
-		Datum		first = index_getattr(one, i + 1, RelationGetDescr(keys->index), &nulls[0]);
-		Datum		second = index_getattr(other, i + 1, RelationGetDescr(keys->index), &nulls[1]);
+		Datum		first = index_getattr(one, i + 1,
+										  RelationGetDescr(keys->index), &nulls[0]);
+		Datum		second = index_getattr(other, i + 1,
+										   RelationGetDescr(keys->index), &nulls[1]);
 
 		if (nulls[0] != nulls[1] ||
-			(!nulls[0] && DatumGetInt32(FunctionCall2Coll(&column->sk_func, column->sk_collation,
+			(!nulls[0] &&
+			 DatumGetInt32(FunctionCall2Coll(&column->sk_func,
+											 column->sk_collation,
 														  first, second)) != 0))
 			return false;
 	}
@@ -467,8 +488,9 @@ are_equal(const CsvIndexKeys *keys, IndexTuple one, IndexTuple other)
 }
 
 /*
- * May the index have the key?  If not, this is found in the leaf page of the key before, or
- * of this key.  A page that is pinned gives keys only to its right neighbour.
+ * May the index have the key?  If not, this is found in the leaf page of the
+ * key before, or of this key.  A page that is pinned gives keys only to its
+ * right neighbour.
  */
 static bool
 may_have(CsvIndexKeys *keys)
@@ -480,7 +502,8 @@ may_have(CsvIndexKeys *keys)
 
 		is_found = !BufferIsValid(keys->buffer);
 		if (is_found)
-			csv_bt_search(keys->index, keys->relation, keys->key, &keys->buffer);
+			csv_bt_search(keys->index, keys->relation, keys->key,
+						  &keys->buffer);
 		else
 			LockBuffer(keys->buffer, BT_READ);
 		page = BufferGetPage(keys->buffer);
@@ -522,13 +545,15 @@ has_row(CsvIndexKeys *keys, IndexTuple entry)
 		keys->row->tts_values[att] = values[i];
 		keys->row->tts_isnull[att] = isnull[i];
 	}
-	return !csv_check_index_constraints(keys->opened, ExecStoreVirtualTuple(keys->row),
+	return !csv_check_index_constraints(keys->opened,
+										ExecStoreVirtualTuple(keys->row),
 										keys->estate, &conflict,
 										list_make1_oid(RelationGetRelid(keys->index)));
 }
 
 bool
-csv_index_keys_next(CsvIndexKeys *keys, bool looks, int64 *place, CsvKeyMatch *match)
+csv_index_keys_next(CsvIndexKeys *keys, bool looks, int64 *place,
+					CsvKeyMatch *match)
 {
 	MemoryContext outer;
 	IndexTuple	entry;
@@ -536,7 +561,8 @@ csv_index_keys_next(CsvIndexKeys *keys, bool looks, int64 *place, CsvKeyMatch *m
 	CHECK_FOR_INTERRUPTS();
 	if (keys->sort != NULL && keys->last == NULL)
 		tuplesort_performsort(keys->sort);
-	entry = keys->sort == NULL ? NULL : tuplesort_getindextuple(keys->sort, true);
+	entry = keys->sort == NULL ? NULL :
+		tuplesort_getindextuple(keys->sort, true);
 	if (entry == NULL)
 		return false;
 	*place = ((int64) ItemPointerGetBlockNumber(&entry->t_tid) << 15) +

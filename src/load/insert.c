@@ -4,16 +4,19 @@
  *
  * Rows go in in one of two ways:
  *
- *	- By pages (heap_pages.c), if no trigger needs the row, and no index does, unless
- *	  index entries can come after all rows (indexes.c).  A row that must be toasted
- *	  goes in by itself.
- *	- Through PostgreSQL's COPY in all other cases.  COPY reads an empty line for each
- *	  row, and takes the row's values for defaults of the columns.  So partitions,
- *	  triggers, foreign tables and frozen rows are COPY's.
+ *	- By pages (heap_pages.c), if no trigger needs the row, and no index does,
+ *	unless
+ *	  index entries can come after all rows (indexes.c).  A row that must be
+ *	  toasted goes in by itself.
+ *	- Through PostgreSQL's COPY in all other cases.  COPY reads an empty line
+ *	for each
+ *	  row, and takes the row's values for defaults of the columns.  So
+ *	  partitions, triggers, foreign tables and frozen rows are COPY's.
  *
- * Memory: a context of its own, a child of the context in which the relation was
- * opened; for each row, the executor state's per-tuple context.  After an ERROR, these
- * contexts and the resource owner free everything, as they do for COPY.
+ * Memory: a context of its own, a child of the context in which the relation
+ * was opened; for each row, the executor state's per-tuple context.  After an
+ * ERROR, these contexts and the resource owner free everything, as they do for
+ * COPY.
  */
 #include "postgres.h"
 
@@ -148,7 +151,8 @@ refuse_relation(Relation relation)
 		case RELKIND_MATVIEW:
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("cannot load into materialized view \"%s\"", name)));
+					 errmsg("cannot load into materialized view \"%s\"",
+							name)));
 			break;
 		default:
 			ereport(ERROR,
@@ -227,11 +231,13 @@ csv_insert_give(CsvInsert *insert, const Bitmapset *given)
 }
 
 void
-csv_insert_resolve(CsvInsert *insert, const Bitmapset *key, const Bitmapset *updated)
+csv_insert_resolve(CsvInsert *insert, const Bitmapset *key,
+				   const Bitmapset *updated)
 {
 	MemoryContext outer = MemoryContextSwitchTo(insert->context);
 
-	csv_ask_conflict_permissions(linitial(insert->pstate->p_namespace), key, updated);
+	csv_ask_conflict_permissions(linitial(insert->pstate->p_namespace), key,
+								 updated);
 	MemoryContextSwitchTo(outer);
 }
 
@@ -241,7 +247,8 @@ csv_insert_check(const CsvInsert *insert, bool obeys_security)
 	ResultRelInfo *root = makeNode(ResultRelInfo);
 
 	csv_check_permissions(insert->pstate);
-	if (!obeys_security && check_enable_rls(RelationGetRelid(insert->relation), InvalidOid,
+	if (!obeys_security &&
+		check_enable_rls(RelationGetRelid(insert->relation), InvalidOid,
 						 false) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -256,9 +263,9 @@ csv_insert_check(const CsvInsert *insert, bool obeys_security)
 /* ---- begin ---- */
 
 /*
- * Check that rows may be frozen, as COPY does: this very subtransaction must have made
- * or emptied the table, and no snapshot may see the rows too early.  The calling query
- * holds one snapshot, which is allowed.
+ * Check that rows may be frozen, as COPY does: this very subtransaction must
+ * have made or emptied the table, and no snapshot may see the rows too early.
+ * The calling query holds one snapshot, which is allowed.
  */
 static void
 check_freeze(Relation relation)
@@ -338,8 +345,10 @@ csv_insert_varies(const CsvInsert *insert, const Bitmapset *attnums)
 static bool
 can_go_by_pages(const CsvInsert *insert, CsvIndexing indexing)
 {
-	return !insert->is_volatile && (insert->options & TABLE_INSERT_FROZEN) == 0 &&
-		(indexing != CSV_INDEX_AT_ONCE || RelationGetIndexList(insert->relation) == NIL) &&
+	return !insert->is_volatile &&
+		(insert->options & TABLE_INSERT_FROZEN) == 0 &&
+		(indexing != CSV_INDEX_AT_ONCE ||
+		 RelationGetIndexList(insert->relation) == NIL) &&
 		csv_heap_takes_pages(insert->relation);
 }
 
@@ -349,12 +358,14 @@ place_of_line(const CsvInsert *insert)
 {
 	uint64		line = insert->copy->cur_lineno;
 
-	if (line == 0 || line > insert->nread || insert->nread - line >= CSV_WAITING_ROWS)
+	if (line == 0 || line > insert->nread ||
+		insert->nread - line >= CSV_WAITING_ROWS)
 		return NULL;
 
 	/*
-	 * COPY inserts rows that waited.  If it is at the last line, it is about any of
-	 * these rows, except that an index or a trigger refuses just this row.
+	 * COPY inserts rows that waited.  If it is at the last line, it is about
+	 * any of these rows, except that an index or a trigger refuses just this
+	 * row.
 	 */
 	if (line == insert->nread && !insert->copy->line_buf_valid &&
 		ERRCODE_TO_CATEGORY(geterrcode()) !=
@@ -369,7 +380,8 @@ tell_place(void *arg)
 {
 	const CsvInsert *insert = arg;
 	const char *name = RelationGetRelationName(insert->relation);
-	const CsvRecordPlace *place = insert->telling == CSV_TELL_ROW ? &insert->place :
+	const CsvRecordPlace *place = insert->telling == CSV_TELL_ROW ?
+		&insert->place :
 		insert->telling == CSV_TELL_LINE ? place_of_line(insert) : NULL;
 
 	if (insert->telling == CSV_TELL_NOTHING)
@@ -472,8 +484,9 @@ tell_nothing(void *arg)
 }
 
 /*
- * A copy_data_source_cb: read the next row, as an empty line.  Such a callback has no
- * argument, but COPY calls it while COPY's error context is on top of ours.
+ * A copy_data_source_cb: read the next row, as an empty line.  Such a callback
+ * has no argument, but COPY calls it while COPY's error context is on top of
+ * ours.
  */
 static int
 read_line(void *buffer, int least, int most)
@@ -493,7 +506,10 @@ read_line(void *buffer, int least, int most)
 	insert->nread++;
 	insert->places[insert->nread % CSV_WAITING_ROWS] = insert->place;
 
-	/* COPY adds this line's byte, and shows the sum; the scan has shown its bytes */
+	/*
+	 * COPY adds this line's byte, and shows the sum; the scan has shown its
+	 * bytes
+	 */
 	if (MyBEEntry != NULL)
 		insert->copy->bytes_processed =
 			(uint64) MyBEEntry->st_progress_param[PROGRESS_COPY_BYTES_PROCESSED] - 1;
@@ -511,7 +527,10 @@ given_value(ExprState *state, ExprContext *econtext, bool *isnull)
 	return given->insert->slot->tts_values[given->att];
 }
 
-/* for the first column: COPY adds up the bytes of lines, to limit the rows that wait */
+/*
+ * for the first column: COPY adds up the bytes of lines, to limit the rows that
+ * wait
+ */
 static Datum
 first_value(ExprState *state, ExprContext *econtext, bool *isnull)
 {
@@ -519,12 +538,16 @@ first_value(ExprState *state, ExprContext *econtext, bool *isnull)
 	const TupleTableSlot *slot = insert->slot;
 
 	insert->copy->line_buf.len =
-		(int) Min(heap_compute_data_size(slot->tts_tupleDescriptor, slot->tts_values,
+		(int) Min(heap_compute_data_size(slot->tts_tupleDescriptor,
+										 slot->tts_values,
 										 slot->tts_isnull), PG_INT32_MAX / 2);
 	return given_value(state, econtext, isnull);
 }
 
-/* let COPY read no column, but compute each column that is given or has a default */
+/*
+ * let COPY read no column, but compute each column that is given or has a
+ * default
+ */
 static void
 set_columns(CsvInsert *insert)
 {
@@ -544,7 +567,8 @@ set_columns(CsvInsert *insert)
 		if (bms_is_member(i + 1, insert->given))
 		{
 			NodeSetTag(expr, T_ExprState);
-			expr->evalfunc = copy->num_defaults == 0 ? first_value : given_value;
+			expr->evalfunc = copy->num_defaults == 0 ? first_value :
+				given_value;
 			given[i].insert = insert;
 			given[i].att = i;
 		}
@@ -568,9 +592,11 @@ csv_insert_all(CsvInsert *insert, CsvNextRowFn next, void *arg)
 	insert->next = next;
 	insert->next_arg = arg;
 	insert->copy =
-		BeginCopyFrom(insert->pstate, insert->relation, (Node *) insert->quals, NULL,
+		BeginCopyFrom(insert->pstate, insert->relation, (Node *) insert->quals,
+					  NULL,
 					  false, read_line, NIL,
-					  list_make1(makeDefElem("encoding", (Node *) makeString(encoding), -1)));
+					  list_make1(makeDefElem("encoding",
+											 (Node *) makeString(encoding), -1)));
 	insert->copy->opts.freeze = (insert->options & TABLE_INSERT_FROZEN) != 0;
 	set_columns(insert);
 	insert->telling = CSV_TELL_LINE;
@@ -611,7 +637,8 @@ check_row(CsvInsert *insert)
 	const TupleConstr *constraints = RelationGetDescr(relation)->constr;
 
 	if (constraints != NULL && constraints->has_generated_stored)
-		ExecComputeStoredGenerated(insert->root, insert->estate, insert->slot, CMD_INSERT);
+		ExecComputeStoredGenerated(insert->root, insert->estate, insert->slot,
+								   CMD_INSERT);
 	if (constraints != NULL)
 		ExecConstraints(insert->root, insert->slot, insert->estate);
 	if (relation->rd_rel->relispartition)
@@ -637,7 +664,8 @@ csv_insert_test(CsvInsert *insert, ExprContext *econtext)
 	fill_defaults(insert, slot, econtext);
 	ExecStoreVirtualTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(relation);
-	if (relation->trigdesc != NULL && relation->trigdesc->trig_insert_before_row &&
+	if (relation->trigdesc != NULL &&
+		relation->trigdesc->trig_insert_before_row &&
 		!ExecBRInsertTriggers(insert->estate, insert->root, slot))
 		return false;
 	check_row(insert);
@@ -660,10 +688,12 @@ csv_insert_test_partition(CsvInsert *insert)
 		insert->router->mt_nrels = 1;
 		insert->router->resultRelInfo = insert->root;
 		insert->router->rootResultRelInfo = insert->root;
-		insert->routing = ExecSetupPartitionTupleRouting(insert->estate, insert->relation);
+		insert->routing = ExecSetupPartitionTupleRouting(insert->estate,
+														 insert->relation);
 		MemoryContextSwitchTo(outer);
 	}
-	(void) ExecFindPartition(insert->router, insert->root, insert->routing, insert->slot,
+	(void) ExecFindPartition(insert->router, insert->root, insert->routing,
+							 insert->slot,
 							 insert->estate);
 }
 
@@ -684,8 +714,10 @@ csv_insert_conflict(CsvInsert *insert)
 		Relation	index = root->ri_IndexRelationDescs[i];
 
 		if ((index->rd_index->indisunique || index->rd_index->indisexclusion) &&
-			index->rd_index->indimmediate && root->ri_IndexRelationInfo[i]->ii_ReadyForInserts &&
-			!csv_check_index_constraints(root, insert->slot, insert->estate, &conflict,
+			index->rd_index->indimmediate &&
+			root->ri_IndexRelationInfo[i]->ii_ReadyForInserts &&
+			!csv_check_index_constraints(root, insert->slot, insert->estate,
+										 &conflict,
 										 list_make1_oid(RelationGetRelid(index))))
 			found = RelationGetRelid(index);
 	}
@@ -717,9 +749,11 @@ csv_insert_row(CsvInsert *insert)
 	if (is_in)
 	{
 		check_row(insert);
-		if (!csv_heap_pages_add(insert->pages, slot->tts_values, slot->tts_isnull))
+		if (!csv_heap_pages_add(insert->pages, slot->tts_values,
+								slot->tts_isnull))
 		{
-			table_tuple_insert(insert->relation, slot, insert->cid, insert->options,
+			table_tuple_insert(insert->relation, slot, insert->cid,
+							   insert->options,
 							   insert->bulk);
 			if (insert->entries != NULL)
 				csv_index_entries_add_row(insert->entries, slot);

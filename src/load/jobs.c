@@ -5,10 +5,10 @@
  *
  * Jobs themselves are functions of the extension's script, in PL/pgSQL.
  *
- * A job remembers a loaded file by its identity: inode, size, and time of its last
- * change of content.  So a file may be renamed or get other permissions; a file that
- * is written to becomes another file.  The device is not part of the identity, because
- * its number may change when the machine starts.
+ * A job remembers a loaded file by its identity: inode, size, and time of its
+ * last change of content.  So a file may be renamed or get other permissions; a
+ * file that is written to becomes another file.  The device is not part of the
+ * identity, because its number may change when the machine starts.
  */
 #include "postgres.h"
 
@@ -43,7 +43,9 @@
 /* bytes to read at a time, to see whether the last record is whole */
 #define CSV_LOOK_BYTES		(1024 * 1024)
 
-/* the options of a foreign table; the user needs SELECT on some of its columns */
+/*
+ * the options of a foreign table; the user needs SELECT on some of its columns
+ */
 static CsvTable *
 get_source(Oid relid)
 {
@@ -61,8 +63,8 @@ get_source(Oid relid)
 }
 
 /*
- * Is the table's only file not empty, and does a line break end its last record?  The
- * dialect's table tells records apart; headers are records here.
+ * Is the table's only file not empty, and does a line break end its last
+ * record?  The dialect's table tells records apart; headers are records here.
  */
 static bool
 ends_in_break(const CsvTable *table)
@@ -99,7 +101,8 @@ ends_in_break(const CsvTable *table)
 
 		/* the class of a byte may depend on its neighbours */
 		until = at_end ? nbytes : nbytes - Min(nbytes - start, CSV_CLASS_BYTES);
-		state = csv_pass_bytes(csv_reader_dialect(reader), state, bytes, start, until,
+		state = csv_pass_bytes(csv_reader_dialect(reader), state, bytes, start,
+							   until,
 							   nbytes);
 		start = until > 0;
 		nbytes -= until - start;
@@ -109,8 +112,8 @@ ends_in_break(const CsvTable *table)
 }
 
 /*
- * Is the last record of a file whole?  True for a file that cannot be read, and for a
- * compressed file: loading it fails if it cannot be read or is cut off.
+ * Is the last record of a file whole?  True for a file that cannot be read, and
+ * for a compressed file: loading it fails if it cannot be read or is cut off.
  */
 static bool
 ends_whole(const CsvTable *table, const char *filename)
@@ -120,9 +123,11 @@ ends_whole(const CsvTable *table, const char *filename)
 	MemoryContext context;
 	volatile bool whole = true;
 
-	if (csv_compression_of(filename, table->compression) != CSV_COMPRESSION_NONE)
+	if (csv_compression_of(filename,
+						   table->compression) != CSV_COMPRESSION_NONE)
 		return true;
-	context = AllocSetContextCreate(outer, "csv_gpu_fdw file", ALLOCSET_DEFAULT_SIZES);
+	context = AllocSetContextCreate(outer, "csv_gpu_fdw file",
+									ALLOCSET_DEFAULT_SIZES);
 	PG_TRY();
 	{
 		MemoryContextSwitchTo(context);
@@ -148,7 +153,8 @@ static bool
 is_whole(const CsvTable *table, const char *filename,
 		 const CsvFileIdentity *identity)
 {
-	return csv_has_rested(identity->modified, CSV_REST_SECONDS) || ends_whole(table, filename);
+	return csv_has_rested(identity->modified, CSV_REST_SECONDS) ||
+		ends_whole(table, filename);
 }
 
 /* the identity of a file, without the device, whose number may change */
@@ -184,8 +190,8 @@ fail_as_changed(const char *filename)
 PG_FUNCTION_INFO_V1(csv_gpu_files);
 
 /*
- * csv_gpu_files(source regclass) returns a row per file.  A file that cannot be looked
- * at gets a row with only its name, so that the user sees the others.
+ * csv_gpu_files(source regclass) returns a row per file.  A file that cannot be
+ * looked at gets a row with only its name, so that the user sees the others.
  */
 Datum
 csv_gpu_files(PG_FUNCTION_ARGS)
@@ -195,7 +201,8 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 	char	  **names;
 	int			nnames;
 
-	csv_begin_function(fcinfo, "strict regclass -> setof text text boolean boolean");
+	csv_begin_function(fcinfo,
+					   "strict regclass -> setof text text boolean boolean");
 	table = get_source(PG_GETARG_OID(0));
 	csv_prefer_pattern(table, WARNING);
 	csv_source_files(table, &names, &nnames);
@@ -207,7 +214,9 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 
-		/* a job loads a file by its name; a NOTICE of a job would not be seen */
+		/*
+		 * a job loads a file by its name; a NOTICE of a job would not be seen
+		 */
 		if (!csv_check_filename(WARNING, names[i]))
 			continue;
 		values[0] = CStringGetTextDatum(names[i]);
@@ -221,7 +230,8 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 			bool		whole = is_whole(table, names[i], &identity);
 
 			values[1] = CStringGetTextDatum(format_identity(&identity));
-			values[2] = BoolGetDatum(whole && csv_has_settled(identity.modified));
+			values[2] = BoolGetDatum(whole &&
+									 csv_has_settled(identity.modified));
 			values[3] = BoolGetDatum(whole);
 		}
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
@@ -230,7 +240,10 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* ERROR if a file of the table is not whole by now: half a record may have been loaded */
+/*
+ * ERROR if a file of the table is not whole by now: half a record may have been
+ * loaded
+ */
 static void
 check_whole(Oid source)
 {
@@ -268,10 +281,11 @@ csv_gpu_load_file(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(csv_gpu_load_file_2);
 
 /*
- * csv_gpu_load_file(source, target, filename, mode, columns, rejects, freeze, on_rewrite,
- * duplicates, key, filter, expressions, new_columns, only_check) loads one of the source's
- * files, and returns the identity by which a job remembers it.  ERROR if the file changed
- * meanwhile.  Without a file name, it loads all files, or their new records, as a job does.
+ * csv_gpu_load_file(source, target, filename, mode, columns, rejects, freeze,
+ * on_rewrite, duplicates, key, filter, expressions, new_columns, only_check)
+ * loads one of the source's files, and returns the identity by which a job
+ * remembers it.  ERROR if the file changed meanwhile.  Without a file name, it
+ * loads all files, or their new records, as a job does.
  */
 Datum
 csv_gpu_load_file_2(PG_FUNCTION_ARGS)
@@ -285,7 +299,8 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 	CsvTable   *table;
 	char	   *identity = NULL;
 
-	csv_begin_function(fcinfo, "regclass regclass text text text[] regclass boolean text text text[] text jsonb "
+	csv_begin_function(fcinfo,
+					   "regclass regclass text text text[] regclass boolean text text text[] text jsonb "
 					   "text boolean -> bigint bigint bigint text text");
 	(void) get_call_result_type(fcinfo, NULL, &tupdesc);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
@@ -335,5 +350,6 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 	nulls[4] = result.choices == NULL;
 	if (result.choices != NULL)
 		values[4] = CStringGetTextDatum(result.choices);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values,
+											 nulls));
 }

@@ -44,11 +44,12 @@ typedef struct CsvLoadRequest
 } CsvLoadRequest;
 
 /*
- * The request of a call whose first arguments are source and target.  From the number
- * `columns` (from 0) on come columns, rejects and freeze, and from `on_rewrite` on that,
- * duplicates, key, filter, expressions and new_columns.
+ * The request of a call whose first arguments are source and target.  From the
+ * number `columns` (from 0) on come columns, rejects and freeze, and from
+ * `on_rewrite` on that, duplicates, key, filter, expressions and new_columns.
  */
-extern void csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
+extern void csv_load_get_request(CsvLoadRequest *request,
+								 FunctionCallInfo fcinfo,
 								 int columns, int mode, int on_rewrite);
 
 typedef struct CsvLoadResult
@@ -65,13 +66,13 @@ typedef struct CsvLoadResult
 extern void csv_load(const CsvLoadRequest *request, CsvLoadResult *result);
 
 /*
- * Load all rows of a table that is in no catalog (csv_table_make) into a target.
- * attnums: for each column, the number of the target's attribute, which has the
- * column's type (a list of int).  quals: insert only rows that pass them
- * (csv_insert_for_copy).  `skipped` gets bad records; NULL: they are an ERROR.
- * ERROR at the first row that is refused, or after all rows if an index refuses
- * a row.  The caller must have checked privileges and row-level security.
- * Returns the number of rows.
+ * Load all rows of a table that is in no catalog (csv_table_make) into a
+ * target. attnums: for each column, the number of the target's attribute, which
+ * has the column's type (a list of int).  quals: insert only rows that pass
+ * them (csv_insert_for_copy).  `skipped` gets bad records; NULL: they are an
+ * ERROR. ERROR at the first row that is refused, or after all rows if an index
+ * refuses a row.  The caller must have checked privileges and row-level
+ * security. Returns the number of rows.
  */
 extern int64 csv_load_fields(CsvTable *table, Oid target, const List *attnums,
 							 List *quals, CsvSkippedFn skipped, void *arg);

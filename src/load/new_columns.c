@@ -2,7 +2,8 @@
  * new_columns.c
  *		Columns of files that the source of a load lacks.
  *
- * Headers are read before the load, and tables are altered before it opens them.
+ * Headers are read before the load, and tables are altered before it opens
+ * them.
  */
 #include "postgres.h"
 
@@ -25,7 +26,8 @@
 static List *
 new_names(CsvTable *table)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "csv_gpu_fdw headers",
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "csv_gpu_fdw headers",
 												  ALLOCSET_DEFAULT_SIZES);
 	Bitmapset  *all = csv_table_attributes(table);
 	CsvSource  *source = csv_source_create(table);
@@ -50,7 +52,8 @@ new_names(CsvTable *table)
 		if (csv_reader_open(reader, csv_source_read, source) != CSV_OK)
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("could not read the header of \"%s\"", csv_source_name(source))));
+					 errmsg("could not read the header of \"%s\"",
+							csv_source_name(source))));
 		layout = csv_file_layout_create(table, all, NULL, false);
 		csv_file_layout_read(layout, reader, csv_source_name(source));
 		MemoryContextSwitchTo(outer);
@@ -75,7 +78,8 @@ add_columns(Oid relid, const List *names)
 		const char *sql = psprintf("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s pg_catalog.text",
 								   table, quote_identifier(lfirst(cell)));
 
-		if (get_attnum(relid, lfirst(cell)) <= 0 && SPI_execute(sql, false, 0) < 0)
+		if (get_attnum(relid, lfirst(cell)) <= 0 &&
+			SPI_execute(sql, false, 0) < 0)
 			elog(ERROR, "SPI_execute failed: %s", sql);
 	}
 }
@@ -94,7 +98,8 @@ csv_load_new_columns(const CsvLoadRequest *request)
 	csv_table_check(table);
 	csv_check_whole_select(source);
 	table_close(source, AccessShareLock);
-	relation_close(csv_open_relation(request->target, AccessShareLock), AccessShareLock);
+	relation_close(csv_open_relation(request->target, AccessShareLock),
+				   AccessShareLock);
 	if (!table->by_name || table->program != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -106,7 +111,8 @@ csv_load_new_columns(const CsvLoadRequest *request)
 				 errmsg("new_columns \"add\" cannot be used together with columns")));
 	for (int i = 0; i < (adds ? lengthof(both) : 0); i++)
 		if (!csv_owns_table(both[i], GetUserId()))
-			aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(both[i])),
+			aclcheck_error(ACLCHECK_NOT_OWNER,
+						   get_relkind_objtype(get_rel_relkind(both[i])),
 						   get_rel_name(both[i]));
 	if (request->only_check)
 		return;
@@ -121,16 +127,19 @@ csv_load_new_columns(const CsvLoadRequest *request)
 	initStringInfo(&list);
 	foreach(cell, names)
 	{
-		appendStringInfo(&list, "%s\"%s\"", list.len > 0 ? ", " : "", (char *) lfirst(cell));
+		appendStringInfo(&list, "%s\"%s\"", list.len > 0 ? ", " : "",
+						 (char *) lfirst(cell));
 		if (adds && strlen(lfirst(cell)) >= NAMEDATALEN)
 			ereport(ERROR,
 					(errcode(ERRCODE_NAME_TOO_LONG),
-					 errmsg("name of a new column is too long: \"%s\"", (char *) lfirst(cell))));
+					 errmsg("name of a new column is too long: \"%s\"",
+							(char *) lfirst(cell))));
 	}
 	if (!adds)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-				 errmsg("foreign table \"%s\" lacks columns of its files: %s", table->name,
+				 errmsg("foreign table \"%s\" lacks columns of its files: %s",
+						table->name,
 						list.data),
 				 errhint("Add them to both tables, or load with new_columns => 'add' or 'ignore'.")));
 	ereport(NOTICE,

@@ -33,7 +33,9 @@
 #include "output/copy_to.h"
 #include "table/release.h"
 
-/* class of the advisory locks of loads; functions that users call have 1 and 2 */
+/*
+ * class of the advisory locks of loads; functions that users call have 1 and 2
+ */
 #define LOCK_CLASS	41
 
 /* the columns in the order of the script, and their values in a statement */
@@ -65,7 +67,8 @@ csv_position_got_break(const CsvPosition *position, int fd)
 	char		bytes[3] = {0};
 
 	/* a CR that was the last byte was loaded as a part of the value */
-	return pread(fd, bytes, 3, (off_t) position->bytes.nbytes - 1) > 1 && bytes[0] != '\r' &&
+	return pread(fd, bytes, 3, (off_t) position->bytes.nbytes - 1) > 1 &&
+		bytes[0] != '\r' &&
 		(bytes[1] == '\n' || (bytes[1] == '\r' && bytes[2] == '\n'));
 }
 
@@ -86,9 +89,10 @@ csv_positions_lock(Oid source, Oid target)
 }
 
 /*
- * Runs a statement as the owner of the table of positions, whose name the format lacks.
- * The snapshot is of this moment: as for foreign keys, rows that other transactions
- * committed after the transaction's snapshot count, too.  The caller must end SPI.
+ * Runs a statement as the owner of the table of positions, whose name the
+ * format lacks. The snapshot is of this moment: as for foreign keys, rows that
+ * other transactions committed after the transaction's snapshot count, too.
+ * The caller must end SPI.
  */
 static void
 run_statement(Oid schema, const char *format, int nvalues, Datum *values)
@@ -108,7 +112,8 @@ run_statement(Oid schema, const char *format, int nvalues, Datum *values)
 	tupdesc = RelationGetDescr(relation);
 	for (int i = 0; i < NCOLUMNS; i++)
 		if (tupdesc->natts <= i ||
-			!IsBinaryCoercible(TupleDescAttr(tupdesc, i)->atttypid, value_types[i]))
+			!IsBinaryCoercible(TupleDescAttr(tupdesc, i)->atttypid,
+							   value_types[i]))
 			csv_fail_as_older();
 	sql = psprintf(format, csv_quote_relation(relation));
 	SPI_connect();
@@ -118,12 +123,14 @@ run_statement(Oid schema, const char *format, int nvalues, Datum *values)
 	table_close(relation, NoLock);
 	plan = SPI_prepare(sql, nvalues, value_types);
 	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+		elog(ERROR, "SPI_prepare failed: %s",
+			 SPI_result_code_string(SPI_result));
 	result = SPI_execute_snapshot(plan, values, NULL, GetLatestSnapshot(),
 								  InvalidSnapshot, false, true, 0);
 	SetUserIdAndSecContext(user, context);
 	if (result < 0)
-		elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(result));
+		elog(ERROR, "SPI_execute_snapshot failed: %s",
+			 SPI_result_code_string(result));
 }
 
 /* ---- read ---- */
@@ -178,7 +185,8 @@ get_position(HeapTuple tuple, TupleDesc tupdesc, MemoryContext context,
 static int
 compare_filenames(const void *a, const void *b)
 {
-	return strcmp(((const CsvPosition *) a)->filename, ((const CsvPosition *) b)->filename);
+	return strcmp(((const CsvPosition *) a)->filename,
+				  ((const CsvPosition *) b)->filename);
 }
 
 CsvPosition *
@@ -189,7 +197,8 @@ csv_positions_read(Oid schema, Oid source, Oid target, int *npositions)
 	Datum		pair[] = {ObjectIdGetDatum(source), ObjectIdGetDatum(target)};
 
 	if (OidIsValid(source))
-		run_statement(schema, "SELECT ctid, " COLUMNS " FROM ONLY %s" OF_PAIR, 2, pair);
+		run_statement(schema, "SELECT ctid, " COLUMNS " FROM ONLY %s" OF_PAIR,
+					  2, pair);
 	else
 		run_statement(schema, "SELECT ctid, " COLUMNS " FROM ONLY %s", 0, NULL);
 	*npositions = (int) SPI_processed;
@@ -197,7 +206,8 @@ csv_positions_read(Oid schema, Oid source, Oid target, int *npositions)
 										   sizeof(CsvPosition) * Max(SPI_processed, 1),
 										   MCXT_ALLOC_HUGE);
 	for (int i = 0; i < *npositions; i++)
-		get_position(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, context, &positions[i]);
+		get_position(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, context,
+					 &positions[i]);
 	SPI_finish();
 	qsort(positions, *npositions, sizeof(CsvPosition), compare_filenames);
 	return positions;
@@ -216,7 +226,8 @@ hash_datum(const uint8 *hash)
 }
 
 void
-csv_positions_write(Oid schema, const CsvPosition *before, const CsvPosition *position)
+csv_positions_write(Oid schema, const CsvPosition *before,
+					const CsvPosition *position)
 {
 	const CsvFilePlace *place = &position->place;
 	Datum		values[NCOLUMNS + 2] = {
@@ -242,13 +253,16 @@ csv_positions_write(Oid schema, const CsvPosition *before, const CsvPosition *po
 	};
 
 	if (before == NULL)
-		run_statement(schema, "INSERT INTO %s (" COLUMNS ") VALUES (" PARAMETERS ")", NCOLUMNS,
+		run_statement(schema,
+					  "INSERT INTO %s (" COLUMNS ") VALUES (" PARAMETERS ")", NCOLUMNS,
 					  values);
 	else
 	{
-		values[NCOLUMNS] = PointerGetDatum(unconstify(ItemPointerData *, &before->row));
+		values[NCOLUMNS] = PointerGetDatum(unconstify(ItemPointerData *,
+													  &before->row));
 		values[NCOLUMNS + 1] = Int64GetDatum((int64) before->place.offset);
-		run_statement(schema, "UPDATE ONLY %s SET (" COLUMNS ") = ROW(" PARAMETERS ")"
+		run_statement(schema,
+					  "UPDATE ONLY %s SET (" COLUMNS ") = ROW(" PARAMETERS ")"
 					  " WHERE ctid OPERATOR(pg_catalog.=) $20"
 					  " AND place OPERATOR(pg_catalog.=) $21", NCOLUMNS + 2, values);
 	}
@@ -280,14 +294,15 @@ csv_positions_forget(Oid schema, Oid source, Oid target, text *filename)
 /* ---- what users see of positions ---- */
 
 /*
- * The state of a position's file, by its name alone; the next load may find it under
- * another name.  *nbehind: bytes behind the position; -1: not known.
+ * The state of a position's file, by its name alone; the next load may find it
+ * under another name.  *nbehind: bytes behind the position; -1: not known.
  */
 static const char *
 find_state(const CsvPosition *position, int64 *nbehind)
 {
 	const char *name = position->filename;
-	int			file = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	int			file = OpenTransientFile(name,
+										 O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	const char *state = "open";
 	struct stat st;
 
@@ -325,9 +340,11 @@ csv_gpu_positions(PG_FUNCTION_ARGS)
 	CsvPosition *positions;
 	int			npositions;
 
-	csv_begin_function(fcinfo, "strict -> setof regclass regclass text bigint bigint bigint "
+	csv_begin_function(fcinfo,
+					   "strict -> setof regclass regclass text bigint bigint bigint "
 					   "timestamp with time zone text");
-	positions = csv_positions_read(get_func_namespace(fcinfo->flinfo->fn_oid), InvalidOid,
+	positions = csv_positions_read(get_func_namespace(fcinfo->flinfo->fn_oid),
+								   InvalidOid,
 								   InvalidOid, &npositions);
 	for (int i = 0; i < npositions; i++)
 	{
@@ -363,7 +380,8 @@ csv_gpu_relation_in(PG_FUNCTION_ARGS)
 	List	   *names;
 	Oid			relid;
 
-	csv_begin_function(fcinfo, "strict cstring oid integer -> csv_gpu_relation");
+	csv_begin_function(fcinfo,
+					   "strict cstring oid integer -> csv_gpu_relation");
 	name = PG_GETARG_CSTRING(0);
 	/* a number; "-" is 0 */
 	if (name[strspn(name, "-0123456789")] == '\0')

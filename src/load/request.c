@@ -11,11 +11,12 @@
 #include "load/load.h"
 
 /*
- * The place in `values` (NULL at their end) of an argument of type text; 0 if it is NULL.
- * ERROR for any other value.
+ * The place in `values` (NULL at their end) of an argument of type text; 0 if
+ * it is NULL. ERROR for any other value.
  */
 static int
-choose_value(FunctionCallInfo fcinfo, int arg, const char *name, const char *const *values)
+choose_value(FunctionCallInfo fcinfo, int arg, const char *name,
+			 const char *const *values)
 {
 	StringInfoData valid;
 	const char *value;
@@ -55,14 +56,16 @@ csv_load_get_request(CsvLoadRequest *request, FunctionCallInfo fcinfo,
 		request->rejects = PG_GETARG_OID(columns + 1);
 	request->freeze = !PG_ARGISNULL(columns + 2) && PG_GETARG_BOOL(columns + 2);
 	request->is_new_records = choose_value(fcinfo, mode, "mode", modes) > 0;
-	request->on_rewrite = (CsvOnRewrite) choose_value(fcinfo, on_rewrite, "on_rewrite", rewrites);
+	request->on_rewrite = (CsvOnRewrite) choose_value(fcinfo, on_rewrite,
+													  "on_rewrite", rewrites);
 	if (!request->is_new_records && request->on_rewrite != CSV_REWRITE_ERROR)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("on_rewrite can be used only with mode \"new_records\"")));
 	if (!PG_ARGISNULL(on_rewrite + 1))
 		request->duplicates = (CsvDuplicates)
-			(choose_value(fcinfo, on_rewrite + 1, "duplicates", duplicates) + CSV_DUPLICATES_ERROR);
+			(choose_value(fcinfo, on_rewrite + 1, "duplicates",
+						  duplicates) + CSV_DUPLICATES_ERROR);
 	if (!PG_ARGISNULL(on_rewrite + 2))
 		request->key = PG_GETARG_ARRAYTYPE_P(on_rewrite + 2);
 	if (!PG_ARGISNULL(on_rewrite + 3))

@@ -1,6 +1,7 @@
 /*
  * rows.c
- *		Reads the rows of a load, tests them, and leaves out those that do not go in.
+ *		Reads the rows of a load, tests them, and leaves out those that do not
+ *		go in.
  */
 #include "postgres.h"
 
@@ -81,13 +82,17 @@ test_row(void *arg)
 
 	load->is_dropped = false;
 	load->is_mapping = true;
-	csv_map_row(&load->mapping, load->from, csv_insert_slot(load->tested), load->econtext);
+	csv_map_row(&load->mapping, load->from, csv_insert_slot(load->tested),
+				load->econtext);
 	load->is_mapping = false;
 	load->is_dropped = !csv_insert_test(load->tested, load->econtext);
 	return false;
 }
 
-/* for csv_attempt(), without a subtransaction: partitions stay open with the target */
+/*
+ * for csv_attempt(), without a subtransaction: partitions stay open with the
+ * target
+ */
 static bool
 test_partition(void *arg)
 {
@@ -101,8 +106,8 @@ test_partition(void *arg)
 }
 
 /*
- * Why does the target refuse the row, as far as the row alone tells?  NULL: it does not;
- * *message: of the rejects.
+ * Why does the target refuse the row, as far as the row alone tells?  NULL: it
+ * does not; *message: of the rejects.
  */
 static const char *
 find_refusal(CsvLoad *load, const char **message)
@@ -112,7 +117,10 @@ find_refusal(CsvLoad *load, const char **message)
 
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
-	/* the scan has cleared its slot, but not the values, before it asks about the last row */
+	/*
+	 * the scan has cleared its slot, but not the values, before it asks about
+	 * the last row
+	 */
 	ExecClearTuple(load->from);
 	ExecStoreVirtualTuple(load->from);
 	error = csv_attempt(test_row, load, CurrentMemoryContext, true);
@@ -124,7 +132,8 @@ find_refusal(CsvLoad *load, const char **message)
 	*message = error->constraint_name;
 	if (error->sqlerrcode == ERRCODE_CHECK_VIOLATION && *message != NULL)
 		return "check";
-	if (error->sqlerrcode == ERRCODE_CHECK_VIOLATION && error->table_name != NULL)
+	if (error->sqlerrcode == ERRCODE_CHECK_VIOLATION &&
+		error->table_name != NULL)
 	{
 		*message = error->table_name;
 		return "no_partition";
@@ -261,7 +270,10 @@ pass_others(CsvVerdicts *verdicts, CsvTableScan *scan)
 	scan->row += (uint32) Min(run.nrows, csv_verdicts_free(verdicts, place));
 }
 
-/* CsvAwaitedScan.takes: the statement has put the row before in, or has left it out */
+/*
+ * CsvAwaitedScan.takes: the statement has put the row before in, or has left it
+ * out
+ */
 bool
 csv_load_takes(void *arg, ForeignScanState *node, bool has_row)
 {
@@ -270,7 +282,8 @@ csv_load_takes(void *arg, ForeignScanState *node, bool has_row)
 
 	if (!has_row)
 	{
-		int64		verdict = load->is_waiting ? find_conflict(load) : CSV_INSERTED;
+		int64		verdict = load->is_waiting ? find_conflict(load) :
+			CSV_INSERTED;
 
 		if (verdict != CSV_INSERTED)
 			leave_out(load, scan, verdict);
@@ -341,14 +354,15 @@ csv_load_next(void *arg)
 }
 
 /*
- * WHERE, if there is a filter.  late: it is evaluated for each row, and not before the
- * scan, although it may be constant, or constant in a file.
+ * WHERE, if there is a filter.  late: it is evaluated for each row, and not
+ * before the scan, although it may be constant, or constant in a file.
  */
 void
 csv_append_filter(StringInfo sql, const CsvMapping *mapping, bool late)
 {
 	if (mapping->filter != NULL)
-		appendStringInfo(sql, late ? " WHERE CASE WHEN pg_catalog.random() IS NOT NULL THEN (%s\n)::pg_catalog.bool END" :
+		appendStringInfo(sql, late ?
+						 " WHERE CASE WHEN pg_catalog.random() IS NOT NULL THEN (%s\n)::pg_catalog.bool END" :
 						 " WHERE (%s\n)", mapping->filter);
 }
 
@@ -383,14 +397,16 @@ csv_load_scan(CsvLoad *load, int flags, CsvSkippedFn skipped)
 {
 	/* rows that need no change are scanned into the target's slot */
 	load->slot = csv_insert_slot(load->target);
-	load->is_mapped = load->mapping.filter != NULL || !load->mapping.is_identity ||
+	load->is_mapped = load->mapping.filter != NULL ||
+		!load->mapping.is_identity ||
 		load->is_careful ||
 		load->mapping.ncolumns < load->slot->tts_tupleDescriptor->natts;
 	csv_source_decide_resident(load->table);
 	if (load->mapping.filter != NULL)
 		begin_rows(load, flags, skipped);
 	else
-		load->scan = csv_table_scan_begin(load->table, load->mapping.from, NULL, flags, skipped,
+		load->scan = csv_table_scan_begin(load->table, load->mapping.from,
+										  NULL, flags, skipped,
 										  load);
 	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(load->target));
 	load->from = load->is_mapped ? load->row : load->slot;
@@ -440,7 +456,8 @@ csv_load_judge(CsvLoad *load)
 	if (duplicates == CSV_DUPLICATES_UNSAID || (load->by_statement &&
 												duplicates == CSV_DUPLICATES_FIRST))
 	{
-		index = load->by_statement ? InvalidOid : csv_only_unique_index(relation, &key);
+		index = load->by_statement ? InvalidOid :
+			csv_only_unique_index(relation, &key);
 		of_file = -(int64) index;
 	}
 	csv_insert_prepare(load->target);
@@ -478,18 +495,22 @@ csv_load_judge(CsvLoad *load)
 			verdict = CSV_REFUSED;
 		MemoryContextSwitchTo(outer);
 		if (!load->is_dropped)
-			csv_verdicts_add(verdicts, load->slot, csv_load_place(load->scan), verdict);
+			csv_verdicts_add(verdicts, load->slot, csv_load_place(load->scan),
+							 verdict);
 		MemoryContextReset(load->reject_context);
 		csv_insert_place(load->target, NULL, 0);
 	}
 	csv_insert_tell(load->target, false);
 	csv_load_scan_end(load);
 	load->table->verbosity = verbosity;
-	looks = relation->rd_rel->relkind == RELKIND_RELATION && load->owner == NULL &&
+	looks = relation->rd_rel->relkind == RELKIND_RELATION &&
+		load->owner == NULL &&
 		(duplicates == CSV_DUPLICATES_ERROR || !load->by_statement) &&
 		RelationGetNumberOfBlocks(relation) > 0;
-	counts = csv_verdicts_end(verdicts, duplicates > CSV_DUPLICATES_FIRST, looks, of_file,
-							  duplicates == CSV_DUPLICATES_UPDATE ? CSV_UPDATES : of_file);
+	counts = csv_verdicts_end(verdicts, duplicates > CSV_DUPLICATES_FIRST,
+							  looks, of_file,
+							  duplicates == CSV_DUPLICATES_UPDATE ?
+							  CSV_UPDATES : of_file);
 	if (duplicates == CSV_DUPLICATES_ERROR && counts.nleft_out > 0)
 		refuse_duplicate(load);
 	load->any_updates = counts.nupdates > 0;

@@ -1,6 +1,7 @@
 /*
  * rows.h
- *		The rows of a load: how they come from the source, and which of them go in.
+ *		The rows of a load: how they come from the source, and which of them go
+ *		in.
  */
 #ifndef CSV_ROWS_H
 #define CSV_ROWS_H
@@ -18,7 +19,10 @@
 /* the columns of csv_gpu_errors(), then loaded_at and source */
 #define CSV_REJECT_COLUMNS	(CSV_ERROR_COLUMNS + 2)
 
-/* how a value gets from an attribute of the source to an attribute of the target */
+/*
+ * how a value gets from an attribute of the source to an attribute of the
+ * target
+ */
 typedef struct CsvLoadColumn
 {
 	int			from;			/* attribute number - 1 */
@@ -101,21 +105,26 @@ typedef struct CsvLoad
 } CsvLoad;
 
 /* fill in a row of the target from a row of the source */
-extern void csv_map_row(const CsvMapping *mapping, TupleTableSlot *from, TupleTableSlot *to,
+extern void csv_map_row(const CsvMapping *mapping, TupleTableSlot *from,
+						TupleTableSlot *to,
 						ExprContext *econtext);
 
 /* keep a record among the rejects */
 extern void csv_keep_record(CsvLoad *load, const CsvSkipped *skipped);
 
 /*
- * Start the load's scan; load->row and the slot of load->target get its rows.  flags and
- * skipped are csv_table_scan_begin()'s.
+ * Start the load's scan; load->row and the slot of load->target get its rows.
+ * flags and skipped are csv_table_scan_begin()'s.
  */
 extern void csv_load_scan(CsvLoad *load, int flags, CsvSkippedFn skipped);
 extern void csv_load_scan_end(CsvLoad *load);
 
-/* WHERE, if there is a filter; late: it is evaluated for each row, even if constant */
-extern void csv_append_filter(StringInfo sql, const CsvMapping *mapping, bool late);
+/*
+ * WHERE, if there is a filter; late: it is evaluated for each row, even if
+ * constant
+ */
+extern void csv_append_filter(StringInfo sql, const CsvMapping *mapping,
+							  bool late);
 
 /* a CsvNextRowFn: the next row that is taken, as a row of the target */
 extern bool csv_load_next(void *load);
@@ -123,7 +132,10 @@ extern bool csv_load_next(void *load);
 /* the place of the scan's last row, for verdicts */
 extern int64 csv_load_place(const CsvTableScan *scan);
 
-/* a CsvAwaitedScan.takes: the statement has put the row before in, or has left it out */
+/*
+ * a CsvAwaitedScan.takes: the statement has put the row before in, or has left
+ * it out
+ */
 extern bool csv_load_takes(void *load, ForeignScanState *node, bool has_row);
 
 /* may the source be different if it is read again? */
@@ -133,8 +145,9 @@ extern bool csv_is_read_once(const CsvLoad *load);
 extern bool csv_ignore_record(void *arg, const CsvSkipped *skipped);
 
 /*
- * Read all rows to tell those that do not go in: duplicates, and if load->is_careful, rows
- * that the target refuses, as far as ON CONFLICT does not tell it.
+ * Read all rows to tell those that do not go in: duplicates, and if
+ * load->is_careful, rows that the target refuses, as far as ON CONFLICT does
+ * not tell it.
  */
 extern void csv_load_judge(CsvLoad *load);
 

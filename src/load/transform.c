@@ -2,10 +2,10 @@
  * transform.c
  *		SQL over the columns of a source: filter and expressions of a load.
  *
- * A filter stands in parentheses in a SELECT, so that the planner gives the engine
- * each condition that it can decide; the load takes the rows of that scan.  First each
- * piece of SQL is parsed by itself, so that it is one expression, and cannot be
- * anything else in a statement.
+ * A filter stands in parentheses in a SELECT, so that the planner gives the
+ * engine each condition that it can decide; the load takes the rows of that
+ * scan.  First each piece of SQL is parsed by itself, so that it is one
+ * expression, and cannot be anything else in a statement.
  */
 #include "postgres.h"
 
@@ -26,7 +26,9 @@
 #include "compat.h"
 #include "load/transform.h"
 
-/* the error context callback: a position is in this SQL, not in the statement */
+/*
+ * the error context callback: a position is in this SQL, not in the statement
+ */
 static void
 tell_sql(void *arg)
 {
@@ -40,15 +42,18 @@ static Node *
 parse_alone(const char *sql)
 {
 	List	   *statements = raw_parser(sql, RAW_PARSE_PLPGSQL_EXPR);
-	SelectStmt *select = castNode(SelectStmt, linitial_node(RawStmt, statements)->stmt);
+	SelectStmt *select = castNode(SelectStmt,
+								  linitial_node(RawStmt, statements)->stmt);
 	SelectStmt *plain = makeNode(SelectStmt);
-	ResTarget  *target = select->targetList == NIL ? NULL : linitial(select->targetList);
+	ResTarget  *target = select->targetList == NIL ? NULL :
+		linitial(select->targetList);
 
 	/* without FROM, WHERE and all other clauses */
 	plain->targetList = select->targetList;
 	if (list_length(select->targetList) != 1 || target->name != NULL ||
 		(IsA(target->val, ColumnRef) &&
-		 IsA(llast(((ColumnRef *) target->val)->fields), A_Star)) || !equal(select, plain))
+		 IsA(llast(((ColumnRef *) target->val)->fields), A_Star)) ||
+		 !equal(select, plain))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("the SQL must be one expression")));
@@ -97,7 +102,8 @@ csv_parse_over(Relation source, char *sql, Form_pg_attribute to,
 	error_context_stack = &callback;
 	pstate->p_sourcetext = sql;
 	addNSItemToQuery(pstate,
-					 addRangeTableEntryForRelation(pstate, source, AccessShareLock,
+					 addRangeTableEntryForRelation(pstate, source,
+												   AccessShareLock,
 												   NULL, false, false),
 					 false, true, true);
 	expr = transformExpr(pstate, parse_alone(sql), EXPR_KIND_COPY_WHERE);
@@ -126,11 +132,13 @@ csv_parse_over(Relation source, char *sql, Form_pg_attribute to,
 /* ---- rows ---- */
 
 bool
-csv_rows_begin(CsvRowsQuery *rows, Relation source, const char *sql, bool may_fail)
+csv_rows_begin(CsvRowsQuery *rows, Relation source, const char *sql,
+			   bool may_fail)
 {
 	CsvAwaitedScan *outer = csv_awaited_scan;
 	Query	   *query =
-		parse_analyze_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)), sql,
+		parse_analyze_fixedparams(linitial_node(RawStmt, pg_parse_query(sql)),
+								  sql,
 								  NULL, 0, NULL);
 	PlannedStmt *plan =
 		pg_plan_query(linitial_node(Query, QueryRewrite(query)), sql, 0, NULL);
@@ -140,7 +148,8 @@ csv_rows_begin(CsvRowsQuery *rows, Relation source, const char *sql, bool may_fa
 					  list_nth(((ForeignScan *) plan->planTree)->fdw_private,
 							   CSV_PLAN_FILE_QUALS) != NIL)))
 		return false;
-	rows->query = CreateQueryDesc(plan, sql, GetActiveSnapshot(), InvalidSnapshot,
+	rows->query = CreateQueryDesc(plan, sql, GetActiveSnapshot(),
+								  InvalidSnapshot,
 								  None_Receiver, NULL, NULL, 0);
 	csv_awaited_scan = &rows->scan;
 	PG_TRY();

@@ -12,9 +12,10 @@
 
 /*
  * ERROR unless the SQL is one expression over the source's columns, without
- * subqueries, aggregates, window functions and sets.  Returns its tree, in which the
- * source has the number 1, and adds the columns that it uses to *columns.  to: the
- * target's column that it is for, by a cast as in INSERT; NULL: it is a condition.
+ * subqueries, aggregates, window functions and sets.  Returns its tree, in
+ * which the source has the number 1, and adds the columns that it uses to
+ * *columns.  to: the target's column that it is for, by a cast as in INSERT;
+ * NULL: it is a condition.
  */
 extern Node *csv_parse_over(Relation source, char *sql, Form_pg_attribute to,
 							Bitmapset **columns);
@@ -27,9 +28,9 @@ typedef struct CsvRowsQuery
 } CsvRowsQuery;
 
 /*
- * Starts the query as the caller, with what callers set of `scan`.  may_fail: returns
- * false if the plan leaves out rows or files before the scan; no files if the caller
- * has chosen them.
+ * Starts the query as the caller, with what callers set of `scan`.  may_fail:
+ * returns false if the plan leaves out rows or files before the scan; no files
+ * if the caller has chosen them.
  */
 extern bool csv_rows_begin(CsvRowsQuery *rows, Relation source, const char *sql,
 						   bool may_fail);

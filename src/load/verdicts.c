@@ -1,13 +1,16 @@
 /*
  * verdicts.c
- *		Verdicts about rows, by the keys that indexes and foreign keys have of them.
+ *		Verdicts about rows, by the keys that indexes and foreign keys have of
+ *		them.
  *
- * An INSERT that finds a duplicate only in the index has written its row already.  Here
- * such rows are known before, so that nothing is written for them.  Keys are sorted as for
- * the index, and looked up there in this order (indexes.c).
+ * An INSERT that finds a duplicate only in the index has written its row
+ * already.  Here such rows are known before, so that nothing is written for
+ * them.  Keys are sorted as for the index, and looked up there in this order
+ * (indexes.c).
  *
- * Foreign keys are queries, which see two relations: csv_rows has the columns cN of the rows,
- * by the number of the target's attribute, and csv_verdicts has the verdicts so far.
+ * Foreign keys are queries, which see two relations: csv_rows has the columns
+ * cN of the rows, by the number of the target's attribute, and csv_verdicts has
+ * the verdicts so far.
  */
 #include "postgres.h"
 
@@ -61,16 +64,19 @@ named_attributes(Relation target, ArrayType *columns)
 	bool	   *isnull;
 	int			n;
 
-	deconstruct_array(columns, TEXTOID, -1, false, TYPALIGN_INT, &values, &isnull, &n);
+	deconstruct_array(columns, TEXTOID, -1, false, TYPALIGN_INT, &values,
+					  &isnull, &n);
 	for (int i = 0; i < n; i++)
 	{
-		char	   *name = isnull[i] ? pstrdup("") : TextDatumGetCString(values[i]);
+		char	   *name = isnull[i] ? pstrdup("") :
+			TextDatumGetCString(values[i]);
 		AttrNumber	attnum = get_attnum(RelationGetRelid(target), name);
 
 		if (attnum <= 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+					 errmsg("column \"%s\" of relation \"%s\" does not exist",
+							name,
 							RelationGetRelationName(target))));
 		attnums = bms_add_member(attnums, attnum);
 	}
@@ -102,7 +108,8 @@ csv_only_unique_index(Relation target, Bitmapset **attnums)
 	foreach(cell, RelationGetIndexList(target))
 	{
 		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
-		bool		refuses = index->rd_index->indisunique || index->rd_index->indisexclusion;
+		bool		refuses = index->rd_index->indisunique ||
+			index->rd_index->indisexclusion;
 		Bitmapset  *key = key_of(index);
 
 		index_close(index, NoLock);
@@ -120,7 +127,8 @@ csv_only_unique_index(Relation target, Bitmapset **attnums)
 Oid
 csv_key_index(Relation target, ArrayType *columns, Bitmapset **attnums)
 {
-	Bitmapset  *named = columns == NULL ? NULL : named_attributes(target, columns);
+	Bitmapset  *named = columns == NULL ? NULL :
+		named_attributes(target, columns);
 	ListCell   *cell;
 
 	foreach(cell, RelationGetIndexList(target))
@@ -130,7 +138,8 @@ csv_key_index(Relation target, ArrayType *columns, Bitmapset **attnums)
 
 		*attnums = key_of(index);
 		index_close(index, NoLock);
-		if (*attnums != NULL && (columns == NULL ? is_primary : bms_equal(*attnums, named)))
+		if (*attnums != NULL &&
+			(columns == NULL ? is_primary : bms_equal(*attnums, named)))
 			return lfirst_oid(cell);
 	}
 	ereport(ERROR,
@@ -161,7 +170,8 @@ add_foreign_keys(CsvVerdicts *verdicts)
 		{
 			verdicts->needed = bms_add_member(verdicts->needed, key->conkey[i]);
 			if (key->confrelid == relid)
-				verdicts->needed = bms_add_member(verdicts->needed, key->confkey[i]);
+				verdicts->needed = bms_add_member(verdicts->needed,
+												  key->confkey[i]);
 		}
 	}
 }
@@ -188,8 +198,10 @@ csv_verdicts_create(Relation target, Oid index, bool foreign_keys)
 	TupleDescInitEntry(tupdesc, to, "place", INT8OID, -1, 0);
 	while ((attnum = bms_next_member(verdicts->needed, attnum)) >= 0)
 	{
-		TupleDescCopyEntry(tupdesc, ++to, RelationGetDescr(target), (AttrNumber) attnum);
-		namestrcpy(&TupleDescAttr(tupdesc, to - 1)->attname, psprintf("c%d", attnum));
+		TupleDescCopyEntry(tupdesc, ++to, RelationGetDescr(target),
+						   (AttrNumber) attnum);
+		namestrcpy(&TupleDescAttr(tupdesc, to - 1)->attname,
+				   psprintf("c%d", attnum));
 	}
 	TupleDescFinalize(tupdesc);
 	TupleDescInitEntry(decided, 1, "place", INT8OID, -1, 0);
@@ -216,7 +228,8 @@ add_key(CsvVerdicts *verdicts, TupleTableSlot *row, int64 place, bool is_narrow)
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
 		int			attnum = form->indkey.values[i];
-		int			att = is_narrow ? bms_member_index(verdicts->needed, attnum) + 1 : attnum - 1;
+		int			att = is_narrow ?
+			bms_member_index(verdicts->needed, attnum) + 1 : attnum - 1;
 
 		if (row->tts_isnull[att] && !form->indnullsnotdistinct)
 			return;
@@ -232,13 +245,15 @@ add_verdict(CsvVerdicts *verdicts, int64 place, int64 verdict)
 	Datum		values[2] = {Int64GetDatum(place), Int64GetDatum(verdict)};
 	bool		isnull[2] = {false, false};
 
-	tuplestore_putvalues(verdicts->decided, verdicts->slot->tts_tupleDescriptor, values, isnull);
+	tuplestore_putvalues(verdicts->decided,
+						 verdicts->slot->tts_tupleDescriptor, values, isnull);
 	verdicts->counts.nleft_out += verdict == CSV_LEFT_OUT;
 	verdicts->counts.nupdates += verdict == CSV_UPDATES;
 }
 
 void
-csv_verdicts_add(CsvVerdicts *verdicts, TupleTableSlot *row, int64 place, int64 verdict)
+csv_verdicts_add(CsvVerdicts *verdicts, TupleTableSlot *row, int64 place,
+				 int64 verdict)
 {
 	TupleTableSlot *slot = verdicts->row;
 	int			attnum = -1;
@@ -270,7 +285,8 @@ csv_verdicts_add(CsvVerdicts *verdicts, TupleTableSlot *row, int64 place, int64 
 /* ---- queries ---- */
 
 static void
-register_relation(char *name, TupleTableSlot *slot, Tuplestorestate *rows, int64 nrows)
+register_relation(char *name, TupleTableSlot *slot, Tuplestorestate *rows,
+				  int64 nrows)
 {
 	EphemeralNamedRelation relation = palloc0(sizeof(EphemeralNamedRelationData));
 
@@ -283,7 +299,10 @@ register_relation(char *name, TupleTableSlot *slot, Tuplestorestate *rows, int64
 		elog(ERROR, "a relation of a load cannot be registered");
 }
 
-/* add the verdicts of a query, which sorts them: it has read all then; returns how many */
+/*
+ * add the verdicts of a query, which sorts them: it has read all then; returns
+ * how many
+ */
 static int64
 decide(CsvVerdicts *verdicts, const char *sql)
 {
@@ -292,10 +311,12 @@ decide(CsvVerdicts *verdicts, const char *sql)
 	MemoryContext context = CurrentMemoryContext;
 
 	SPI_connect();
-	register_relation("csv_rows", verdicts->row, verdicts->rows, verdicts->counts.nrows);
+	register_relation("csv_rows", verdicts->row, verdicts->rows,
+					  verdicts->counts.nrows);
 	register_relation("csv_verdicts", verdicts->slot, verdicts->decided, 1);
 	options.dest = CreateDestReceiver(DestTuplestore);
-	SetTuplestoreDestReceiverParams(options.dest, verdicts->decided, context, false, NULL, NULL);
+	SetTuplestoreDestReceiverParams(options.dest, verdicts->decided, context,
+									false, NULL, NULL);
 	if (SPI_execute_extended(sql, &options) != SPI_OK_SELECT)
 		elog(ERROR, "a query of a load has failed");
 	n = (int64) SPI_processed;
@@ -323,7 +344,8 @@ operator_name(Oid operator)
 static const char *
 column_name(Relation relation, AttrNumber attnum)
 {
-	return quote_identifier(get_attname(RelationGetRelid(relation), attnum, false));
+	return quote_identifier(get_attname(RelationGetRelid(relation), attnum,
+										false));
 }
 
 /* rows without a verdict */
@@ -331,7 +353,8 @@ column_name(Relation relation, AttrNumber attnum)
 
 /* the rows that a foreign key refuses, as the parent's owner sees it */
 static char *
-foreign_key_query(Relation target, const ForeignKeyCacheInfo *key, bool is_full, Oid *owner)
+foreign_key_query(Relation target, const ForeignKeyCacheInfo *key,
+				  bool is_full, Oid *owner)
 {
 	Relation	parent = csv_open_relation(key->confrelid, AccessShareLock);
 	bool		is_self = key->confrelid == RelationGetRelid(target);
@@ -354,9 +377,11 @@ foreign_key_query(Relation target, const ForeignKeyCacheInfo *key, bool is_full,
 
 		appendStringInfo(&columns, "%sr.c%d", comma, key->conkey[i]);
 		appendStringInfo(&of_table, "%sp.%s %s r.c%d", and,
-						 column_name(parent, key->confkey[i]), equal, key->conkey[i]);
+						 column_name(parent,
+									 key->confkey[i]), equal, key->conkey[i]);
 		appendStringInfo(&referenced, ", r.c%d", key->confkey[i]);
-		appendStringInfo(&of_rows, "%sp.c%d %s r.c%d", and, key->confkey[i], equal,
+		appendStringInfo(&of_rows, "%sp.c%d %s r.c%d", and, key->confkey[i],
+						 equal,
 						 key->conkey[i]);
 	}
 
@@ -365,7 +390,8 @@ foreign_key_query(Relation target, const ForeignKeyCacheInfo *key, bool is_full,
 					 "SELECT r.* FROM " UNDECIDED " AND %sROW(%s) IS %sNULL"
 					 " AND NOT EXISTS (SELECT FROM %s%s p WHERE %s)",
 					 is_full ? "NOT " : "", columns.data, is_full ? "" : "NOT ",
-					 parent->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ? "" : "ONLY ",
+					 parent->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
+					 "" : "ONLY ",
 					 csv_quote_relation(parent), of_table.data);
 	*owner = parent->rd_rel->relowner;
 	relation_close(parent, NoLock);
@@ -387,7 +413,8 @@ foreign_key_query(Relation target, const ForeignKeyCacheInfo *key, bool is_full,
 static int64
 decide_by_foreign_key(CsvVerdicts *verdicts, const ForeignKeyCacheInfo *key)
 {
-	HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(key->conoid));
+	HeapTuple	tuple = SearchSysCache1(CONSTROID,
+										ObjectIdGetDatum(key->conoid));
 	Form_pg_constraint form;
 	bool		is_tested;
 	bool		is_full;
@@ -421,11 +448,13 @@ decide_by_foreign_key(CsvVerdicts *verdicts, const ForeignKeyCacheInfo *key)
 static void
 advance(CsvVerdicts *verdicts)
 {
-	bool		any = tuplesort_gettupleslot(verdicts->sorted, true, false, verdicts->slot, NULL);
+	bool		any = tuplesort_gettupleslot(verdicts->sorted, true, false,
+											 verdicts->slot, NULL);
 
 	if (any)
 		slot_getallattrs(verdicts->slot);
-	verdicts->place = any ? DatumGetInt64(verdicts->slot->tts_values[0]) : PG_INT64_MAX;
+	verdicts->place = any ? DatumGetInt64(verdicts->slot->tts_values[0]) :
+		PG_INT64_MAX;
 }
 
 void
@@ -440,7 +469,8 @@ csv_verdicts_at(CsvVerdicts *verdicts, int64 place)
 {
 	while (verdicts->place < place)
 		advance(verdicts);
-	return verdicts->place == place ? DatumGetInt64(verdicts->slot->tts_values[1]) :
+	return verdicts->place == place ?
+		DatumGetInt64(verdicts->slot->tts_values[1]) :
 		CSV_INSERTED;
 }
 
@@ -468,7 +498,8 @@ sort_verdicts(CsvVerdicts *verdicts)
 											TUPLESORT_RANDOMACCESS);
 	tuplestore_select_read_pointer(verdicts->decided, 0);
 	tuplestore_rescan(verdicts->decided);
-	while (tuplestore_gettupleslot(verdicts->decided, true, false, verdicts->slot))
+	while (tuplestore_gettupleslot(verdicts->decided, true, false,
+								   verdicts->slot))
 		tuplesort_puttupleslot(verdicts->sorted, verdicts->slot);
 	tuplesort_performsort(verdicts->sorted);
 	advance(verdicts);

@@ -2,24 +2,30 @@
  * which_file.c
  *		Which of a foreign table's files was loaded up to which position?
  *
- * A position (positions.h) says how far a file was loaded.  A name says more than an inode
- * with its time of birth, and that more than bytes: small files without times begin alike.
- * A file has the bytes of a position if all bytes before it are the same.  For the same
- * inode that only grew, both ends do.
+ * A position (positions.h) says how far a file was loaded.  A name says more
+ * than an inode with its time of birth, and that more than bytes: small files
+ * without times begin alike. A file has the bytes of a position if all bytes
+ * before it are the same.  For the same inode that only grew, both ends do.
  *
- *	1. The name is known, and so is the inode, with the position's bytes: it goes on.  If
+ *	1. The name is known, and so is the inode, with the position's bytes: it
+ *	goes on.  If
  *	   size and times are as they were, the file is not even opened.
- *	2. Another name has a position's inode and bytes: it was renamed, and goes on.
+ *	2. Another name has a position's inode and bytes: it was renamed, and goes
+ *	on.
  *	3. A known name has another inode, but the position's bytes: it goes on.
- *	4. A known name has other bytes.  If a file without a position has the position's
- *	   bytes, and the file of the name is shorter or begins with another record, then
- *	   that file goes on, and the name's file is new.  Otherwise it was rewritten.
- *	5. A new name, or a known name whose file is new: it is a compressed copy of another
- *	   file; or it has the bytes and the time of a position whose name is gone, and goes
- *	   on; or it may be a copy in the making, and waits; or it is new.
+ *	4. A known name has other bytes.  If a file without a position has the
+ *	position's
+ *	   bytes, and the file of the name is shorter or begins with another record,
+ *	   then that file goes on, and the name's file is new.  Otherwise it was
+ *	   rewritten.
+ *	5. A new name, or a known name whose file is new: it is a compressed copy of
+ *	another
+ *	   file; or it has the bytes and the time of a position whose name is gone,
+ *	   and goes on; or it may be a copy in the making, and waits; or it is new.
  *
- * A NOTICE tells each choice by bytes.  Nothing is told, and no ERROR raised, before all files
- * are decided: if one was replaced meanwhile, everything begins anew.
+ * A NOTICE tells each choice by bytes.  Nothing is told, and no ERROR raised,
+ * before all files are decided: if one was replaced meanwhile, everything
+ * begins anew.
  */
 #include "postgres.h"
 
@@ -45,7 +51,10 @@
 
 #define HOW_TO_RESTART	"csv_gpu_forget_positions() lets the next load begin at its beginning."
 
-/* what the user is told of a file: its name, the other file's and the position's are inserted */
+/*
+ * what the user is told of a file: its name, the other file's and the
+ * position's are inserted
+ */
 typedef struct FileNews
 {
 	const char *message;
@@ -122,7 +131,8 @@ open_file(FileSearch *search, CsvGrowingFile *file)
 		return false;
 	}
 	if (file->fd < 0)
-		csv_fail_on_file("could not open file \"%s\" for reading: %m", file->name, "read");
+		csv_fail_on_file("could not open file \"%s\" for reading: %m",
+						 file->name, "read");
 	refresh_identity(search, file);
 	return true;
 }
@@ -139,7 +149,8 @@ close_file(FileSearch *search, CsvGrowingFile *file)
 static int
 compare_inodes(const CsvGrowingFile *one, const CsvGrowingFile *two)
 {
-	return memcmp(&one->identity, &two->identity, offsetof(CsvFileIdentity, size));
+	return memcmp(&one->identity, &two->identity,
+				  offsetof(CsvFileIdentity, size));
 }
 
 /* by file, and the name that was loaded first */
@@ -151,7 +162,8 @@ compare_links(const void *a, const void *b)
 	int			order = compare_inodes(one, two);
 
 	return order != 0 ? order :
-		(one->position != NULL) != (two->position != NULL) ? (one->position != NULL ? -1 : 1) :
+		(one->position != NULL) != (two->position != NULL) ?
+		(one->position != NULL ? -1 : 1) :
 		one->number - two->number;
 }
 
@@ -173,12 +185,13 @@ leave_out_links(FileSearch *search)
 static bool
 is_packed(const FileSearch *search, const char *name)
 {
-	return csv_compression_of(name, search->table->compression) != CSV_COMPRESSION_NONE;
+	return csv_compression_of(name,
+							  search->table->compression) != CSV_COMPRESSION_NONE;
 }
 
 /*
- * Lists the files, with the positions of their names; both are sorted by name.  A file
- * that vanishes meanwhile is left out.
+ * Lists the files, with the positions of their names; both are sorted by name.
+ * A file that vanishes meanwhile is left out.
  */
 static void
 list_files(FileSearch *search)
@@ -207,7 +220,8 @@ list_files(FileSearch *search)
 		{
 			if (errno == ENOENT)
 				continue;
-			csv_fail_on_file("could not stat file \"%s\": %m", names[i], "read");
+			csv_fail_on_file("could not stat file \"%s\": %m", names[i],
+							 "read");
 		}
 		if (!S_ISREG(st.st_mode))
 			ereport(ERROR,
@@ -229,7 +243,8 @@ list_files(FileSearch *search)
 	}
 	for (int i = 0; i < search->nfiles; i++)
 		search->files[i].grows = search->files[i].identity.modified == newest ||
-			!csv_has_rested(search->files[i].identity.modified, search->table->growing_rest);
+			!csv_has_rested(search->files[i].identity.modified,
+							search->table->growing_rest);
 }
 
 /* ---- whose bytes has it? ---- */
@@ -239,8 +254,10 @@ static size_t
 read_plain(void *arg, uint8_t *buffer, size_t nbytes)
 {
 	FileSearch	   *search = arg;
-	size_t		nread = csv_read_at(search->file->fd, search->file->name, buffer,
-									Min(nbytes, search->end - search->at), search->at);
+	size_t		nread = csv_read_at(search->file->fd, search->file->name,
+									buffer,
+									Min(nbytes,
+										search->end - search->at), search->at);
 
 	search->at += nread;
 	return nread;
@@ -257,12 +274,13 @@ seek_plain(void *arg, uint64_t offset)
 static size_t
 read_unpacked(void *arg, uint8_t *buffer, size_t nbytes)
 {
-	return csv_decompressor_read(((FileSearch *) arg)->decompressor, buffer, nbytes);
+	return csv_decompressor_read(((FileSearch *) arg)->decompressor, buffer,
+								 nbytes);
 }
 
 /*
- * Lets search->read begin with the open file's bytes, as they are or unpacked, up to the last
- * complete member or frame.
+ * Lets search->read begin with the open file's bytes, as they are or unpacked,
+ * up to the last complete member or frame.
  */
 static void
 begin_reading(FileSearch *search, CsvGrowingFile *file, bool unpacks)
@@ -274,14 +292,16 @@ begin_reading(FileSearch *search, CsvGrowingFile *file, bool unpacks)
 	if (!unpacks)
 		return;
 	csv_decompressor_begin(search->decompressor,
-						   csv_compression_of(file->name, search->table->compression),
+						   csv_compression_of(file->name,
+											  search->table->compression),
 						   file->name, file->fd, &search->end, file->complete, 1);
 	file->complete = search->end;
 }
 
 /* reads its first bytes, nbytes at most; returns how many */
 static size_t
-read_first(FileSearch *search, CsvGrowingFile *file, bool unpacks, uint8 *bytes, size_t nbytes)
+read_first(FileSearch *search, CsvGrowingFile *file, bool unpacks,
+		   uint8 *bytes, size_t nbytes)
 {
 	size_t		nread = 0;
 	size_t		n;
@@ -292,7 +312,10 @@ read_first(FileSearch *search, CsvGrowingFile *file, bool unpacks, uint8 *bytes,
 	return nread;
 }
 
-/* where the first nlines lines of a file end, within its first bytes; 0: it has fewer */
+/*
+ * where the first nlines lines of a file end, within its first bytes; 0: it has
+ * fewer
+ */
 static size_t
 first_lines_end(const uint8 *bytes, size_t nbytes, uint32 nlines)
 {
@@ -304,7 +327,10 @@ first_lines_end(const uint8 *bytes, size_t nbytes, uint32 nlines)
 	return nlines == 0 || nbytes == CSV_END_BYTES ? at : 0;
 }
 
-/* there may be ten thousand files with the same header, so each is read once, for the rest */
+/*
+ * there may be ten thousand files with the same header, so each is read once,
+ * for the rest
+ */
 static void
 read_head(FileSearch *search, CsvGrowingFile *file, bool unpacks)
 {
@@ -325,13 +351,14 @@ read_head(FileSearch *search, CsvGrowingFile *file, bool unpacks)
 }
 
 /*
- * Does the open file begin with the position's bytes?  The unpacked bytes count if this file
- * is compressed, and the position's is not.
+ * Does the open file begin with the position's bytes?  The unpacked bytes count
+ * if this file is compressed, and the position's is not.
  */
 static bool
 has_bytes(FileSearch *search, CsvGrowingFile *file, const CsvPosition *position)
 {
-	file->is_unpacked = file->is_packed && !is_packed(search, position->filename);
+	file->is_unpacked = file->is_packed &&
+		!is_packed(search, position->filename);
 	if (!file->is_unpacked &&
 		(file->identity.size < (int64) position->bytes.nbytes ||
 		 !csv_fingerprint_fits_ends(file->fd, file->name, &position->bytes)))
@@ -356,9 +383,9 @@ begin_alike(FileSearch *search, CsvGrowingFile *one, CsvGrowingFile *two)
 /* ---- which file is it? ---- */
 
 /*
- * The file has this position, unless another file has it.  Bytes behind half a line that was
- * loaded as a record have changed that record, except a line break.  A file that is not open
- * is unchanged, or known to be rewritten.
+ * The file has this position, unless another file has it.  Bytes behind half a
+ * line that was loaded as a record have changed that record, except a line
+ * break.  A file that is not open is unchanged, or known to be rewritten.
  */
 static void
 take_position(CsvGrowingFile *file, CsvPosition *position, const FileNews *news)
@@ -366,12 +393,14 @@ take_position(CsvGrowingFile *file, CsvPosition *position, const FileNews *news)
 	file->is_decided = true;
 	file->position = position;
 	file->news = position->file != NULL ? &rival : news;
-	file->other = position->file != NULL ? position->file->name : position->filename;
+	file->other = position->file != NULL ? position->file->name :
+		position->filename;
 	if (position->file != NULL)
 		return;
 	position->file = file;
 	file->has_news = file->fd >= 0;
-	file->is_rewritten |= position->lacks_break && file->fd >= 0 && !file->is_unpacked &&
+	file->is_rewritten |= position->lacks_break && file->fd >= 0 &&
+		!file->is_unpacked &&
 		file->identity.size > (int64) position->bytes.nbytes &&
 		!csv_position_got_break(position, file->fd);
 }
@@ -379,12 +408,14 @@ take_position(CsvGrowingFile *file, CsvPosition *position, const FileNews *news)
 static bool
 is_same_inode(const CsvGrowingFile *file, const CsvPosition *position)
 {
-	return file->identity.inode == position->identity.inode && file->born == position->born;
+	return file->identity.inode == position->identity.inode &&
+		file->born == position->born;
 }
 
 /* steps 1 and 2: a position among these with the file's inode */
 static void
-find_by_inode(FileSearch *search, CsvGrowingFile *file, CsvPosition *positions, int npositions)
+find_by_inode(FileSearch *search, CsvGrowingFile *file, CsvPosition *positions,
+			  int npositions)
 {
 	bool		is_named = positions == file->named;
 
@@ -396,15 +427,19 @@ find_by_inode(FileSearch *search, CsvGrowingFile *file, CsvPosition *positions, 
 			file->identity.size < (int64) position->bytes.nbytes ||
 			(position->place.records == 0 && !is_named))
 			continue;
-		/* it is as it was when it was loaded, with nothing behind the position */
+		/*
+		 * it is as it was when it was loaded, with nothing behind the position
+		 */
 		if (is_named && file->identity.size == position->identity.size &&
 			file->identity.changed == position->identity.changed &&
-			(file->grows || file->identity.size == (int64) position->bytes.nbytes))
+			(file->grows ||
+			 file->identity.size == (int64) position->bytes.nbytes))
 			take_position(file, position, NULL);
 		else if (open_file(search, file))
 		{
 			if (file->identity.size >= position->identity.size ?
-				csv_fingerprint_fits_ends(file->fd, file->name, &position->bytes) :
+				csv_fingerprint_fits_ends(file->fd, file->name,
+										  &position->bytes) :
 				has_bytes(search, file, position))
 				take_position(file, position, NULL);
 			close_file(search, file);
@@ -413,8 +448,8 @@ find_by_inode(FileSearch *search, CsvGrowingFile *file, CsvPosition *positions, 
 }
 
 /*
- * Step 3.  If the position is the file's that has its inode, too many bytes for chance
- * leave it open which is the copy.
+ * Step 3.  If the position is the file's that has its inode, too many bytes for
+ * chance leave it open which is the copy.
  */
 static void
 find_replaced(FileSearch *search, CsvGrowingFile *file)
@@ -426,7 +461,8 @@ find_replaced(FileSearch *search, CsvGrowingFile *file)
 		if ((best == NULL || best->bytes.nbytes < named[i].bytes.nbytes) &&
 			has_bytes(search, file, &named[i]))
 			best = &named[i];
-	if (best != NULL && (best->file == NULL || best->bytes.nbytes > CSV_END_BYTES))
+	if (best != NULL &&
+		(best->file == NULL || best->bytes.nbytes > CSV_END_BYTES))
 		take_position(file, best, &replaced);
 }
 
@@ -463,7 +499,10 @@ find_moved(FileSearch *search, CsvGrowingFile *file)
 		take_position(file, rewritten, NULL);
 }
 
-/* has the file the time of last change that the position noted?  Some programs cut off digits */
+/*
+ * has the file the time of last change that the position noted?  Some programs
+ * cut off digits
+ */
 static bool
 is_same_time(const CsvGrowingFile *file, const CsvPosition *position)
 {
@@ -476,8 +515,8 @@ is_same_time(const CsvGrowingFile *file, const CsvPosition *position)
 }
 
 /*
- * Step 5: the longest position whose bytes the open file has; and its time, unless any_time.
- * NULL: there is none.
+ * Step 5: the longest position whose bytes the open file has; and its time,
+ * unless any_time. NULL: there is none.
  */
 static CsvPosition *
 find_by_bytes(FileSearch *search, CsvGrowingFile *file, bool any_time)
@@ -491,16 +530,19 @@ find_by_bytes(FileSearch *search, CsvGrowingFile *file, bool any_time)
 	bool		hashed = false;
 
 	for (int unpacks = 0; unpacks < 1 + file->is_packed; unpacks++)
-		nfirst[unpacks] = read_first(search, file, unpacks, first[unpacks], CSV_END_BYTES);
+		nfirst[unpacks] = read_first(search, file, unpacks, first[unpacks],
+									 CSV_END_BYTES);
 	for (int i = 0; i < search->npositions; i++)
 	{
 		CsvPosition *position = &search->positions[i];
-		bool		unpacks = file->is_packed && !is_packed(search, position->filename);
+		bool		unpacks = file->is_packed &&
+			!is_packed(search, position->filename);
 		size_t		n = Min(position->bytes.nbytes, CSV_END_BYTES);
 
 		if (n > nfirst[unpacks] || position->place.records == 0 ||
 			(best != NULL && position->bytes.nbytes <= best->bytes.nbytes) ||
-			(!any_time && ((position->file != NULL && position->file->news != &moved) ||
+			(!any_time &&
+			 ((position->file != NULL && position->file->news != &moved) ||
 						   !is_same_time(file, position))))
 			continue;
 		if (n != nhashed || unpacks != hashed)
@@ -519,14 +561,15 @@ find_by_bytes(FileSearch *search, CsvGrowingFile *file, bool any_time)
 }
 
 /*
- * The file of which the open file, which is new, is a compressed copy, or a copy that may be
- * in the making: that begins with all its bytes.  Of two files that are equal, either may be
- * the copy.  NULL: there is none.
+ * The file of which the open file, which is new, is a compressed copy, or a
+ * copy that may be in the making: that begins with all its bytes.  Of two files
+ * that are equal, either may be the copy.  NULL: there is none.
  */
 static const CsvGrowingFile *
 find_original(FileSearch *search, CsvGrowingFile *file, bool *is_copy)
 {
-	bool		may_be_made = !csv_has_rested(file->identity.changed, CSV_REST_SECONDS);
+	bool		may_be_made = !csv_has_rested(file->identity.changed,
+											  CSV_REST_SECONDS);
 
 	*is_copy = false;
 	for (int i = 0; i < search->nfiles; i++)
@@ -547,7 +590,8 @@ find_original(FileSearch *search, CsvGrowingFile *file, bool *is_copy)
 			!open_file(search, other))
 			continue;
 		begin_reading(search, file, unpacks);
-		is_same = csv_fingerprint_is_prefix(search->read, search, other->fd, other->name, &nbytes);
+		is_same = csv_fingerprint_is_prefix(search->read, search, other->fd,
+											other->name, &nbytes);
 		*is_copy = is_same && unpacks && (int64) nbytes == other->identity.size;
 		close_file(search, other);
 		if (*is_copy || (is_same && may_be_made))
@@ -557,9 +601,10 @@ find_original(FileSearch *search, CsvGrowingFile *file, bool *is_copy)
 }
 
 /*
- * Step 5.  A file that is copied and truncated has all its bytes until its copy is complete.
- * So another look is needed only if this file grew meanwhile: if it was a copy in the
- * making, which is complete now.  If it grows further, the first look was right.
+ * Step 5.  A file that is copied and truncated has all its bytes until its copy
+ * is complete. So another look is needed only if this file grew meanwhile: if
+ * it was a copy in the making, which is complete now.  If it grows further, the
+ * first look was right.
  */
 static void
 find_new(FileSearch *search, CsvGrowingFile *file)
@@ -580,16 +625,21 @@ find_new(FileSearch *search, CsvGrowingFile *file)
 	{
 		/* a header alone says nothing */
 		file->news = is_copy ? &copy :
-			file->nheads[file->is_packed && !original->is_packed] > 0 ? &waits : NULL;
+			file->nheads[file->is_packed && !original->is_packed] > 0 ?
+			&waits : NULL;
 		file->other = original->name;
 	}
 	else if ((position = find_by_bytes(search, file, true)) != NULL)
 	{
 		file->news = &alike;
-		file->other = position->file != NULL ? position->file->name : position->filename;
+		file->other = position->file != NULL ? position->file->name :
+			position->filename;
 		file->is_unpacked = false;
 
-		/* the position's file may have been truncated, after it had been copied to this file */
+		/*
+		 * the position's file may have been truncated, after it had been copied
+		 * to this file
+		 */
 		if (position->file != NULL && !position->file->is_rewritten &&
 			open_file(search, position->file))
 		{
@@ -599,16 +649,20 @@ find_new(FileSearch *search, CsvGrowingFile *file)
 	}
 }
 
-/* a step for the files that are not decided: all, or only files of known names */
+/*
+ * a step for the files that are not decided: all, or only files of known names
+ */
 static void
-decide(FileSearch *search, void (*step) (FileSearch *, CsvGrowingFile *), bool only_known)
+decide(FileSearch *search, void (*step) (FileSearch *, CsvGrowingFile *),
+	   bool only_known)
 {
 	for (int i = 0; i < search->nfiles; i++)
 	{
 		CsvGrowingFile *file = &search->files[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (file->is_decided || (only_known && file->nnamed == 0) || !open_file(search, file))
+		if (file->is_decided || (only_known && file->nnamed == 0) ||
+			!open_file(search, file))
 			continue;
 		file->is_unpacked = false;
 		step(search, file);
@@ -620,13 +674,15 @@ static void
 decide_all(FileSearch *search)
 {
 	for (int i = 0; i < search->nfiles; i++)
-		find_by_inode(search, &search->files[i], search->files[i].named, search->files[i].nnamed);
+		find_by_inode(search, &search->files[i], search->files[i].named,
+					  search->files[i].nnamed);
 	leave_out_links(search);
 	for (int i = 0; i < search->nfiles; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!search->files[i].is_decided)
-			find_by_inode(search, &search->files[i], search->positions, search->npositions);
+			find_by_inode(search, &search->files[i], search->positions,
+						  search->npositions);
 	}
 	decide(search, find_replaced, true);
 	decide(search, find_moved, true);
@@ -647,7 +703,8 @@ report_rewritten(FileSearch *search, CsvGrowingFile *file)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 file->identity.size < (int64) position->bytes.nbytes ?
-			 errmsg("file \"%s\" is shorter than when it was loaded", file->name) :
+			 errmsg("file \"%s\" is shorter than when it was loaded",
+					file->name) :
 			 position->lacks_break ?
 			 errmsg("file \"%s\" continues a line that was loaded as a record",
 					file->name) :
@@ -676,7 +733,8 @@ static void
 tell(CsvTable *table, const CsvGrowingFile *file)
 {
 	const char *before = file->position != NULL ? file->position->filename : "";
-	const char *message = psprintf(file->news->message, file->name, file->other, before);
+	const char *message = psprintf(file->news->message, file->name,
+								   file->other, before);
 
 	if (file->news == &rival)
 		ereport(ERROR,
@@ -691,7 +749,8 @@ csv_which_files(CsvTable *table, CsvPosition *positions, int npositions,
 {
 	FileSearch	search = {.table = table, .positions = positions, .npositions = npositions};
 
-	search.decompressor = csv_decompressor_create(read_plain, seek_plain, &search, true);
+	search.decompressor = csv_decompressor_create(read_plain, seek_plain,
+												  &search, true);
 	do
 	{
 		list_files(&search);

@@ -50,10 +50,10 @@ typedef struct CsvGrowingFile
 } CsvGrowingFile;
 
 /*
- * Lists the table's files, and decides about each.  The positions are sorted by name.  In the
- * current memory context.  ERROR for a program, two files of one position and, unless
- * on_rewrite says what to do, for a file that is not as it was loaded.  A NOTICE tells each
- * choice.
+ * Lists the table's files, and decides about each.  The positions are sorted by
+ * name.  In the current memory context.  ERROR for a program, two files of one
+ * position and, unless on_rewrite says what to do, for a file that is not as it
+ * was loaded.  A NOTICE tells each choice.
  */
 extern CsvGrowingFile *csv_which_files(CsvTable *table, CsvPosition *positions,
 									   int npositions, CsvOnRewrite on_rewrite, int *nfiles);

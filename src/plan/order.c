@@ -91,7 +91,8 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 		return false;
 
 	/* state->program stays as it is, in case the engine cannot have the order */
-	program = csv_program_create(state->table, baserel->relid, parse, state->pushed);
+	program = csv_program_create(state->table, baserel->relid, parse,
+								 state->pushed);
 	program->reason = state->refusal != NULL ? state->refusal :
 		list_length(state->pushed) != list_length(state->restrictinfo) ?
 		"a WHERE clause stays" : NULL;
@@ -120,11 +121,13 @@ csv_push_order(PlannerInfo *root, RelOptInfo *baserel, CsvPlanState *state)
 	foreach(cell, root->processed_tlist)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
-		Expr	   *expr = (Expr *) csv_adjust_to_child(root, (Node *) entry->expr, baserel);
+		Expr	   *expr = (Expr *) csv_adjust_to_child(root,
+														(Node *) entry->expr, baserel);
 
 		if (!is_postponed(root, entry) && !csv_program_check(program, expr))
 		{
-			csv_note_left(state, linitial(keys), "an expression beside it may raise an error");
+			csv_note_left(state, linitial(keys),
+						  "an expression beside it may raise an error");
 			return false;
 		}
 	}

@@ -126,7 +126,8 @@ csv_plan_state(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 String *
 csv_make_reason(const char *reason)
 {
-	return makeString(pstrdup(reason != NULL ? reason : "not known to the engine"));
+	return makeString(pstrdup(reason != NULL ? reason :
+							  "not known to the engine"));
 }
 
 void
@@ -135,12 +136,15 @@ csv_note_left(CsvPlanState *state, void *expr, const char *reason)
 	ListCell   *cell;
 
 	/* EXPLAIN does not know placeholders, and one reason is enough */
-	foreach(cell, pull_var_clause(expr, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+	foreach(cell,
+			pull_var_clause(expr,
+							PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
 								  PVC_INCLUDE_PLACEHOLDERS))
 		if (IsA(lfirst(cell), PlaceHolderVar))
 			return;
 	foreach(cell, state->left)
 		if (equal(linitial(lfirst(cell)), expr))
 			return;
-	state->left = lappend(state->left, list_make2(expr, csv_make_reason(reason)));
+	state->left = lappend(state->left,
+						  list_make2(expr, csv_make_reason(reason)));
 }

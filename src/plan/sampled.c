@@ -2,9 +2,10 @@
  * sampled.c
  *		Statistics of tables that ANALYZE has not seen as the files are now.
  *
- * The first plan over a table's files reads a sample of them.  The session keeps
- * its statistics, by the declaration of the table and the files' identities.
- * The statistics of a column are computed when the planner asks for them.
+ * The first plan over a table's files reads a sample of them.  The session
+ * keeps its statistics, by the declaration of the table and the files'
+ * identities. The statistics of a column are computed when the planner asks for
+ * them.
  */
 #include "postgres.h"
 
@@ -23,7 +24,9 @@
 /* if a session has more, it forgets all */
 #define MOST_KEPT_BYTES		((Size) 16 * 1024 * 1024)
 
-/* samples in a statement; attempts to read a sample, if it fails or takes long */
+/*
+ * samples in a statement; attempts to read a sample, if it fails or takes long
+ */
 #define MOST_SAMPLES		50
 #define MOST_ATTEMPTS		3
 
@@ -50,7 +53,8 @@ find_kept(const CsvPlanState *state, AttrNumber attnum)
 	bool		was_there;
 
 	if (kept_context == NULL)
-		kept_context = AllocSetContextCreate(TopMemoryContext, "csv_gpu_fdw samples",
+		kept_context = AllocSetContextCreate(TopMemoryContext,
+											 "csv_gpu_fdw samples",
 											 ALLOCSET_SMALL_SIZES);
 	if (kept != NULL &&
 		MemoryContextMemAllocated(kept_context, true) > MOST_KEPT_BYTES)

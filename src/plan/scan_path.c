@@ -113,7 +113,8 @@ push_levels(CsvPlanState *state, Index most_level, Index *least_left)
 		else if (!rinfo->pseudoconstant && may_have)
 			state->pushed = lappend(state->pushed, rinfo);
 		else if (!rinfo->pseudoconstant)
-			reason = stopped ? "behind a clause that stays and may raise an error" :
+			reason = stopped ?
+				"behind a clause that stays and may raise an error" :
 				"row-level security";
 		state->reasons = lappend(state->reasons, csv_make_reason(reason));
 		if (reason != NULL && reason[0] == '\0')
@@ -130,8 +131,9 @@ push_levels(CsvPlanState *state, Index most_level, Index *least_left)
  * Returns a program with the clauses that the engine gets.  None of them has a
  * security level above the level of a clause that stays with the executor: EXPLAIN
  * ANALYZE counts the rows that each of the two drops, and so would tell of rows that
- * row-level security hides.  The clauses are in the executor's order.  Sets the program,
- * and the clauses in it.  Returns NULL if the engine can have nothing at all.
+ * row-level security hides.  The clauses are in the executor's order.  Sets the
+ * program, and the clauses in it.  Returns NULL if the engine can have nothing
+ * at all.
  */
 static CsvProgram *
 push_filters(CsvPlanState *state)
@@ -146,7 +148,8 @@ push_filters(CsvPlanState *state)
 	state->pushed = state->reasons = NIL;
 	foreach(cell, state->restrictinfo)
 		if (state->refusal != NULL)
-			state->reasons = lappend(state->reasons, csv_make_reason(state->refusal));
+			state->reasons = lappend(state->reasons,
+									 csv_make_reason(state->refusal));
 	while (state->refusal == NULL)
 	{
 		Index		least_left;
@@ -281,10 +284,11 @@ csv_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	state->resident = find_resident_columns(baserel, state, &nrows);
 
 	/*
-	 * Processes that share a scan use resident columns, but make none.  So one process
-	 * reads files whose columns may become resident.
+	 * Processes that share a scan use resident columns, but make none.  So one
+	 * process reads files whose columns may become resident.
 	 */
-	if (state->table->settings.resident && !state->resident && state->wanted != NULL &&
+	if (state->table->settings.resident && !state->resident &&
+		state->wanted != NULL &&
 		nbytes <= state->table->settings.resident_memory)
 		baserel->consider_parallel = false;
 
@@ -555,7 +559,8 @@ reasons_of(const CsvPlanState *state, const List *clauses)
 		forboth(own, state->restrictinfo, reason, state->reasons)
 			if (lfirst(own) == lfirst(cell))
 				break;
-		reasons = lappend(reasons, reason != NULL ? lfirst(reason) : makeString(""));
+		reasons = lappend(reasons, reason != NULL ? lfirst(reason) :
+						  makeString(""));
 	}
 	return reasons;
 }
@@ -645,7 +650,8 @@ csv_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 									 list_of_set(hidden), files, state->order,
 									 equalities));
 	private = lappend(private, list_make1_int((int) ceil(state->rows_out * 100)));
-	private = lappend(lappend(private, reasons), state->upper ? NIL : state->left);
+	private = lappend(lappend(private, reasons), state->upper ? NIL :
+					  state->left);
 	private = lappend(private, state->sampled ? list_make1_int(true) : NIL);
 	return make_foreignscan(tlist, quals, state->upper ? 0 : baserel->relid,
 							constants, lcons(csv_build(), private), state->scan_tlist, recheck,

@@ -24,7 +24,10 @@ extern CsvProgram *csv_program_create(const CsvTable *table, Index relid,
 extern bool csv_columns_shippable(const CsvTable *table,
 								  const Bitmapset *wanted);
 
-/* program->reason says why an expression cannot be added: these reasons, and others */
+/*
+ * program->reason says why an expression cannot be added: these reasons, and
+ * others
+ */
 #define CSV_TOO_MUCH		"too much for one query of the engine"
 #define CSV_COLUMN_TYPE		"column's type"
 
@@ -56,7 +59,8 @@ extern int	csv_program_add_packed(CsvProgram *program, int value, Expr *expr,
 								   bool greatest);
 
 /* can the engine tell whether texts of this collation are equal, or order them? */
-extern bool csv_collation_allows(CsvProgram *program, Oid collation, bool equality);
+extern bool csv_collation_allows(CsvProgram *program, Oid collation,
+								 bool equality);
 
 /*
  * Add the state that is kept for an aggregate, if it is not there already, and return

@@ -229,7 +229,8 @@ push_key(CsvPlanState *state, Expr *key)
 
 	state->program->reason = "volatile";
 	good = csv_holds_row(state->program, key) ?
-		push_expression(state, key, true) : csv_is_constant(state->program, key);
+		push_expression(state, key, true) :
+		csv_is_constant(state->program, key);
 	if (!good)
 		csv_note_left(state, key, state->program->reason);
 	return good;
@@ -292,7 +293,10 @@ order_results(CsvPlanState *state, PathTarget *target)
 	state->sources = sources;
 }
 
-/* Add everything that is grouped to state->program and state->scan_tlist, or note why not. */
+/*
+ * Add everything that is grouped to state->program and state->scan_tlist, or
+ * note why not.
+ */
 static bool
 push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 			  List *target_list, List *having)
@@ -323,7 +327,8 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 
 	/* without a key there would be a group even if there is no row */
 	if (good && parse->groupClause != NIL && state->program->query.nkeys == 0)
-		good &= push_expression(state, (Expr *) makeBoolConst(true, false), true);
+		good &= push_expression(state, (Expr *) makeBoolConst(true, false),
+								true);
 	foreach(cell, target->exprs)
 		good &= push_aggregates_of(state, lfirst(cell));
 	foreach(cell, having)
@@ -334,7 +339,10 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	return good;
 }
 
-/* note that all keys and aggregates stay in the executor; those noted before have a reason */
+/*
+ * note that all keys and aggregates stay in the executor; those noted before
+ * have a reason
+ */
 static void
 leave_grouping(const PlannerInfo *root, CsvPlanState *state, List *target_list,
 			   List *having, const char *reason)
@@ -349,7 +357,9 @@ leave_grouping(const PlannerInfo *root, CsvPlanState *state, List *target_list,
 	ListCell   *cell;
 
 	foreach(cell, root->parse->groupClause)
-		csv_note_left(state, get_sortgroupclause_expr(lfirst(cell), target_list), reason);
+		csv_note_left(state,
+					  get_sortgroupclause_expr(lfirst(cell),
+											   target_list), reason);
 	foreach(cell, exprs)
 		if (IsA(lfirst(cell), Aggref))
 			csv_note_left(state, lfirst(cell), reason);

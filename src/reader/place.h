@@ -24,7 +24,8 @@ typedef struct CsvFilePlace
 static inline void
 csv_place_pass_batch(CsvFilePlace *place, const CsvBatch *batch)
 {
-	uint64_t	consumed = batch->is_resident ? batch->read_bytes : batch->consumed;
+	uint64_t	consumed = batch->is_resident ? batch->read_bytes :
+		batch->consumed;
 
 	place->offset += consumed;
 	place->records += batch->nrecords;

@@ -273,7 +273,8 @@ csv_open_scan(ForeignScanState *node)
 									   state->pushdown.program != NULL ?
 									   &state->pushdown : NULL,
 									   skipped == NULL ? CSV_SCAN_RESIDENT :
-									   csv_awaited_scan->places ? CSV_SCAN_PLACES : 0,
+									   csv_awaited_scan->places ?
+									   CSV_SCAN_PLACES : 0,
 									   skipped,
 									   skipped != NULL ? csv_awaited_scan->arg : NULL);
 	state->scan->shows_progress = !IsParallelWorker();
@@ -421,7 +422,8 @@ csv_iterate_scan(ForeignScanState *node)
 		csv_begin_shared(state);
 	if (!state->looks_up)
 		csv_decide_files(node);
-	if (state->aggregation == NULL && is_awaited(node) && csv_awaited_scan->takes != NULL)
+	if (state->aggregation == NULL && is_awaited(node) &&
+		csv_awaited_scan->takes != NULL)
 		next_awaited_row(node, slot);
 	else if (state->aggregation == NULL)
 		next_row(node, slot);

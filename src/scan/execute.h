@@ -83,8 +83,9 @@ typedef struct CsvAwaitedScan
 	CsvSkippedFn skipped;		/* as for csv_table_scan_begin(); NULL: the usual */
 
 	/*
-	 * Is called before each row is fetched, and at the end, with has_row false; and after
-	 * that, with the row in the scan's slot: does it come out?  NULL: all do.
+	 * Is called before each row is fetched, and at the end, with has_row false;
+	 * and after that, with the row in the scan's slot: does it come out?  NULL:
+	 * all do.
 	 */
 	bool		(*takes) (void *arg, ForeignScanState *node, bool has_row);
 	bool		places;			/* CSV_SCAN_PLACES, if there is `skipped` */
@@ -146,8 +147,9 @@ typedef struct CsvSampledRows
 } CsvSampledRows;
 
 /*
- * Reads a sample, of columns with pure input functions.  Passes over bad records
- * without a word.  NULL: it takes too long.  ERROR if a file cannot be read.
+ * Reads a sample, of columns with pure input functions.  Passes over bad
+ * records without a word.  NULL: it takes too long.  ERROR if a file cannot be
+ * read.
  */
 extern CsvSampledRows *csv_sample_rows(const CsvTable *table,
 									   const Bitmapset *attributes);

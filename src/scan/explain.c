@@ -218,7 +218,9 @@ add_left(List *texts, Node *expr, const Node *reason, List *context)
 {
 	if (strVal(reason)[0] == '\0')
 		return texts;
-	return lappend(texts, psprintf("%s: %s", deparse_expression(expr, context, true, false),
+	return lappend(texts,
+				   psprintf("%s: %s",
+							deparse_expression(expr, context, true, false),
 								   strVal(reason)));
 }
 
@@ -226,7 +228,8 @@ add_left(List *texts, Node *expr, const Node *reason, List *context)
 static void
 explain_left(ForeignScan *plan, ExplainState *es)
 {
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												   (Plan *) plan, NIL);
 	List	   *left = copyObject(list_nth(plan->fdw_private, CSV_PLAN_LEFT));
 	List	   *texts = NIL;
 	int			n;
@@ -239,7 +242,8 @@ explain_left(ForeignScan *plan, ExplainState *es)
 	foreach(cell, left)
 	{
 		adopt_relation(linitial(lfirst(cell)), plan);
-		texts = add_left(texts, linitial(lfirst(cell)), lsecond(lfirst(cell)), context);
+		texts = add_left(texts, linitial(lfirst(cell)), lsecond(lfirst(cell)),
+						 context);
 	}
 	n = list_length(texts);
 	if (n > CSV_MOST_LEFT)

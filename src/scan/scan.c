@@ -171,7 +171,8 @@ begin_count(CsvTableScan *scan)
 	const char *engine = scan->batches->engine;
 
 	scan->is_counted = !scan->batches->all_resident &&
-		scan->batches->sampling == NULL && engine != NULL && strncmp(engine, "cpu", 3) == 0;
+		scan->batches->sampling == NULL && engine != NULL &&
+		strncmp(engine, "cpu", 3) == 0;
 	if (scan->is_counted && !IsParallelWorker())
 		csv_host_counts_add(1, 0, &(CsvCounts) {0}, 0);
 }

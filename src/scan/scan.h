@@ -129,7 +129,8 @@ typedef struct CsvTableScan
  *
  * CSV_SCAN_RESIDENT: the scan may take resident columns, and its own columns may become
  * resident.  Not allowed if `skipped` needs the records' bytes.
- * CSV_SCAN_PLACES: csv_table_scan_last() may be called; not with CSV_SCAN_RESIDENT.
+ * CSV_SCAN_PLACES: csv_table_scan_last() may be called; not with
+ * CSV_SCAN_RESIDENT.
  */
 #define CSV_SCAN_RESIDENT	1
 #define CSV_SCAN_PLACES		2

@@ -222,7 +222,8 @@ count_distinct(VacAttrStats *stats, const CsvSampledRows *sample,
 	n = nfirsts * ndistinct / (nfirsts - nlocal + nlocal * (nfirsts / ntable));
 	if (nlocal > 0 && (type == INT2OID || type == INT4OID || type == INT8OID ||
 					   type == DATEOID))
-		n = Min(n, ((double) greatest - (double) least) * (1 + 1.0 / nfirsts) + 1);
+		n = Min(n,
+				((double) greatest - (double) least) * (1 + 1.0 / nfirsts) + 1);
 	return Max(n, ndistinct);
 }
 

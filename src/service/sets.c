@@ -262,11 +262,12 @@ is_of_other(const CsvSet *set, const CsvFileIdentity *file)
 }
 
 /*
- * The newest set of all of the file, or of a stretch that begins at this offset; or the
- * set of this number.
+ * The newest set of all of the file, or of a stretch that begins at this
+ * offset; or the set of this number.
  */
 static CsvSet *
-look(const CsvFileIdentity *file, const CsvWanted *wanted, bool grows, uint64_t from,
+look(const CsvFileIdentity *file, const CsvWanted *wanted, bool grows,
+	 uint64_t from,
 	 uint64_t number)
 {
 	CsvSet	   *set;
@@ -392,7 +393,8 @@ csv_sets_find(const CsvFindMessage *find)
 
 	drop_changed(&find->file);
 	leave_replaced(&find->file, &find->user);
-	set = look(&find->file, &find->wanted, find->grows, find->stretch.from.offset,
+	set = look(&find->file, &find->wanted, find->grows,
+			   find->stretch.from.offset,
 			   find->set);
 	if (set == NULL || (find->grows && find->set == 0 && is_short(set, find)))
 		return NULL;

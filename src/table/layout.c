@@ -436,11 +436,12 @@ compare_strings(const void *a, const void *b)
 }
 
 /*
- * Columns that are found by their numbers: ERROR if the header has just their names,
- * in whatever case, but in another order.
+ * Columns that are found by their numbers: ERROR if the header has just their
+ * names, in whatever case, but in another order.
  */
 static void
-check_order(const CsvTable *table, const CsvDialect *dialect, const CsvRecord *header,
+check_order(const CsvTable *table, const CsvDialect *dialect,
+			const CsvRecord *header,
 			const char *filename)
 {
 	const char **ours = palloc(sizeof(char *) * table->natts);
@@ -463,7 +464,8 @@ check_order(const CsvTable *table, const CsvDialect *dialect, const CsvRecord *h
 		in_order = true;
 		for (uint32_t i = 0; i < n; i++)
 		{
-			names[i] = folded ? fold_name(names[i]) : header_name(table, dialect, header, i);
+			names[i] = folded ? fold_name(names[i]) :
+				header_name(table, dialect, header, i);
 			ours[i] = folded ? fold_name(ours[i]) : ours[i];
 			in_order &= strcmp(names[i], ours[i]) == 0;
 		}
@@ -663,10 +665,12 @@ csv_file_layout_more(const CsvFileLayout *layout, CsvReader *reader,
 	for (uint32_t i = 0; i < header.nfields; i++)
 	{
 		char	   *name = header_name(layout->table, &dialect, &header, i);
-		bool		is_new = !bms_is_member((int) i, found) && !is_no_name(layout->table, name);
+		bool		is_new = !bms_is_member((int) i, found) &&
+			!is_no_name(layout->table, name);
 
 		for (int j = 0; j < nbefore && is_new; j++)
-			is_new = strcmp(fold_name(name), fold_name(list_nth(names, j))) != 0;
+			is_new = strcmp(fold_name(name),
+							fold_name(list_nth(names, j))) != 0;
 		if (is_new)
 			names = lappend(names, name);
 	}

@@ -61,7 +61,8 @@ extern bool csv_file_layout_names(const CsvFileLayout *layout, CsvReader *reader
  * header's names that no column has found to the list of names, unless they are
  * there, in whatever case.
  */
-extern List *csv_file_layout_more(const CsvFileLayout *layout, CsvReader *reader,
+extern List *csv_file_layout_more(const CsvFileLayout *layout,
+								  CsvReader *reader,
 								  List *names);
 
 /* lays out columns whose fields and kinds are known: they are in the specs */
