@@ -221,8 +221,7 @@ csv_index_entries_add_row(CsvIndexEntries *entries, TupleTableSlot *slot)
 			continue;
 		FormIndexDatum(sort->info, slot, entries->estate, values, isnull);
 		tuplesort_putindextuplevalues(sort->sort, sort->index, &slot->tts_tid,
-									  values,
-									  isnull);
+									  values, isnull);
 		sort->nentries++;
 	}
 	MemoryContextSwitchTo(outer);
@@ -264,8 +263,24 @@ insert_entry(const CsvIndexEntries *entries, const IndexSort *sort,
 				 false, sort->info);
 }
 
-/* prepare a key for an entry; returns whether equal keys must be looked for */
-static bool
+/* a key for set_key() */
+static BTScanInsert
+make_key(Relation index)
+{
+	BTScanInsert key = _bt_mkscankey(index, NULL);
+
+	/* a partitioned index has no pages */
+	if (RELKIND_HAS_STORAGE(index->rd_rel->relkind))
+		_bt_metaversion(index, &key->heapkeyspace, &key->allequalimage);
+	key->keysz = IndexRelationGetNumberOfKeyAttributes(index);
+	return key;
+}
+
+/*
+ * Prepare a key for an entry.  Without scantid, an equal key is one that the
+ * index must not have twice.
+ */
+static void
 set_key(BTScanInsert key, Relation index, IndexTuple entry)
 {
 	bool		has_null = false;
@@ -281,12 +296,9 @@ set_key(BTScanInsert key, Relation index, IndexTuple entry)
 			key->scankeys[i].sk_flags |= SK_ISNULL;
 		has_null |= isnull;
 	}
-	key->scantid = NULL;
-	if (index->rd_index->indisunique &&
-		(!has_null || index->rd_index->indnullsnotdistinct))
-		return true;
-	key->scantid = &entry->t_tid;
-	return false;
+	key->scantid = index->rd_index->indisunique &&
+		(!has_null || index->rd_index->indnullsnotdistinct) ? NULL :
+		&entry->t_tid;
 }
 
 /*
@@ -296,12 +308,13 @@ set_key(BTScanInsert key, Relation index, IndexTuple entry)
 static OffsetNumber
 find_place(Relation index, BTScanInsert key, Page page, OffsetNumber low)
 {
-	OffsetNumber high = OffsetNumberNext(PageGetMaxOffsetNumber(page));
+	const OffsetNumber end = OffsetNumberNext(PageGetMaxOffsetNumber(page));
+	const int	beyond = key->scantid == NULL ? 0 : 1;
+	OffsetNumber high = end;
 	int			step = 1;
 
 	if (!P_RIGHTMOST(BTPageGetOpaque(page)) &&
-		_bt_compare(index, key, page, P_HIKEY) >= (key->scantid == NULL ? 0 :
-												   1))
+		_bt_compare(index, key, page, P_HIKEY) >= beyond)
 		return InvalidOffsetNumber;
 
 	/* most places are close to the one before */
@@ -320,9 +333,7 @@ find_place(Relation index, BTScanInsert key, Page page, OffsetNumber low)
 		else
 		{
 			low = OffsetNumberNext(middle);
-			step = high == OffsetNumberNext(PageGetMaxOffsetNumber(page)) ?
-				step * 2 :
-				Max((high - low) / 2, 1);
+			step = high == end ? step * 2 : Max((high - low) / 2, 1);
 		}
 	}
 	return low;
@@ -337,13 +348,13 @@ static bool
 fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key,
 		  IndexTuple *entry)
 {
-	OffsetNumber place = P_FIRSTKEY;
+	OffsetNumber place;
 	bool		any = false;
 	Buffer		buffer;
 	GenericXLogState *wal;
 	Page		page;
 
-	(void) set_key(key, sort->index, *entry);
+	set_key(key, sort->index, *entry);
 	csv_bt_search(sort->index, entries->relation, key, &buffer);
 	CheckForSerializableConflictIn(sort->index, NULL,
 								   BufferGetBlockNumber(buffer));
@@ -358,12 +369,12 @@ fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key,
 		if (size > BLCKSZ / 4 || PageGetFreeSpace(page) < size)
 			break;
 		if (any)
-			(void) set_key(key, sort->index, *entry);
+			set_key(key, sort->index, *entry);
 		place = find_place(sort->index, key, page, place);
 		if (place == InvalidOffsetNumber)
 			break;
-		if (PageAddItem(page, (char *) *entry, size, place, false,
-						false) == InvalidOffsetNumber)
+		if (PageAddItem(page, (char *) *entry, size, place, false, false) !=
+			place)
 			elog(ERROR, "could not add an entry to index \"%s\"",
 				 RelationGetRelationName(sort->index));
 		any = true;
@@ -380,15 +391,12 @@ fill_leaf(const CsvIndexEntries *entries, IndexSort *sort, BTScanInsert key,
 static void
 insert_sorted(const CsvIndexEntries *entries, IndexSort *sort)
 {
-	BTScanInsert key = _bt_mkscankey(sort->index, NULL);
+	BTScanInsert key = make_key(sort->index);
 	MemoryContext context = GetPerTupleMemoryContext(entries->estate);
-	bool		by_pages;
+	bool		by_pages = key->heapkeyspace &&
+		sort->nentries / CSV_LEAF_ENTRIES >= RelationGetNumberOfBlocks(sort->index);
 	IndexTuple	entry;
 
-	_bt_metaversion(sort->index, &key->heapkeyspace, &key->allequalimage);
-	by_pages = key->heapkeyspace &&
-		sort->nentries / CSV_LEAF_ENTRIES >= RelationGetNumberOfBlocks(sort->index);
-	key->keysz = IndexRelationGetNumberOfKeyAttributes(sort->index);
 	tuplesort_performsort(sort->sort);
 	entry = tuplesort_getindextuple(sort->sort, true);
 	while (entry != NULL)
@@ -439,8 +447,7 @@ csv_index_keys_begin(Relation relation, Relation index)
 
 	keys->relation = relation;
 	keys->index = index;
-	keys->key = _bt_mkscankey(index, NULL);
-	keys->key->keysz = IndexRelationGetNumberOfKeyAttributes(index);
+	keys->key = make_key(index);
 	keys->estate = CreateExecutorState();
 	keys->row = MakeSingleTupleTableSlot(RelationGetDescr(relation),
 										 &TTSOpsVirtual);
@@ -481,7 +488,7 @@ are_equal(const CsvIndexKeys *keys, IndexTuple one, IndexTuple other)
 			(!nulls[0] &&
 			 DatumGetInt32(FunctionCall2Coll(&column->sk_func,
 											 column->sk_collation,
-														  first, second)) != 0))
+											 first, second)) != 0))
 			return false;
 	}
 	return true;
@@ -573,7 +580,7 @@ csv_index_keys_next(CsvIndexKeys *keys, bool looks, int64 *place,
 		*match = CSV_KEY_BEFORE;
 	else
 	{
-		(void) set_key(keys->key, keys->index, entry);
+		set_key(keys->key, keys->index, entry);
 		*match = looks && may_have(keys) && has_row(keys, entry) ? CSV_KEY_HELD : CSV_KEY_NEW;
 	}
 	MemoryContextSwitchTo(outer);

@@ -202,6 +202,19 @@ csv_insert_relation(const CsvInsert *insert)
 	return insert->relation;
 }
 
+AttrNumber
+csv_target_column(Relation relation, const char *name)
+{
+	int			attnum = attnameAttNum(relation, name, false);
+
+	if (attnum == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(relation))));
+	return (AttrNumber) attnum;
+}
+
 void
 csv_insert_for_copy(CsvInsert *insert, int64 header_lines, List *quals)
 {

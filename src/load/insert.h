@@ -52,6 +52,9 @@ extern void csv_insert_close(CsvInsert *insert);
 
 extern Relation csv_insert_relation(const CsvInsert *insert);
 
+/* the attribute number of a column that the user names; ERROR if there is none */
+extern AttrNumber csv_target_column(Relation relation, const char *name);
+
 /*
  * For a COPY statement: messages name a row by its line, behind header_lines
  * lines. Only rows that pass the quals (of a planned query; implicitly ANDed)

@@ -177,18 +177,11 @@ static void
 map_expression(CsvMapping *mapping, Relation source, Relation target, const char *name,
 			   char *sql)
 {
-	AttrNumber	to = (AttrNumber) attnameAttNum(target, name, false);
-	CsvLoadColumn *column;
-	Form_pg_attribute att;
+	AttrNumber	to = csv_target_column(target, name);
+	CsvLoadColumn *column = add_column(mapping, target, to);
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(target), to - 1);
 	Node	   *expr;
 
-	if (to == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(target))));
-	column = add_column(mapping, target, to);
-	att = TupleDescAttr(RelationGetDescr(target), to - 1);
 	if (att->attidentity == ATTRIBUTE_IDENTITY_ALWAYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_GENERATED_ALWAYS),
@@ -294,16 +287,11 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 			continue;
 		if (names != NULL && (name = *names++) == NULL)
 			continue;
-		to = (AttrNumber) attnameAttNum(target, name, false);
+		to = names != NULL ? csv_target_column(target, name) :
+			(AttrNumber) attnameAttNum(target, name, false);
 		if (bms_is_member(to, expressed) ||
-			(to == 0 && names == NULL &&
-			 bms_is_member(i + 1, mapping->from)))
+			(to == 0 && bms_is_member(i + 1, mapping->from)))
 			continue;
-		if (to == 0 && names != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" does not exist",
-							name, RelationGetRelationName(target))));
 		if (to == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),

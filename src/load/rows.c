@@ -379,14 +379,14 @@ begin_rows(CsvLoad *load, int flags, CsvSkippedFn skipped)
 	};
 	while ((attnum = bms_next_member(load->mapping.from, attnum)) >= 0)
 		attnums = lappend_int(attnums, attnum);
-	for (int late = 0; load->rows.query == NULL; late++)
+	for (bool late = false, begun = false; !begun; late = true)
 	{
 		StringInfoData sql;
 
 		initStringInfo(&sql);
 		csv_append_select(&sql, load->source, attnums);
 		csv_append_filter(&sql, &load->mapping, late);
-		(void) csv_rows_begin(&load->rows, load->source, sql.data, !late);
+		begun = csv_rows_begin(&load->rows, load->source, sql.data, !late);
 	}
 	load->scan = ((CsvScanState *) load->rows.scan.node->fdw_state)->scan;
 }
@@ -406,8 +406,7 @@ csv_load_scan(CsvLoad *load, int flags, CsvSkippedFn skipped)
 		begin_rows(load, flags, skipped);
 	else
 		load->scan = csv_table_scan_begin(load->table, load->mapping.from,
-										  NULL, flags, skipped,
-										  load);
+										  NULL, flags, skipped, load);
 	load->scan->progress_relid = RelationGetRelid(csv_insert_relation(load->target));
 	load->from = load->is_mapped ? load->row : load->slot;
 	ExecClearTuple(load->row);

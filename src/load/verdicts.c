@@ -33,6 +33,7 @@
 
 #include "compat.h"
 #include "load/indexes.h"
+#include "load/insert.h"
 #include "load/verdicts.h"
 #include "output/copy_to.h"
 #include "table/option.h"
@@ -70,15 +71,8 @@ named_attributes(Relation target, ArrayType *columns)
 	{
 		char	   *name = isnull[i] ? pstrdup("") :
 			TextDatumGetCString(values[i]);
-		AttrNumber	attnum = get_attnum(RelationGetRelid(target), name);
 
-		if (attnum <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" does not exist",
-							name,
-							RelationGetRelationName(target))));
-		attnums = bms_add_member(attnums, attnum);
+		attnums = bms_add_member(attnums, csv_target_column(target, name));
 	}
 	return attnums;
 }

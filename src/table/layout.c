@@ -429,12 +429,6 @@ read_header(CsvFileLayout *layout, const CsvDialect *dialect,
 	return header->nfields;
 }
 
-static int
-compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /*
  * Columns that are found by their numbers: ERROR if the header has just their
  * names, in whatever case, but in another order.
@@ -472,8 +466,8 @@ check_order(const CsvTable *table, const CsvDialect *dialect,
 	}
 	if (in_order)
 		return;
-	qsort(names, n, sizeof(char *), compare_strings);
-	qsort(ours, n, sizeof(char *), compare_strings);
+	qsort(names, n, sizeof(char *), pg_qsort_strcmp);
+	qsort(ours, n, sizeof(char *), pg_qsort_strcmp);
 	for (uint32_t i = 0; i < n; i++)
 		if (strcmp(names[i], ours[i]) != 0)
 			return;

@@ -150,12 +150,6 @@ csv_read_at(int file, const char *name, uint8 *bytes, size_t nbytes,
 	return ndone;
 }
 
-static int
-compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 /*
  * glob() calls this for a directory that it cannot read.  A nonzero result ends
  * glob(): to skip files silently would give answers from part of the data.
@@ -289,7 +283,7 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 		globfree(&matches);
 	}
 	PG_END_TRY();
-	qsort(*names, *nnames, sizeof(char *), compare_names);
+	qsort(*names, *nnames, sizeof(char *), pg_qsort_strcmp);
 	return *nnames > 0;
 }
 
