@@ -873,7 +873,14 @@ load_on_trials(CsvLoad *load, bool settles)
 		else if (!load->by_statement && (settles || load->is_careful) &&
 				 (error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION ||
 				  error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION))
+		{
 			load->by_statement = true;
+			/* ON CONFLICT tells which row of a key is the first that goes in */
+			if (load->duplicates == CSV_DUPLICATES_FIRST)
+				load->verdicts = NULL;
+			if (load->duplicates == CSV_DUPLICATES_FIRST && load->is_careful)
+				csv_load_judge(load);
+		}
 		else if (load->by_statement || load->is_careful ||
 				 load->indexing == CSV_INDEX_AT_ONCE)
 			ReThrowError(error);
