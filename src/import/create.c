@@ -252,6 +252,7 @@ csv_create_statement(const CsvFindings *findings, const char *name,
 				   format_type_be(import->all_text ? TEXTOID : key->type), options);
 	}
 	return psprintf("CREATE FOREIGN TABLE %s (%s\n) SERVER %s OPTIONS (%s)",
-					quote_identifier(name), columns.data, quote_identifier(server),
+					quote_qualified_identifier(import->schema, name), columns.data,
+					quote_identifier(server),
 					table_options(findings, name, keys, import->table_options));
 }

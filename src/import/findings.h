@@ -74,9 +74,9 @@ extern void csv_observe_values(CsvFindings *findings, const CsvReadingRules *rul
 /*
  * Read a file, or the files of a pattern, as options have it where they say so.
  * In the current memory context.  ERROR where it cannot be read, or makes no
- * table.  Does not look at privileges.
+ * table, or the server (NULL: none) does not allow it.
  */
-extern CsvFindings *csv_sniff(const char *filename, List *server_options,
+extern CsvFindings *csv_sniff(const char *filename, const ForeignServer *server,
 							  const CsvImportOptions *import);
 
 #endif							/* CSV_FINDINGS_H */

@@ -16,7 +16,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_authid.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -26,6 +25,7 @@
 #include "import/create.h"
 #include "import/directory.h"
 #include "import/import.h"
+#include "import/look.h"
 #include "import/names.h"
 #include "import/findings.h"
 #include "import/tell.h"
@@ -37,6 +37,7 @@ typedef struct Import
 {
 	ImportForeignSchemaStmt *statement;
 	ForeignServer *server;
+	CsvRights	rights;			/* of the server */
 	CsvImportOptions options;
 	char	   *directory;
 	List	   *suffixes;
@@ -46,13 +47,6 @@ typedef struct Import
 	const char *path;			/* of the current table's files */
 	CsvFindings *findings;
 } Import;
-
-void
-csv_check_may_read_files(const char *what)
-{
-	csv_check_role(ROLE_PG_READ_SERVER_FILES, psprintf("for %s", what),
-				   "read the server's files");
-}
 
 /* ---- a table ---- */
 
@@ -84,7 +78,7 @@ sniff(void *arg)
 {
 	Import	   *import = arg;
 
-	import->findings = csv_sniff(import->path, import->server->options, &import->options);
+	import->findings = csv_sniff(import->path, import->server, &import->options);
 	return true;
 }
 
@@ -248,7 +242,7 @@ tell_missing(const Import *import)
 static bool
 import_hive(Import *import, bool asked_for)
 {
-	CsvHive    *hive = csv_find_hive(import->directory, import->suffixes);
+	CsvHive    *hive = csv_find_hive(&import->rights, import->directory, import->suffixes);
 	const char *base = strrchr(import->directory, '/');
 	char	   *name;
 
@@ -271,7 +265,7 @@ static void
 import_files(Import *import)
 {
 	bool		asked_for = import->statement->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO;
-	CsvListing	listing = csv_list_directory(import->directory,
+	CsvListing	listing = csv_list_directory(&import->rights, import->directory,
 											 import->suffixes);
 	ListCell   *cell;
 
@@ -295,18 +289,19 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 	Import		import = {.statement = statement};
 	const CsvImportOptions *options = &import.options;
 
-	csv_check_may_read_files("IMPORT FOREIGN SCHEMA from a directory");
 	import.server = GetForeignServer(serverid);
 	csv_import_options(statement->options, &import.options);
 	import.directory = pstrdup(options->directory != NULL ? options->directory :
 							   statement->remote_schema);
+	csv_check_may_look(import.server, import.directory,
+					   "IMPORT FOREIGN SCHEMA from a directory");
 	for (size_t i = strlen(import.directory); i > 1 && import.directory[i - 1] == '/'; i--)
 		import.directory[i - 1] = '\0';
 
 	/* faults of options are not a file's */
-	(void) csv_table_make(import.server->options,
+	import.rights = csv_table_make(import.server,
 						  csv_with_option(options->table_options, "filename",
-										  import.directory));
+										  import.directory))->rights;
 	import.suffixes = csv_suffixes(options->suffixes != NULL ? options->suffixes : "csv,tsv");
 	import.names = csv_names_create();
 	if (options->pattern == NULL)

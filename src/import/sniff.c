@@ -33,7 +33,7 @@
 typedef struct Sniffing
 {
 	const char *filename;
-	List	   *server_options;
+	const ForeignServer *server;
 	List	   *options;		/* of the table, as given */
 	CsvGiven	given;
 	bool		any_tail;		/* the file's end counts */
@@ -99,9 +99,9 @@ csv_with_option(const List *options, const char *name, const char *value)
 }
 
 static CsvTable *
-make_table(List *server_options, List *options, const char *encoding)
+make_table(const ForeignServer *server, List *options, const char *encoding)
 {
-	return csv_table_make(server_options, csv_with_option(options, "encoding", encoding));
+	return csv_table_make(server, csv_with_option(options, "encoding", encoding));
 }
 
 /*
@@ -112,18 +112,18 @@ make_table(List *server_options, List *options, const char *encoding)
 static CsvTable *
 begin_table(Sniffing *sniffing, uint64 sample_bytes)
 {
-	List	   *server_options = sniffing->server_options;
+	const ForeignServer *server = sniffing->server;
 	List	   *options = csv_with_option(sniffing->options, "filename",
 										  sniffing->filename);
 	CsvSample  *sample = &sniffing->sample;
-	CsvTable   *table = csv_table_make(server_options, options);
+	CsvTable   *table = csv_table_make(server, options);
 
 	sniffing->guessed = NULL;
 	sniffing->may_guess = false;
 	if (!csv_is_given(options, "encoding"))
 	{
 		/* the client's may be one that is converted: no mark is left then */
-		CsvTable   *utf8_table = make_table(server_options, options, "UTF8");
+		CsvTable   *utf8_table = make_table(server, options, "UTF8");
 		bool		is_marked;
 
 		utf8_table->utf16 = CSV_UTF16_BY_MARK;
@@ -131,7 +131,7 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 		is_marked = csv_sample_pass_mark(sample);
 		if (sample->is_utf16)
 			return table->file_encoding == PG_UTF8 ? utf8_table :
-				make_table(server_options, options, csv_utf16_name(CSV_UTF16_ANY));
+				make_table(server, options, csv_utf16_name(CSV_UTF16_ANY));
 		if (!is_marked)
 			sniffing->guessed = csv_guess_utf16(sample);
 		if (!is_marked && sniffing->guessed == NULL && table->file_encoding == PG_UTF8 &&
@@ -146,7 +146,7 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 			sniffing->may_guess = sniffing->guessed == NULL;
 		}
 		if (sniffing->guessed != NULL)
-			table = make_table(server_options, options, sniffing->guessed);
+			table = make_table(server, options, sniffing->guessed);
 		else if (is_marked || table->file_encoding == PG_UTF8)
 			return utf8_table;
 	}
@@ -348,7 +348,8 @@ find(Sniffing *sniffing, const CsvImportOptions *import)
 }
 
 CsvFindings *
-csv_sniff(const char *filename, List *server_options, const CsvImportOptions *import)
+csv_sniff(const char *filename, const ForeignServer *server,
+		  const CsvImportOptions *import)
 {
 	List	   *options = import->table_options;
 	CsvFindings *findings = NULL;
@@ -357,7 +358,7 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 	{
 		Sniffing	sniffing = {
 			.filename = filename,
-			.server_options = server_options,
+			.server = server,
 			.options = options,
 			.given = what_is_given(options)
 		};

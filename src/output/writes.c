@@ -91,6 +91,7 @@ typedef struct Write
 	Oid			relid;
 	char	   *filename;
 	bool		is_pattern;
+	CsvRights	rights;
 	WriteState *state;
 
 	/*
@@ -267,6 +268,27 @@ leave_nest_level(Write *write, int nest_level, bool is_commit)
 
 /* ---- begin ---- */
 
+/*
+ * The directory in which the server's prefixes allow the file, *found; NULL: there are no
+ * prefixes.  ERROR if they do not allow it.
+ */
+static const CsvPlace *
+find_place(const CsvRights *rights, const char *filename, CsvPlace *found)
+{
+	struct stat st;
+
+	if (!rights->given[CSV_ACCESS_WRITE])
+		return NULL;
+	csv_check_links(rights, filename, CSV_ACCESS_WRITE);
+	if (!csv_check_written(rights, filename, &st))
+	{
+		errno = ENOENT;
+		csv_fail_on_file("could not open file \"%s\" for writing: %m", filename, "write");
+	}
+	*found = (CsvPlace) {st.st_dev, st.st_ino};
+	return found;
+}
+
 /* ERROR if rows could not be written at commit */
 static void
 check_access(const CsvTable *table, bool is_pattern)
@@ -342,6 +364,10 @@ find_write(const CsvTable *table)
 	write->relid = table->relid;
 	write->filename = pstrdup(table->filename);
 	write->is_pattern = strchr(table->filename, '*') != NULL;
+	write->rights = table->rights;
+	write->rights.server = pstrdup(table->rights.server);
+	write->rights.prefixes[CSV_ACCESS_WRITE] =
+		copyObject(table->rights.prefixes[CSV_ACCESS_WRITE]);
 	write->state = palloc0(sizeof(WriteState));
 	initStringInfo(&write->record);
 	writes = lappend(writes, write);
@@ -415,7 +441,9 @@ begin(Oid relid, bool truncates)
 	const CsvTable *table = csv_table_get(relid);
 	Write	   *write = find_write(table);
 	Form	   *form;
+	CsvPlace	place;
 
+	(void) find_place(&table->rights, table->filename, &place);
 	check_idle(write);
 	if (truncates)
 		add_truncate(write);
@@ -685,6 +713,8 @@ write_new_file(Write *write)
 	char	   *path;
 	struct stat st;
 	CsvSink		sink;
+	CsvPlace	found;
+	const CsvPlace *place = find_place(&write->rights, write->filename, &found);
 
 	settle_directory(directory);
 	if (write->state->truncates)
@@ -698,7 +728,7 @@ write_new_file(Write *write)
 				(errcode(ERRCODE_DUPLICATE_FILE),
 				 errmsg("file \"%s\" already exists", path)));
 	csv_staging_check_written(path);
-	csv_hidden_make_file(path, &sink);
+	csv_hidden_make_file(path, place, &sink);
 	put_rows(write, &sink, true, false);
 	csv_sink_close(&sink, true);
 	if (fsync_fname_ext(directory, true, true, WARNING) != 0)
@@ -714,8 +744,11 @@ append_to_file(Write *write)
 	bool		is_new;
 	bool		lacks_break;
 	off_t		size;
+	CsvPlace	found;
+	const CsvPlace *place = find_place(&write->rights, write->filename, &found);
 
-	write->is_made = stat(write->filename, &write->before) != 0;
+	write->is_made = csv_rights_stat(&write->rights, write->filename, CSV_ACCESS_WRITE,
+									 &write->before) != 0;
 	size = write->before.st_size;
 	if (!write->is_made)
 		csv_check_regular(write->filename, write->before.st_mode);
@@ -730,7 +763,7 @@ append_to_file(Write *write)
 				 errdetail("The transaction's rows do not fit its header or its line breaks.")));
 	is_new = !form.has_bytes;
 	lacks_break = !is_new && csv_file_lacks_break(rows->table, &form);
-	csv_sink_open(&write->sink, write->filename, NULL, O_CREAT | O_APPEND | O_NONBLOCK);
+	csv_sink_open(&write->sink, write->filename, place, O_CREAT | O_APPEND | O_NONBLOCK);
 	write->real_name = csv_real_path(write->filename);
 	if (fstat(write->sink.fd, &write->before) != 0)
 		csv_fail_on_file("could not stat file \"%s\": %m", write->filename, "write");

@@ -88,17 +88,18 @@ is_marked_utf32(const uint8_t *bytes, size_t nbytes)
 }
 
 CsvUtf16
-csv_file_marked_utf16(const char *name)
+csv_file_marked_utf16(const CsvRights *rights, const char *name)
 {
 	uint8_t		bytes[3];
 	ssize_t		nread;
 	int			fd;
 
-	fd = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	fd = csv_rights_open(rights, name,
+						 O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return CSV_UTF16_NO;
 	nread = read(fd, bytes, sizeof(bytes));
-	CloseTransientFile(fd);
+	close(fd);
 	return csv_marked_utf16(bytes, (size_t) Max(nread, 0));
 }
 

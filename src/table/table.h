@@ -12,6 +12,7 @@
 #include "reader/place.h"
 #include "reader/reader.h"
 #include "settings.h"
+#include "table/allowed.h"
 #include "table/pattern.h"
 #include "wire/identity.h"
 
@@ -200,6 +201,7 @@ typedef struct CsvTable
 								 * not the newest */
 	CsvSettings settings;		/* at this time, with the option "engine" */
 	List	   *server_options; /* DefElems, at this time */
+	CsvRights	rights;			/* by them */
 
 	int			natts;
 	CsvTableColumn *columns;	/* natts entries, indexed by attnum - 1 */
@@ -216,6 +218,7 @@ typedef struct CsvImportOptions
 								 * table */
 	char	   *table;			/* the table's name; NULL if pattern is NULL */
 	char	   *suffixes;		/* of files; NULL: not given */
+	const char *schema;			/* of the table; NULL: the statement's */
 	List	   *table_options;	/* for each table, DefElems */
 } CsvImportOptions;
 
