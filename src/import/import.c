@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_authid.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -24,6 +25,7 @@
 
 #include "import/create.h"
 #include "import/directory.h"
+#include "import/given.h"
 #include "import/import.h"
 #include "import/look.h"
 #include "import/names.h"
@@ -78,7 +80,8 @@ sniff(void *arg)
 {
 	Import	   *import = arg;
 
-	import->findings = csv_sniff(import->path, import->server, &import->options);
+	import->findings = csv_sniff(import->path, import->server->serverid,
+								 &import->options);
 	return true;
 }
 
@@ -293,22 +296,31 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 	csv_import_options(statement->options, &import.options);
 	import.directory = pstrdup(options->directory != NULL ? options->directory :
 							   statement->remote_schema);
-	csv_check_may_look(import.server, import.directory,
-					   "IMPORT FOREIGN SCHEMA from a directory");
+	if (options->program != NULL)
+		csv_check_role(ROLE_PG_EXECUTE_SERVER_PROGRAM,
+					   "for IMPORT FOREIGN SCHEMA from a program", "run programs");
+	else
+		csv_check_may_look(import.server, import.directory,
+						   "IMPORT FOREIGN SCHEMA from a directory");
+	csv_find_given(&import.options);
 	for (size_t i = strlen(import.directory); i > 1 && import.directory[i - 1] == '/'; i--)
 		import.directory[i - 1] = '\0';
 
 	/* faults of options are not a file's */
-	import.rights = csv_table_make(import.server,
+	import.rights = csv_table_make(serverid,
 						  csv_with_option(options->table_options, "filename",
 										  import.directory))->rights;
 	import.suffixes = csv_suffixes(options->suffixes != NULL ? options->suffixes : "csv,tsv");
 	import.names = csv_names_create();
-	if (options->pattern == NULL)
+	if (options->program != NULL)
+		(void) import_table(&import, options->program, options->table, 0, true);
+	else if (options->pattern == NULL)
 		import_files(&import);
 	else
 		(void) import_table(&import, csv_pattern_in(import.directory, options->pattern),
 							options->table, strlen(import.directory) + 1, true);
 	tell_missing(&import);
+	if (import.created != NIL)
+		csv_check_given(options);
 	return import.created;
 }

@@ -71,7 +71,7 @@ fail_without_server(const char *filename)
 					 superuser() ? "Run" : "A superuser can run", name)));
 }
 
-ForeignServer *
+Oid
 csv_look_server(const char *function, const char *filename, const char *given,
 				bool makes_table)
 {
@@ -88,10 +88,10 @@ csv_look_server(const char *function, const char *filename, const char *given,
 		ForeignServer *server = server_of_name(given);
 
 		csv_check_may_look(server, filename, what);
-		return server;
+		return server->serverid;
 	}
 	if (any_file && !makes_table)
-		return NULL;
+		return InvalidOid;
 	initStringInfo(&names);
 	foreach(cell, csv_usable_servers())
 	{
@@ -112,7 +112,7 @@ csv_look_server(const char *function, const char *filename, const char *given,
 				 errmsg("\"%s\" may be read by several servers: %s",
 						csv_shown_filename(filename), names.data),
 				 errhint("Name one of them by the argument \"server\".")));
-	return linitial(servers);
+	return ((ForeignServer *) linitial(servers))->serverid;
 }
 
 /* ---- csv_gpu_peek() ---- */
@@ -240,7 +240,7 @@ csv_gpu_open(PG_FUNCTION_ARGS)
 {
 	CsvImportOptions import;
 	CsvFindings *findings;
-	ForeignServer *server;
+	Oid			server;
 	char	   *filename;
 	char	   *name;
 	const char *statement;
@@ -260,7 +260,8 @@ csv_gpu_open(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("\"%s\" is empty: there is no table \"%s\"",
 						csv_shown_filename(filename), name)));
-	statement = csv_create_statement(findings, name, server->servername, &import,
+	statement = csv_create_statement(findings, name,
+									 GetForeignServer(server)->servername, &import,
 									 csv_find_keys(findings, 0));
 	if (findings->skipped.n > 0)
 		csv_found_errors(findings, psprintf(": foreign table \"%s\" skips them", name), true);

@@ -16,10 +16,10 @@ extern void csv_check_may_look(const ForeignServer *server, const char *filename
 							   const char *what);
 
 /*
- * The server by whose rights a function looks at a file; NULL: those of the user.  given:
+ * The server by whose rights a function looks at a file; InvalidOid: the user's.  given:
  * its name; NULL: it is chosen.  makes_table: there must be one.
  */
-extern ForeignServer *csv_look_server(const char *function, const char *filename,
-									  const char *given, bool makes_table);
+extern Oid	csv_look_server(const char *function, const char *filename,
+							const char *given, bool makes_table);
 
 #endif							/* CSV_LOOK_H */

@@ -54,7 +54,7 @@ csv_is_pattern(const CsvTable *table)
 {
 	struct stat st;
 
-	return strpbrk(table->filename, "*?[") != NULL &&
+	return table->program == NULL && strpbrk(table->filename, "*?[") != NULL &&
 		(table->prefers_pattern ||
 		 csv_rights_stat(&table->rights, table->filename, CSV_ACCESS_READ, &st) != 0);
 }

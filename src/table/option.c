@@ -748,16 +748,17 @@ csv_table_get(Oid foreigntableid)
 }
 
 CsvTable *
-csv_table_make(const ForeignServer *server, List *table_options)
+csv_table_make(Oid server, List *table_options)
 {
-	List	   *server_options = server != NULL ? server->options : NIL;
+	List	   *server_options = OidIsValid(server) ? GetForeignServer(server)->options : NIL;
 	CsvTableOptions *options = resolve_table_options(server_options, table_options);
 	CsvTable   *table = &options->table;
 
 	check_table_options(options);
 	table->server_options = server_options;
-	if (server != NULL)
-		table->rights = csv_rights_get(server->servername, server_options);
+	if (OidIsValid(server))
+		table->rights = csv_rights_get(GetForeignServer(server)->servername,
+									   server_options);
 	table->name = table->filename;
 	set_encodings(table);
 	csv_table_check_encoding(table);
@@ -804,7 +805,12 @@ csv_import_options(List *options, CsvImportOptions *import)
 		else
 			import->table_options = lappend(import->table_options, def);
 	}
-	if ((import->pattern == NULL) != (import->table == NULL))
+	if (import->program != NULL && import->table == NULL)
+		require("program", "table");
+	if (import->program != NULL && (import->pattern != NULL || import->suffixes != NULL))
+		conflict("program", import->pattern != NULL ? "pattern" : "suffixes",
+				 "A table reads a program or files.");
+	if (import->program == NULL && (import->pattern == NULL) != (import->table == NULL))
 		require(import->pattern != NULL ? "pattern" : "table",
 				import->pattern != NULL ? "table" : "pattern");
 	if (import->pattern != NULL && import->suffixes != NULL)

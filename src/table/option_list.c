@@ -699,6 +699,9 @@ static const CsvOption valid_options[] = {
 	{"table", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(table),
 	.check = identifier_value},
 	{"suffixes", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(suffixes)},
+	{"program", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(program)},
+	{"types", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(types)},
+	{"virtual", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(virtuals)},
 
 	{"column", CSV_OF_COLUMN, CSV_OPTION_COUNT, COLUMN(field),
 	.most = CSV_MAX_FIELDS - 1,

@@ -125,7 +125,7 @@ typedef struct CsvTable
 	char	   *name;			/* the relation's, without its schema */
 	List	   *options;		/* DefElems, as declared; the server's first */
 
-	/* the input; either filename or program is NULL */
+	/* the input; either filename or program is NULL, but in csv_sniff() both may be it */
 	char	   *filename;		/* a path or a pattern; messages call it FILE */
 	char	   *program;
 	CsvReadFn	read;			/* NULL, or delivers the bytes instead, once */
@@ -218,6 +218,11 @@ typedef struct CsvImportOptions
 								 * table */
 	char	   *table;			/* the table's name; NULL if pattern is NULL */
 	char	   *suffixes;		/* of files; NULL: not given */
+	char	   *program;		/* whose output is one table; NULL: files are */
+	char	   *types;			/* "COLUMN TYPE, ..." of some columns; NULL: of none */
+	char	   *virtuals;		/* "COLUMN WORD, ..." of further columns, likewise */
+	List	   *given_types;	/* of both: CsvGivenColumns (given.h) */
+	List	   *given_virtuals;
 	const char *schema;			/* of the table; NULL: the statement's */
 	List	   *table_options;	/* for each table, DefElems */
 } CsvImportOptions;

@@ -134,6 +134,7 @@ check_evidence(const char *bytes, size_t nbytes)
 	CsvEvidence *evidence = palloc0(sizeof(CsvEvidence) * 3);
 	CsvEvidence *whole = &evidence[2];
 	int64		nrecords[2] = {0};
+	CsvValuePlace place = {0};
 	const char *end = bytes + nbytes;
 	const char *line_end;
 
@@ -144,12 +145,13 @@ check_evidence(const char *bytes, size_t nbytes)
 		line_end = memchr(line, '\n', end - line);
 		if (line_end == NULL)
 			line_end = end;
-		csv_evidence_add(&rules, whole, nrecords[0] + nrecords[1], line,
-						 (uint32) (line_end - line));
-		csv_evidence_add(&rules, &evidence[part], nrecords[part]++, line,
-						 (uint32) (line_end - line));
+		place.record = nrecords[0] + nrecords[1];
+		csv_evidence_add(&rules, whole, &place, line, (uint32) (line_end - line));
+		place.record = nrecords[part]++;
+		csv_evidence_add(&rules, &evidence[part], &place, line, (uint32) (line_end - line));
 	}
-	csv_evidence_merge(&evidence[0], &evidence[1], nrecords[0]);
+	place.record = nrecords[0];
+	csv_evidence_merge(&evidence[0], &evidence[1], &place);
 	CHECK(evidence[0].nvalues + evidence[0].nmissing + evidence[0].nquoted_nulls ==
 		  nrecords[0] + nrecords[1]);
 	CHECK(csv_evidence_all(whole, ~UINT64_C(0)) == (whole->nvalues > 0));
