@@ -255,7 +255,7 @@ csv_create_statement(const CsvFindings *findings, const char *name,
 	}
 	foreach(cell, import->given_virtuals)
 	{
-		const CsvGivenColumn *given = lfirst(cell);
+		const CsvImportedColumn *given = lfirst(cell);
 		List	   *options = NIL;
 
 		add_option(&options, "virtual", given->word);

@@ -22,8 +22,9 @@ typedef struct CsvListing
 } CsvListing;
 
 /*
- * In the current memory context; ERROR if the directory cannot be read, or is not allowed.
- * Files that are not allowed are listed, if links lead to them: reading them will fail.
+ * In the current memory context; ERROR if the directory cannot be read, or is
+ * not allowed. Files that are not allowed are listed, if links lead to them:
+ * reading them will fail.
  */
 extern CsvListing csv_list_directory(const CsvRights *rights, const char *directory,
 									 const List *suffixes);

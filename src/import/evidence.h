@@ -56,7 +56,10 @@ extern void csv_evidence_add(const CsvReadingRules *rules, CsvEvidence *evidence
 							 const CsvValuePlace *place, const char *text,
 							 uint32 nbytes);
 
-/* add the evidence of the records that follow `before`, as if they were the first */
+/*
+ * add the evidence of the records that follow `before`, as if they were the
+ * first
+ */
 extern void csv_evidence_merge(CsvEvidence *evidence, const CsvEvidence *more,
 							   const CsvValuePlace *before);
 

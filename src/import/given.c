@@ -1,6 +1,7 @@
 /*
  * given.c
- *		Columns that IMPORT FOREIGN SCHEMA is given: the options "types" and "virtual".
+ *		Columns that IMPORT FOREIGN SCHEMA is given: the options "types" and
+ *		"virtual".
  *
  * Both have the form of the columns in CREATE TABLE, and are parsed as these.
  */
@@ -16,7 +17,10 @@
 #include "import/given.h"
 #include "table/option_list.h"
 
-/* the error context callback: a position is in the option, not in the statement */
+/*
+ * the error context callback: a position is in the option, not in the
+ * statement
+ */
 static void
 tell_option(void *arg)
 {
@@ -90,7 +94,7 @@ given_columns(const char *option, char *value, bool are_virtual, const char *exa
 	foreach(cell, parse_columns(option, value, example))
 	{
 		const ColumnDef *def = lfirst(cell);
-		CsvGivenColumn *column = palloc0(sizeof(CsvGivenColumn));
+		CsvImportedColumn *column = palloc0(sizeof(CsvImportedColumn));
 
 		column->name = def->colname;
 		column->typmod = -1;
@@ -123,7 +127,7 @@ csv_give_types(CsvFindings *findings, const CsvImportOptions *import)
 
 	foreach(cell, import->given_types)
 	{
-		CsvGivenColumn *given = lfirst(cell);
+		CsvImportedColumn *given = lfirst(cell);
 		CsvFoundColumn *found = NULL;
 
 		for (uint32 i = 0; i < findings->ncolumns; i++)
@@ -148,7 +152,7 @@ csv_check_given(const CsvImportOptions *import)
 
 	foreach(cell, import->given_types)
 	{
-		const CsvGivenColumn *given = lfirst(cell);
+		const CsvImportedColumn *given = lfirst(cell);
 
 		if (!given->used)
 			ereport(ERROR,

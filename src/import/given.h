@@ -1,6 +1,7 @@
 /*
  * given.h
- *		Columns that IMPORT FOREIGN SCHEMA is given: the options "types" and "virtual".
+ *		Columns that IMPORT FOREIGN SCHEMA is given: the options "types" and
+ *		"virtual".
  */
 #ifndef CSV_GIVEN_H
 #define CSV_GIVEN_H
@@ -8,16 +9,19 @@
 #include "import/findings.h"
 
 /* a column of an option */
-typedef struct CsvGivenColumn
+typedef struct CsvImportedColumn
 {
 	char	   *name;
 	Oid			type;
 	int32		typmod;
 	char	   *word;			/* the column's option "virtual"; NULL: none */
 	bool		used;			/* some table has it */
-} CsvGivenColumn;
+} CsvImportedColumn;
 
-/* parses both options into lists of CsvGivenColumn, in the current memory context */
+/*
+ * parses both options into lists of CsvImportedColumn, in the current memory
+ * context
+ */
 extern void csv_find_given(CsvImportOptions *import);
 
 /* gives columns of a file their types */

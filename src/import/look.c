@@ -1,7 +1,7 @@
 /*
  * look.c
- *		Looks at a file without a table of it: csv_gpu_peek() shows its first records,
- *		and csv_gpu_open() makes a temporary table.
+ *		Looks at a file without a table of it: csv_gpu_peek() shows its
+ *		first records, and csv_gpu_open() makes a temporary table.
  */
 #include "postgres.h"
 
@@ -149,7 +149,9 @@ fields_of(const CsvFindings *findings, const Datum *values, const bool *isnull)
 
 PG_FUNCTION_INFO_V1(csv_gpu_peek);
 
-/* csv_gpu_peek(filename text, rows int, server text): the first good records */
+/*
+ * csv_gpu_peek(filename text, rows int, server text): the first good records
+ */
 Datum
 csv_gpu_peek(PG_FUNCTION_ARGS)
 {
@@ -232,8 +234,8 @@ choose_name(const char *filename)
 PG_FUNCTION_INFO_V1(csv_gpu_open);
 
 /*
- * csv_gpu_open(filename text, name text, server text) makes a foreign table in pg_temp,
- * and returns its name as SQL has it.
+ * csv_gpu_open(filename text, name text, server text) makes a foreign table in
+ * pg_temp, and returns its name as SQL has it.
  */
 Datum
 csv_gpu_open(PG_FUNCTION_ARGS)

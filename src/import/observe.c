@@ -204,7 +204,10 @@ place_before(Observer *observer)
 	};
 }
 
-/* a row of the batch, by its entry there, which is n records behind those that are counted */
+/*
+ * a row of the batch, by its entry there, which is n records behind those that
+ * are counted
+ */
 static void
 add_delivered(Observer *observer, const Datum *values, const bool *isnull, uint32 entry,
 			  uint32 n)

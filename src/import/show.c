@@ -107,7 +107,10 @@ csv_gpu_sniff(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(csv_gpu_sniff_2);
 
-/* csv_gpu_sniff(filename text, server text): a row per field, and per key in the path */
+/*
+ * csv_gpu_sniff(filename text, server text): a row per field, and per key in
+ * the path
+ */
 Datum
 csv_gpu_sniff_2(PG_FUNCTION_ARGS)
 {

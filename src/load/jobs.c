@@ -174,7 +174,7 @@ file_identity(const CsvTable *table, const char *filename)
 	struct stat st;
 
 	csv_check_links(&table->rights, filename, CSV_ACCESS_READ);
-	if (csv_rights_stat(&table->rights, filename, CSV_ACCESS_READ, &st) != 0)
+	if (csv_table_stat(table, filename, &st) != 0)
 		csv_fail_on_file("could not stat file \"%s\": %m", filename, "read");
 	identity = csv_file_identity(&st);
 	return format_identity(&identity);
@@ -221,7 +221,7 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 		if (!csv_check_filename(WARNING, names[i]))
 			continue;
 		values[0] = CStringGetTextDatum(names[i]);
-		if (csv_rights_stat(&table->rights, names[i], CSV_ACCESS_READ, &st) != 0)
+		if (csv_table_stat(table, names[i], &st) != 0)
 			nulls[1] = nulls[2] = nulls[3] = true;
 		else if (!S_ISREG(st.st_mode))
 			continue;
@@ -262,7 +262,7 @@ check_whole(Oid source)
 		CsvFileIdentity identity;
 
 		CHECK_FOR_INTERRUPTS();
-		if (csv_rights_stat(&table->rights, names[i], CSV_ACCESS_READ, &st) != 0 ||
+		if (csv_table_stat(table, names[i], &st) != 0 ||
 			!S_ISREG(st.st_mode))
 			continue;
 		identity = csv_file_identity(&st);

@@ -269,8 +269,8 @@ leave_nest_level(Write *write, int nest_level, bool is_commit)
 /* ---- begin ---- */
 
 /*
- * The directory in which the server's prefixes allow the file, *found; NULL: there are no
- * prefixes.  ERROR if they do not allow it.
+ * The directory in which the server's prefixes allow the file, *found; NULL:
+ * there are no prefixes.  ERROR if they do not allow it.
  */
 static const CsvPlace *
 find_place(const CsvRights *rights, const char *filename, CsvPlace *found)

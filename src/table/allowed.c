@@ -2,9 +2,10 @@
  * allowed.c
  *		Which names and files the prefixes of a server allow.
  *
- * Paths lead elsewhere if they have symbolic links, which may be replaced at any moment.  So
- * a file is found by a descriptor that does not open it (O_PATH), whose name the kernel
- * knows, and what is read is that descriptor's file.
+ * Paths lead elsewhere if they have symbolic links, which may be replaced at
+ * any moment.  So a file is found by a descriptor that does not open it
+ * (O_PATH), whose name the kernel knows, and what is read is that descriptor's
+ * file.
  */
 #include "postgres.h"
 
@@ -47,8 +48,8 @@ csv_check_allowed(const CsvRights *rights, const char *name, CsvAccess access)
 /* ---- links ---- */
 
 /*
- * Is the descriptor's file allowed, or the file of the name `base` in its directory?  A
- * descriptor's name has no links.  The links of a prefix count.
+ * Is the descriptor's file allowed, or the file of the name `base` in its
+ * directory?  A descriptor's name has no links.  The links of a prefix count.
  */
 static bool
 is_file_allowed(const CsvRights *rights, int fd, const char *base, CsvAccess access)
@@ -71,8 +72,8 @@ is_file_allowed(const CsvRights *rights, int fd, const char *base, CsvAccess acc
 }
 
 /*
- * May the user know that there is no file of the name?  Not if a directory above it is not
- * allowed, or a link leads to it.
+ * May the user know that there is no file of the name?  Not if a directory
+ * above it is not allowed, or a link leads to it.
  */
 static bool
 may_be_missed(const CsvRights *rights, const char *name, CsvAccess access)
@@ -99,8 +100,8 @@ may_be_missed(const CsvRights *rights, const char *name, CsvAccess access)
 }
 
 /*
- * A descriptor that stands for an allowed file, which is not opened; -1 with errno.
- * *outside: it is not allowed.
+ * A descriptor that stands for an allowed file, which is not opened; -1 with
+ * errno. *outside: it is not allowed.
  */
 static int
 find_allowed(const CsvRights *rights, const char *name, CsvAccess access, bool *outside)

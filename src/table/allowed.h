@@ -31,22 +31,22 @@ extern bool csv_is_allowed(const CsvRights *rights, const char *name, CsvAccess 
 extern void csv_refuse_name(int elevel, const CsvRights *rights, const char *name);
 
 /*
- * ERROR unless the server allows the name, which may be a URL or a pattern.  Links are
- * not followed: a file must be opened by csv_rights_open(), too.
+ * ERROR unless the server allows the name, which may be a URL or a pattern.
+ * Links are not followed: a file must be opened by csv_rights_open(), too.
  */
 extern void csv_check_allowed(const CsvRights *rights, const char *name,
 							  CsvAccess access);
 
 /*
- * stat() of a local file, or -1 with errno EACCES if it is not allowed, or links lead
- * out of what is allowed.
+ * stat() of a local file, or -1 with errno EACCES if it is not allowed, or
+ * links lead out of what is allowed.
  */
 extern int	csv_rights_stat(const CsvRights *rights, const char *name,
 							CsvAccess access, struct stat *st);
 
 /*
- * open() of a local file for reading; -1 with errno.  ERROR if it is not allowed: then
- * the file is not opened.
+ * open() of a local file for reading; -1 with errno.  ERROR if it is not
+ * allowed: then the file is not opened.
  */
 extern int	csv_rights_open(const CsvRights *rights, const char *name, int flags);
 
@@ -58,8 +58,9 @@ extern void csv_check_links(const CsvRights *rights, const char *name,
 							CsvAccess access);
 
 /*
- * Finds the directory in which a local file may be written, if the last component of the
- * name is no link.  Returns false if it is not there; ERROR if it is not allowed.
+ * Finds the directory in which a local file may be written, if the last
+ * component of the name is no link.  Returns false if it is not there; ERROR
+ * if it is not allowed.
  */
 extern bool csv_check_written(const CsvRights *rights, const char *name,
 							  struct stat *directory);

@@ -56,7 +56,7 @@ csv_is_pattern(const CsvTable *table)
 
 	return table->program == NULL && strpbrk(table->filename, "*?[") != NULL &&
 		(table->prefers_pattern ||
-		 csv_rights_stat(&table->rights, table->filename, CSV_ACCESS_READ, &st) != 0);
+		 csv_table_stat(table, table->filename, &st) != 0);
 }
 
 bool
@@ -70,7 +70,7 @@ csv_matches_pattern(const CsvTable *table, const char *filename)
 				FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0)
 		return false;
 	/* if a file cannot be examined, opening it will fail and say why */
-	if (csv_rights_stat(&table->rights, filename, CSV_ACCESS_READ, &st) != 0)
+	if (csv_table_stat(table, filename, &st) != 0)
 		return errno != ENOENT;
 	return S_ISREG(st.st_mode);
 }
@@ -196,7 +196,9 @@ open_directory(const char *path)
 	return must_stop() || is_outside(path) ? NULL : opendir(path);
 }
 
-/* the last two components of a pattern need not be directories that are opened */
+/*
+ * the last two components of a pattern need not be directories that are opened
+ */
 static int
 look_at(const char *path, struct stat *st)
 {
@@ -404,7 +406,7 @@ csv_find_renamed(const CsvTable *table, const CsvFileIdentity *as)
 		CsvFileIdentity identity;
 
 		CHECK_FOR_INTERRUPTS();
-		if (csv_rights_stat(&table->rights, names[i], CSV_ACCESS_READ, &st) != 0)
+		if (csv_table_stat(table, names[i], &st) != 0)
 			continue;
 
 		/* another file may have got the inode of a deleted file */
@@ -455,7 +457,7 @@ csv_source_size(const CsvTable *table)
 
 		if (csv_is_left_out(table, i))
 			continue;
-		if (csv_rights_stat(&table->rights, names[i], CSV_ACCESS_READ, &st) != 0 ||
+		if (csv_table_stat(table, names[i], &st) != 0 ||
 			!S_ISREG(st.st_mode))
 			return csv_unknown_size;
 		identity = csv_file_identity(&st);
@@ -509,7 +511,7 @@ csv_source_identities(const CsvTable *table, char ***names,
 
 		if (csv_is_left_out(table, i))
 			continue;
-		if (csv_rights_stat(&table->rights, found[i], CSV_ACCESS_READ, &st) != 0 ||
+		if (csv_table_stat(table, found[i], &st) != 0 ||
 			!csv_identify(table, &st, &(*identities)[*nfiles]))
 			return false;
 		(*names)[(*nfiles)++] = csv_shown_filename(found[i]);

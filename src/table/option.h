@@ -46,8 +46,9 @@ extern CsvTable *csv_table_get(Oid foreigntableid);
 extern CsvTable *csv_table_get_as(Oid foreigntableid, List *server_options);
 
 /*
- * Makes a table that is in no catalog, of a server (InvalidOid: none), with the given
- * options of a table (DefElems) and without columns.  ERROR if an option is wrong.
+ * Makes a table that is in no catalog, of a server (InvalidOid: none), with
+ * the given options of a table (DefElems) and without columns.  ERROR if an
+ * option is wrong.
  */
 extern CsvTable *csv_table_make(Oid server, List *table_options);
 

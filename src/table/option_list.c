@@ -324,8 +324,8 @@ marker_value(DefElem *def)
 }
 
 /*
- * The strings of a text[] literal.  example: of a literal; is_right: is a value right;
- * detail: what right values are
+ * The strings of a text[] literal.  example: of a literal; is_right: is a
+ * value right; detail: what right values are
  */
 static List *
 array_value(DefElem *def, const char *example, bool (*is_right) (const char *value),

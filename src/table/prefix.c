@@ -2,7 +2,8 @@
  * prefix.c
  *		Prefixes of paths and URLs, and which names are below them.
  *
- * What is odd is below nothing: a server or library may read it in another way.
+ * What is odd is below nothing: a server or library may read it in another
+ * way.
  */
 #include "postgres.h"
 
@@ -38,8 +39,8 @@ csv_is_url(const char *name)
 }
 
 /*
- * The host of a URL, with the port unless it is the default, or the bucket.  NULL if it
- * has a user, or is odd.  *path: what follows.
+ * The host of a URL, with the port unless it is the default, or the bucket.
+ * NULL if it has a user, or is odd.  *path: what follows.
  */
 static char *
 host_of(Scheme scheme, const char *url, const char **path)
@@ -93,8 +94,8 @@ decode(const char *component, size_t nbytes)
 }
 
 /*
- * The next component, or NULL if there is none.  *odd becomes true if it might lead to
- * another place than below those before it.
+ * The next component, or NULL if there is none.  *odd becomes true if it might
+ * lead to another place than below those before it.
  */
 static char *
 next_component(Scheme scheme, const char **at, bool *odd)

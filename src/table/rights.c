@@ -2,8 +2,8 @@
  * rights.c
  *		Who may read and write which files.
  *
- * A note names the row of a catalog that the statement is about to write, by the number
- * of the command: the row has it as its cmin.
+ * A note names the row of a catalog that the statement is about to write, by
+ * the number of the command: the row has it as its cmin.
  */
 #include "postgres.h"
 
@@ -259,8 +259,9 @@ csv_note_server(void)
 /* ---- decide ---- */
 
 /*
- * May the user set the name of the table's files?  If a server's prefixes refuse those who
- * may set any name, this is a WARNING: a dump can be restored.
+ * May the user set the name of the table's files?  If a server's prefixes
+ * refuse those who may set any name, this is a WARNING: a dump can be
+ * restored.
  */
 static void
 check_table(const RightsNote *note, Oid relid)
@@ -284,7 +285,10 @@ check_table(const RightsNote *note, Oid relid)
 	}
 }
 
-/* ERROR if a table of the server belongs to a role that could not set its file's name */
+/*
+ * ERROR if a table of the server belongs to a role that could not set its
+ * file's name
+ */
 static void
 check_owners(const ForeignServer *server, CsvAccess access)
 {
@@ -376,14 +380,20 @@ csv_settle_rights(void)
 			else
 				check_server(note, lfirst_oid(cell));
 
-		/* an ERROR leaves it, and the statement's subtransaction takes the row back */
+		/*
+		 * an ERROR leaves it, and the statement's subtransaction takes the row
+		 * back
+		 */
 		notes = list_delete_first(notes);
 	}
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_check_rights);
 
-/* csv_gpu_check_rights(): the event trigger at the end of statements that note something */
+/*
+ * csv_gpu_check_rights(): the event trigger at the end of statements that note
+ * something
+ */
 Datum
 csv_gpu_check_rights(PG_FUNCTION_ARGS)
 {

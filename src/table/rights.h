@@ -3,13 +3,14 @@
  *		Who may read and write which files.
  *
  *	1. Without prefixes, rights are checked when options are set.
- *	2. On a server with the option "allowed" ("allowed_write"), all names must be below
- *	   its prefixes, for everyone and at each use.  In return, each role with USAGE may
- *	   set them.  A local file counts by the name of its descriptor.
+ *	2. On a server with the option "allowed" ("allowed_write"), all names must
+ *	   be below its prefixes, for everyone and at each use.  In return, each
+ *	   role with USAGE may set them.  A local file counts by the name of its
+ *	   descriptor.
  *
- * The validator does not see the server.  So it takes a note, and csv_settle_rights()
- * decides: in an event trigger at the end of the statement, at the next use of a table, or
- * before the commit.
+ * The validator does not see the server.  So it takes a note, and
+ * csv_settle_rights() decides: in an event trigger at the end of the
+ * statement, at the next use of a table, or before the commit.
  */
 #ifndef CSV_RIGHTS_H
 #define CSV_RIGHTS_H
@@ -25,13 +26,14 @@ extern CsvRights csv_rights_get(const char *server, List *options);
 extern bool csv_is_wrapper(Oid wrapper);
 
 /*
- * The servers of csv_gpu_fdw on which the user has USAGE, sorted by name: ForeignServers
+ * The servers of csv_gpu_fdw on which the user has USAGE, sorted by name:
+ * ForeignServers
  */
 extern List *csv_usable_servers(void);
 
 /*
- * ERROR "permission denied ..." if the user has not the rights of a role, which are
- * needed for a deed ("write files").
+ * ERROR "permission denied ..." if the user has not the rights of a role,
+ * which are needed for a deed ("write files").
  */
 extern void csv_check_role(Oid role, const char *denied, const char *deed);
 
@@ -39,8 +41,8 @@ extern void csv_check_role(Oid role, const char *denied, const char *deed);
 extern Oid	csv_role_for(const char *name, CsvAccess access);
 
 /*
- * For the validator: a table or a server gets these options.  ERROR if no server can allow
- * the table's file.
+ * For the validator: a table or a server gets these options.  ERROR if no
+ * server can allow the table's file.
  */
 extern void csv_note_table(List *options);
 extern void csv_note_server(void);

@@ -277,7 +277,7 @@ list_files(CsvSource *source)
 				source->newest = Max(source->newest, source->listed[i].modified);
 				continue;
 			}
-			if (csv_rights_stat(&table->rights, source->names[i], CSV_ACCESS_READ, &st) != 0)
+			if (csv_table_stat(table, source->names[i], &st) != 0)
 			{
 				all_there = table->files != NULL || !needs_all(table);
 				continue;
@@ -300,7 +300,7 @@ list_written_file(CsvSource *source)
 	struct stat st;
 
 	csv_file_lock(lock, ShareLock);
-	if (csv_rights_stat(&source->table->rights, source->names[0], CSV_ACCESS_READ, &st) == 0)
+	if (csv_table_stat(source->table, source->names[0], &st) == 0)
 		list_only_file(source, &st);
 	else if (errno == ENOENT)
 		source->nnames = 0;
@@ -353,8 +353,7 @@ csv_source_listed_size(CsvSource *source)
 	if (source->table->program != NULL)
 		return csv_unknown_size;
 	if (!source->of_pattern && source->listed[0].inode == 0 &&
-		csv_rights_stat(&source->table->rights, source->names[0], CSV_ACCESS_READ,
-						&st) == 0)
+		csv_table_stat(source->table, source->names[0], &st) == 0)
 		list_only_file(source, &st);
 	for (int i = 0; i < source->nnames; i++)
 	{
@@ -472,7 +471,7 @@ csv_source_look_at(const CsvSource *source, int number,
 
 	*seekable = false;
 	if (source->table->program != NULL ||
-		csv_rights_stat(&source->table->rights, name, CSV_ACCESS_READ, &st) != 0 ||
+		csv_table_stat(source->table, name, &st) != 0 ||
 		!S_ISREG(st.st_mode))
 		return false;
 	*identity = csv_file_identity(&st);
