@@ -26,7 +26,6 @@
 #include "import/tell.h"
 #include "scan/scan.h"
 #include "table/decompress.h"
-#include "table/prefix.h"
 #include "table/release.h"
 #include "table/text.h"
 
@@ -36,7 +35,7 @@ void
 csv_check_may_look(const ForeignServer *server, const char *filename, const char *what)
 {
 	if (server == NULL ||
-		!csv_rights_get(server->servername, server->options).given[CSV_ACCESS_READ])
+		!csv_rights_of(server).given[CSV_ACCESS_READ])
 		csv_check_role(csv_role_for(filename, CSV_ACCESS_READ),
 					   psprintf("for %s", what), "read the server's files");
 }
@@ -93,12 +92,12 @@ csv_look_server(const char *function, const char *filename, const char *given,
 	if (any_file && !makes_table)
 		return InvalidOid;
 	initStringInfo(&names);
-	foreach(cell, csv_usable_servers())
+	foreach(cell, csv_servers(GetUserId()))
 	{
 		ForeignServer *server = lfirst(cell);
-		CsvRights	rights = csv_rights_get(server->servername, server->options);
+		const bool	limited = csv_rights_of(server).given[CSV_ACCESS_READ];
 
-		if (any_file ? rights.given[CSV_ACCESS_READ] : !may && !rights.given[CSV_ACCESS_READ])
+		if (any_file ? limited : !may && !limited)
 			continue;
 		servers = lappend(servers, server);
 		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", server->servername);

@@ -279,7 +279,6 @@ find_place(const CsvRights *rights, const char *filename, CsvPlace *found)
 
 	if (!rights->given[CSV_ACCESS_WRITE])
 		return NULL;
-	csv_check_links(rights, filename, CSV_ACCESS_WRITE);
 	if (!csv_check_written(rights, filename, &st))
 	{
 		errno = ENOENT;

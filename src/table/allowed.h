@@ -24,7 +24,21 @@ typedef struct CsvRights
 	List	   *prefixes[CSV_NUM_ACCESSES]; /* String nodes */
 } CsvRights;
 
-/* does the server allow the name?  Links are not followed. */
+/* does the name begin with the scheme of a URL that can be read? */
+extern bool csv_is_url(const char *name);
+
+/* an absolute path or a URL without dots, user, query and, if any, wildcards */
+extern bool csv_is_prefix(const char *prefix);
+
+/*
+ * Does the server allow the name, or each name that it matches as a pattern?
+ * Links are not followed.
+ *
+ * A prefix stands for whole components: "/data/in" for itself and "/data/in/...".
+ * Hosts are compared in lower case and without the default port, paths of http
+ * and https percent-decoded, buckets and keys of s3 as they are.  "." and ".."
+ * in URLs, and ".." in paths, are below nothing.
+ */
 extern bool csv_is_allowed(const CsvRights *rights, const char *name, CsvAccess access);
 
 /* ERROR, or a report of another level: it does not */

@@ -31,9 +31,9 @@
 
 #include "compat.h"
 #include "reader/footer.h"
+#include "table/allowed.h"
 #include "table/encoding.h"
 #include "table/option_list.h"
-#include "table/prefix.h"
 #include "table/text.h"
 
 /*

@@ -16,7 +16,6 @@
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
-#include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -27,7 +26,6 @@
 
 #include "compat.h"
 #include "table/option_list.h"
-#include "table/prefix.h"
 #include "table/release.h"
 #include "table/rights.h"
 
@@ -40,7 +38,7 @@ typedef struct RightsNote
 	CommandId	command;
 	Oid			user;
 	Oid			catalog;		/* pg_foreign_table or pg_foreign_server */
-	List	   *limited[CSV_NUM_ACCESSES];	/* OIDs of servers that had prefixes */
+	List	   *servers;		/* ForeignServers, as they were before */
 } RightsNote;
 
 /* of this transaction, in its memory context */
@@ -67,7 +65,8 @@ check_role_of(Oid user, Oid role, const char *denied, const char *deed)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied %s", denied),
-			 errdetail("Only roles with privileges of the \"%s\" role may %s.", name, deed),
+			 errdetail("Only roles with privileges of the \"%s\" role may %s.",
+					   name, deed),
 			 errhint("A superuser can run: GRANT %s TO %s;", name,
 					 quote_identifier(GetUserNameFromId(user, false)))));
 }
@@ -81,13 +80,14 @@ csv_check_role(Oid role, const char *denied, const char *deed)
 static void
 check_may_set(Oid user, const char *name, CsvAccess access)
 {
+	const char *option = access == CSV_ACCESS_READ ? "filename" : "writable";
+
 	check_role_of(user, csv_role_for(name, access),
 				  psprintf("to set the \"%s\" option of a csv_gpu_fdw foreign table",
-						   access == CSV_ACCESS_READ ? "filename" : "writable"),
-				  "set this option");
+						   option), "set this option");
 }
 
-/* ---- prefixes ---- */
+/* ---- servers and tables ---- */
 
 CsvRights
 csv_rights_get(const char *server, List *options)
@@ -109,106 +109,10 @@ csv_rights_get(const char *server, List *options)
 	return rights;
 }
 
-/* ---- servers ---- */
-
-bool
-csv_is_wrapper(Oid wrapper)
-{
-	Oid			handler = GetForeignDataWrapper(wrapper)->fdwhandler;
-
-	return OidIsValid(handler) && strcmp(get_func_name(handler), "csv_gpu_fdw_handler") == 0;
-}
-
-static int
-compare_servers(const ListCell *a, const ListCell *b)
-{
-	return strcmp(((ForeignServer *) lfirst(a))->servername,
-				  ((ForeignServer *) lfirst(b))->servername);
-}
-
-/* all servers of csv_gpu_fdw */
-static List *
-list_servers(void)
-{
-	Relation	catalog = table_open(ForeignServerRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	List	   *servers = NIL;
-	HeapTuple	tuple;
-
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_foreign_server form = (Form_pg_foreign_server) GETSTRUCT(tuple);
-
-		if (csv_is_wrapper(form->srvfdw))
-			servers = lappend(servers, GetForeignServer(form->oid));
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	list_sort(servers, compare_servers);
-	return servers;
-}
-
-static bool
-has_usage(Oid server, Oid user)
-{
-	return csv_server_aclcheck(server, user, ACL_USAGE) == ACLCHECK_OK;
-}
-
-List *
-csv_usable_servers(void)
-{
-	List	   *usable = NIL;
-	ListCell   *cell;
-
-	foreach(cell, list_servers())
-		if (has_usage(((ForeignServer *) lfirst(cell))->serverid, GetUserId()))
-			usable = lappend(usable, lfirst(cell));
-	return usable;
-}
-
-static CsvRights
-rights_of(const ForeignServer *server)
+CsvRights
+csv_rights_of(const ForeignServer *server)
 {
 	return csv_rights_get(server->servername, server->options);
-}
-
-/* ---- notes ---- */
-
-static void
-end_transaction(XactEvent event, void *arg)
-{
-	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
-		csv_settle_rights();
-	else if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
-			 event == XACT_EVENT_PREPARE)
-		notes = NIL;
-}
-
-static void
-add_note(Oid catalog)
-{
-	static bool is_registered = false;
-	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
-	RightsNote *note = palloc0(sizeof(RightsNote));
-	ListCell   *cell;
-
-	note->command = GetCurrentCommandId(false);
-	note->user = GetUserId();
-	note->catalog = catalog;
-	foreach(cell, catalog == ForeignServerRelationId ? list_servers() : NIL)
-	{
-		const ForeignServer *server = lfirst(cell);
-		const CsvRights rights = rights_of(server);
-
-		for (int i = 0; i < CSV_NUM_ACCESSES; i++)
-			if (rights.given[i])
-				note->limited[i] = lappend_oid(note->limited[i], server->serverid);
-	}
-	notes = lappend(notes, note);
-	MemoryContextSwitchTo(outer);
-	if (!is_registered)
-		RegisterXactCallback(end_transaction, NULL);
-	is_registered = true;
 }
 
 /* the name of a table's files, and what is done to them; NULL: it has none */
@@ -231,23 +135,129 @@ name_of(List *options, CsvAccess *access)
 	return name;
 }
 
+bool
+csv_is_wrapper(Oid wrapper)
+{
+	Oid			handler = GetForeignDataWrapper(wrapper)->fdwhandler;
+
+	return OidIsValid(handler) &&
+		strcmp(get_func_name(handler), "csv_gpu_fdw_handler") == 0;
+}
+
+/*
+ * The OIDs of all foreign tables or servers.  If commands is not NULL: of those
+ * whose rows this transaction has written, and by which commands.
+ */
+static List *
+list_oids(Oid catalog, List **commands)
+{
+	Relation	relation = table_open(catalog, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, NULL, 0,
+										  NULL);
+	List	   *oids = NIL;
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		HeapTupleHeader row = tuple->t_data;
+		TransactionId xmin = HeapTupleHeaderGetXmin(row);
+
+		if (commands != NULL && !TransactionIdIsCurrentTransactionId(xmin))
+			continue;
+		if (commands != NULL)
+			*commands = lappend_oid(*commands, HeapTupleHeaderGetCmin(row));
+		oids = lappend_oid(oids, catalog == ForeignTableRelationId ?
+						   ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid :
+						   ((Form_pg_foreign_server) GETSTRUCT(tuple))->oid);
+	}
+	systable_endscan(scan);
+	table_close(relation, AccessShareLock);
+	return oids;
+}
+
+static int
+compare_servers(const ListCell *a, const ListCell *b)
+{
+	return strcmp(((ForeignServer *) lfirst(a))->servername,
+				  ((ForeignServer *) lfirst(b))->servername);
+}
+
+static bool
+has_usage(Oid server, Oid user)
+{
+	return csv_server_aclcheck(server, user, ACL_USAGE) == ACLCHECK_OK;
+}
+
+List *
+csv_servers(Oid user)
+{
+	List	   *servers = NIL;
+	ListCell   *cell;
+
+	foreach(cell, list_oids(ForeignServerRelationId, NULL))
+	{
+		ForeignServer *server =
+			GetForeignServerExtended(lfirst_oid(cell), FSV_MISSING_OK);
+
+		if (server != NULL && csv_is_wrapper(server->fdwid) &&
+			(!OidIsValid(user) || has_usage(server->serverid, user)))
+			servers = lappend(servers, server);
+	}
+	list_sort(servers, compare_servers);
+	return servers;
+}
+
+/* ---- notes ---- */
+
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
+		csv_settle_rights();
+	else if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+			 event == XACT_EVENT_PREPARE)
+		notes = NIL;
+}
+
+static void
+add_note(Oid catalog)
+{
+	static bool is_registered = false;
+	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
+	RightsNote *note = palloc(sizeof(RightsNote));
+
+	note->command = GetCurrentCommandId(false);
+	note->user = GetUserId();
+	note->catalog = catalog;
+	note->servers = catalog == ForeignTableRelationId ? NIL :
+		csv_servers(InvalidOid);
+	notes = lappend(notes, note);
+	MemoryContextSwitchTo(outer);
+	if (!is_registered)
+		RegisterXactCallback(end_transaction, NULL);
+	is_registered = true;
+}
+
 void
 csv_note_table(List *options)
 {
 	CsvAccess	most;
 	const char *name = name_of(options, &most);
 	ListCell   *cell;
+	bool		any_limited = false;
 
 	for (int i = most; name != NULL && i >= CSV_ACCESS_READ; i--)
 	{
-		bool		may = has_privs_of_role(GetUserId(), csv_role_for(name, i));
+		bool		limited = false;
 
-		foreach(cell, may ? NIL : csv_usable_servers())
-			may |= rights_of(lfirst(cell)).given[i];
-		if (!may)
+		foreach(cell, csv_servers(GetUserId()))
+			limited |= csv_rights_of(lfirst(cell)).given[i];
+		if (!limited)
 			check_may_set(GetUserId(), name, i);
+		any_limited |= limited;
 	}
-	add_note(ForeignTableRelationId);
+	if (any_limited)
+		add_note(ForeignTableRelationId);
 }
 
 void
@@ -256,144 +266,116 @@ csv_note_server(void)
 	add_note(ForeignServerRelationId);
 }
 
-/* ---- decide ---- */
-
 /*
  * May the user set the name of the table's files?  If a server's prefixes
- * refuse those who may set any name, this is a WARNING: a dump can be
- * restored.
+ * refuse those who may set any name, this is a WARNING: a dump can be restored.
  */
 static void
-check_table(const RightsNote *note, Oid relid)
+check_table(Oid user, Oid relid)
 {
 	const ForeignTable *table = GetForeignTable(relid);
 	const ForeignServer *server = GetForeignServer(table->serverid);
-	const CsvRights rights = rights_of(server);
+	const CsvRights rights = csv_rights_of(server);
 	CsvAccess	most;
 	const char *name = name_of(table->options, &most);
 
 	for (int i = CSV_ACCESS_READ; name != NULL && i <= (int) most; i++)
 	{
-		const bool	may = has_privs_of_role(note->user, csv_role_for(name, i));
+		const bool	may = has_privs_of_role(user, csv_role_for(name, i));
 
 		if (!rights.given[i])
-			check_may_set(note->user, name, i);
-		if (!may && !has_usage(table->serverid, note->user))
-			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, server->servername);
+			check_may_set(user, name, i);
+		if (!may && !has_usage(table->serverid, user))
+			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER,
+						   server->servername);
 		if (!csv_is_allowed(&rights, name, i))
 			csv_refuse_name(may ? WARNING : ERROR, &rights, name);
 	}
 }
 
-/*
- * ERROR if a table of the server belongs to a role that could not set its
- * file's name
- */
-static void
-check_owners(const ForeignServer *server, CsvAccess access)
+/* the owner of a table of the server that could not name its files; or InvalidOid */
+static Oid
+owner_in_need(Oid relid, Oid server, CsvAccess access)
 {
-	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	HeapTuple	tuple;
+	const ForeignTable *table = GetForeignTable(relid);
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	CsvAccess	most;
+	const char *name = name_of(table->options, &most);
+	Oid			owner = InvalidOid;
 
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_foreign_table form = (Form_pg_foreign_table) GETSTRUCT(tuple);
-		const char *name;
-		CsvAccess	most;
-		HeapTuple	class;
-		Oid			owner;
-
-		if (form->ftserver != server->serverid)
-			continue;
-		name = name_of(GetForeignTable(form->ftrelid)->options, &most);
-		if (name == NULL || access > most)
-			continue;
-		class = SearchSysCache1(RELOID, ObjectIdGetDatum(form->ftrelid));
-		if (!HeapTupleIsValid(class))
-			continue;
-		owner = ((Form_pg_class) GETSTRUCT(class))->relowner;
-		ReleaseSysCache(class);
-		if (!has_privs_of_role(owner, csv_role_for(name, access)))
-			ereport(ERROR,
-					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-					 errmsg("cannot drop option \"%s\" of server \"%s\": foreign table \"%s\" needs it",
-							option_names[access], server->servername,
-							get_rel_name(form->ftrelid)),
-					 errdetail("Its owner \"%s\" does not have privileges of the \"%s\" role.",
-							   GetUserNameFromId(owner, false),
-							   GetUserNameFromId(csv_role_for(name, access), false)),
-					 errhint("To allow nothing, run: ALTER SERVER %s OPTIONS (SET %s '{}');",
-							 quote_identifier(server->servername), option_names[access])));
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return table->serverid == server && name != NULL && access <= most &&
+		!has_privs_of_role(owner, csv_role_for(name, access)) ? owner : InvalidOid;
 }
 
+/* ERROR if a server has lost an option that a table needs */
 static void
-check_server(const RightsNote *note, Oid serverid)
+check_server(const ForeignServer *before)
 {
-	const ForeignServer *server = GetForeignServer(serverid);
-	const CsvRights rights = rights_of(server);
+	const CsvRights rights = csv_rights_of(GetForeignServer(before->serverid));
+	ListCell   *cell;
 
 	for (int i = 0; i < CSV_NUM_ACCESSES; i++)
-		if (!rights.given[i] && list_member_oid(note->limited[i], serverid))
-			check_owners(server, i);
+		foreach(cell, rights.given[i] || !csv_rights_of(before).given[i] ? NIL :
+				list_oids(ForeignTableRelationId, NULL))
+		{
+			Oid			owner = owner_in_need(lfirst_oid(cell), before->serverid, i);
+
+			if (OidIsValid(owner))
+				ereport(ERROR,
+						(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+						 errmsg("cannot drop option \"%s\" of server \"%s\": foreign table \"%s\" needs it",
+								option_names[i], rights.server,
+								get_rel_name(lfirst_oid(cell))),
+						 errdetail("Its owner \"%s\" may not name its files otherwise.",
+								   GetUserNameFromId(owner, false)),
+						 errhint("To allow nothing, run: ALTER SERVER %s OPTIONS (SET %s '{}');",
+								 quote_identifier(rights.server), option_names[i])));
+		}
 }
 
-/* the rows of its catalog that the note's command has written */
-static List *
-find_rows(const RightsNote *note)
+/* decides about a row of the catalog that a note is of, or of none */
+static void
+settle(const RightsNote *note, Oid catalog, Oid row, CommandId command)
 {
-	Relation	catalog = table_open(note->catalog, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	List	   *rows = NIL;
-	HeapTuple	tuple;
+	ListCell   *cell;
 
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		HeapTupleHeader header = tuple->t_data;
-
-		if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header)) ||
-			HeapTupleHeaderGetCmin(header) != note->command)
-			continue;
-		rows = lappend_oid(rows, note->catalog == ForeignTableRelationId ?
-						   ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid :
-						   ((Form_pg_foreign_server) GETSTRUCT(tuple))->oid);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return rows;
+	if (note->catalog != catalog || note->command != command)
+		return;
+	if (catalog == ForeignTableRelationId)
+		check_table(note->user, row);
+	foreach(cell, note->servers)
+		if (((ForeignServer *) lfirst(cell))->serverid == row)
+			check_server(lfirst(cell));
 }
 
 void
 csv_settle_rights(void)
 {
-	while (notes != NIL)
+	const Oid	catalogs[] = {ForeignTableRelationId, ForeignServerRelationId};
+
+	for (int i = 0; notes != NIL && i < lengthof(catalogs); i++)
 	{
-		const RightsNote *note = linitial(notes);
-		ListCell   *cell;
+		List	   *commands = NIL;
+		List	   *rows = list_oids(catalogs[i], &commands);
+		ListCell   *row;
+		ListCell   *command;
+		ListCell   *note;
 
-		foreach(cell, find_rows(note))
-			if (note->catalog == ForeignTableRelationId)
-				check_table(note, lfirst_oid(cell));
-			else
-				check_server(note, lfirst_oid(cell));
-
-		/*
-		 * an ERROR leaves it, and the statement's subtransaction takes the row
-		 * back
-		 */
-		notes = list_delete_first(notes);
+		forboth(row, rows, command, commands)
+			foreach(note, notes)
+				settle(lfirst(note), catalogs[i], lfirst_oid(row), lfirst_oid(command));
 	}
+	/* after an ERROR, the notes are of no rows that are left */
+	notes = NIL;
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_check_rights);
 
-/*
- * csv_gpu_check_rights(): the event trigger at the end of statements that note
- * something
- */
+/* csv_gpu_check_rights(): the event trigger at the end of statements */
 Datum
 csv_gpu_check_rights(PG_FUNCTION_ARGS)
 {

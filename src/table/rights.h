@@ -21,15 +21,16 @@
 
 /* of a server's name and options (DefElems), in the current memory context */
 extern CsvRights csv_rights_get(const char *server, List *options);
+extern CsvRights csv_rights_of(const ForeignServer *server);
 
 /* is a foreign data wrapper that of csv_gpu_fdw? */
 extern bool csv_is_wrapper(Oid wrapper);
 
 /*
- * The servers of csv_gpu_fdw on which the user has USAGE, sorted by name:
- * ForeignServers
+ * The servers of csv_gpu_fdw on which the user has USAGE (InvalidOid: all),
+ * sorted by name: ForeignServers
  */
-extern List *csv_usable_servers(void);
+extern List *csv_servers(Oid user);
 
 /*
  * ERROR "permission denied ..." if the user has not the rights of a role,
