@@ -146,7 +146,8 @@ table_options(const CsvFindings *findings, const char *name, const List *keys,
 	List	   *options = NIL;
 	ListCell   *cell;
 
-	add_option(&options, table->program != NULL ? "program" : "filename", table->filename);
+	add_option(&options, table->program != NULL ? "program" : "filename",
+			   table->filename);
 	if (has_header_match(findings, name, given))
 		add_option(&options, "header", "match");
 	else if (table->reader.header_rows == 1)
@@ -226,7 +227,8 @@ add_field(StringInfo columns, const CsvFindings *findings, const CsvFoundColumn 
 
 	/* precision and scale are limits, and a further digit would be rounded */
 	add_column(columns, column->name,
-			   format_type_with_typemod(type, column->given != NULL ? column->given->typmod :
+			   format_type_with_typemod(type, column->given != NULL ?
+										column->given->typmod :
 										limits ? column->typmod : -1), options);
 }
 
@@ -262,7 +264,8 @@ csv_create_statement(const CsvFindings *findings, const char *name,
 		add_column(&columns, given->name, format_type_be(given->type), options);
 	}
 	return psprintf("CREATE FOREIGN TABLE %s (%s\n) SERVER %s OPTIONS (%s)",
-					quote_qualified_identifier(import->schema, name), columns.data,
+					quote_qualified_identifier(import->schema, name),
+					columns.data,
 					quote_identifier(server),
 					table_options(findings, name, keys, import->table_options));
 }

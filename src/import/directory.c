@@ -116,7 +116,8 @@ hint_directory(const char *directory, int error)
 
 /* the list of a name; NULL: none */
 static List **
-list_for(CsvListing *listing, const CsvRights *rights, const char *path, const char *name,
+list_for(CsvListing *listing, const CsvRights *rights, const char *path,
+		 const char *name,
 		 const List *suffixes)
 {
 	const char *equals = strchr(name, '=');
@@ -143,7 +144,8 @@ list_for(CsvListing *listing, const CsvRights *rights, const char *path, const c
 }
 
 CsvListing
-csv_list_directory(const CsvRights *rights, const char *directory, const List *suffixes)
+csv_list_directory(const CsvRights *rights, const char *directory,
+				   const List *suffixes)
 {
 	CsvListing	listing = {NIL};
 	DIR		   *dir;
@@ -167,7 +169,8 @@ csv_list_directory(const CsvRights *rights, const char *directory, const List *s
 	while ((entry = ReadDir(dir, directory)) != NULL)
 	{
 		char	   *path = psprintf("%s/%s", directory, entry->d_name);
-		List	  **list = list_for(&listing, rights, path, entry->d_name, suffixes);
+		List	  **list =
+			list_for(&listing, rights, path, entry->d_name, suffixes);
 
 		CHECK_FOR_INTERRUPTS();
 		if (list != NULL)
@@ -280,7 +283,8 @@ walk(HiveSearch *search, const char *directory, int depth, bool are_named)
 }
 
 CsvHive *
-csv_find_hive(const CsvRights *rights, const char *directory, const List *suffixes)
+csv_find_hive(const CsvRights *rights, const char *directory,
+			  const List *suffixes)
 {
 	HiveSearch	search = {
 		.rights = rights,

@@ -26,7 +26,8 @@ typedef struct CsvListing
  * not allowed. Files that are not allowed are listed, if links lead to them:
  * reading them will fail.
  */
-extern CsvListing csv_list_directory(const CsvRights *rights, const char *directory,
+extern CsvListing csv_list_directory(const CsvRights *rights,
+									 const char *directory,
 									 const List *suffixes);
 
 /*

@@ -36,7 +36,8 @@ merge_figures(CsvFigures *figures, const CsvFigures *more)
 }
 
 static void
-note_first(CsvFirst *first, const CsvValuePlace *place, const char *text, uint32 nbytes)
+note_first(CsvFirst *first, const CsvValuePlace *place, const char *text,
+		   uint32 nbytes)
 {
 	first->place = *place;
 	first->nbytes = (uint8) Min(nbytes, CSV_FIRST_BYTES);
@@ -113,7 +114,8 @@ csv_evidence_merge(CsvEvidence *evidence, const CsvEvidence *more,
 		if (more->seen[form].count == 0)
 			continue;
 		if (evidence->seen[form].count == 0)
-			note_first(&evidence->first[form], &place, first->text, first->nbytes);
+			note_first(&evidence->first[form], &place, first->text,
+					   first->nbytes);
 		evidence->seen[form].count += more->seen[form].count;
 		evidence->seen[form].last = more->seen[form].last + before->record;
 	}

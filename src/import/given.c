@@ -34,8 +34,10 @@ is_plain(const Node *node)
 {
 	const ColumnDef *def = (const ColumnDef *) node;
 
-	return IsA(node, ColumnDef) && def->typeName != NULL && !def->typeName->setof &&
-		def->constraints == NIL && def->fdwoptions == NIL && def->collClause == NULL;
+	return IsA(node, ColumnDef) && def->typeName != NULL &&
+		!def->typeName->setof &&
+		def->constraints == NIL && def->fdwoptions == NIL &&
+		def->collClause == NULL;
 }
 
 /* the ColumnDefs that an option names; ERROR if it is more than that */
@@ -61,7 +63,8 @@ parse_columns(const char *option, const char *value, const char *example)
 	}
 	if (!is_right)
 		csv_refuse_value(option, value,
-						 psprintf("The value must be a list such as \"%s\".", example), NULL);
+						 psprintf("The value must be a list such as \"%s\".",
+								  example), NULL);
 	return create->tableElts;
 }
 
@@ -79,7 +82,8 @@ type_of_virtual(char *word)
 }
 
 static List *
-given_columns(const char *option, char *value, bool are_virtual, const char *example)
+given_columns(const char *option, char *value, bool are_virtual,
+			  const char *example)
 {
 	ErrorContextCallback context = {
 		.previous = error_context_stack, .callback = tell_option,
@@ -104,7 +108,8 @@ given_columns(const char *option, char *value, bool are_virtual, const char *exa
 			column->type = type_of_virtual(column->word);
 		}
 		else
-			typenameTypeIdAndMod(NULL, def->typeName, &column->type, &column->typmod);
+			typenameTypeIdAndMod(NULL, def->typeName, &column->type,
+								 &column->typmod);
 		columns = lappend(columns, column);
 	}
 	error_context_stack = context.previous;

@@ -25,7 +25,8 @@ typedef struct CsvImportedColumn
 extern void csv_find_given(CsvImportOptions *import);
 
 /* gives columns of a file their types */
-extern void csv_give_types(CsvFindings *findings, const CsvImportOptions *import);
+extern void csv_give_types(CsvFindings *findings,
+						   const CsvImportOptions *import);
 
 /* ERROR if a type was given to no column */
 extern void csv_check_given(const CsvImportOptions *import);

@@ -245,7 +245,8 @@ tell_missing(const Import *import)
 static bool
 import_hive(Import *import, bool asked_for)
 {
-	CsvHive    *hive = csv_find_hive(&import->rights, import->directory, import->suffixes);
+	CsvHive    *hive =
+		csv_find_hive(&import->rights, import->directory, import->suffixes);
 	const char *base = strrchr(import->directory, '/');
 	char	   *name;
 
@@ -298,7 +299,8 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 							   statement->remote_schema);
 	if (options->program != NULL)
 		csv_check_role(ROLE_PG_EXECUTE_SERVER_PROGRAM,
-					   "for IMPORT FOREIGN SCHEMA from a program", "run programs");
+					   "for IMPORT FOREIGN SCHEMA from a program",
+					   "run programs");
 	else
 		csv_check_may_look(import.server, import.directory,
 						   "IMPORT FOREIGN SCHEMA from a directory");

@@ -32,7 +32,8 @@
 /* ---- the server ---- */
 
 void
-csv_check_may_look(const ForeignServer *server, const char *filename, const char *what)
+csv_check_may_look(const ForeignServer *server, const char *filename,
+				   const char *what)
 {
 	if (server == NULL ||
 		!csv_rights_of(server).given[CSV_ACCESS_READ])
@@ -49,7 +50,8 @@ server_of_name(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("server \"%s\" is not of csv_gpu_fdw", name)));
-	if (csv_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
+	if (csv_server_aclcheck(server->serverid, GetUserId(), ACL_USAGE) !=
+		ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, name);
 	return server;
 }
@@ -76,7 +78,8 @@ csv_look_server(const char *function, const char *filename, const char *given,
 {
 	const char *what = psprintf("function %s", function);
 	const bool	may = has_privs_of_role(GetUserId(),
-										csv_role_for(filename, CSV_ACCESS_READ));
+										csv_role_for(filename,
+													 CSV_ACCESS_READ));
 	const bool	any_file = may && !csv_is_url(filename);
 	List	   *servers = NIL;
 	StringInfoData names;
@@ -100,11 +103,13 @@ csv_look_server(const char *function, const char *filename, const char *given,
 		if (any_file ? limited : !may && !limited)
 			continue;
 		servers = lappend(servers, server);
-		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", server->servername);
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "",
+						 server->servername);
 	}
 	if (servers == NIL && may)
 		fail_without_server(filename);
-	csv_check_may_look(servers == NIL ? NULL : linitial(servers), filename, what);
+	csv_check_may_look(servers == NIL ? NULL : linitial(servers), filename,
+					   what);
 	if (list_length(servers) > 1 && !any_file)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -176,13 +181,16 @@ csv_gpu_peek(PG_FUNCTION_ARGS)
 	import.all_text = true;
 	import.sample_records = Max(nrows, 1);
 	findings = csv_sniff(filename,
-						 csv_look_server("csv_gpu_peek", filename, PG_ARGISNULL(2) ? NULL :
-										 text_to_cstring(PG_GETARG_TEXT_PP(2)), false),
+						 csv_look_server("csv_gpu_peek", filename,
+										 PG_ARGISNULL(2) ? NULL :
+										 text_to_cstring(PG_GETARG_TEXT_PP(2)),
+										 false),
 						 &import);
 	if (findings->ncolumns == 0)
 		return (Datum) 0;
-	scan = csv_table_scan_begin(findings->table, csv_table_attributes(findings->table),
-								NULL, 0, pass_over, NULL);
+	scan =
+		csv_table_scan_begin(findings->table, csv_table_attributes(findings->table),
+							 NULL, 0, pass_over, NULL);
 	fields = palloc(sizeof(Datum) * findings->ncolumns);
 	isnull = palloc(sizeof(bool) * findings->ncolumns);
 	for (; nrows > 0 && csv_table_scan_next(scan, fields, isnull); nrows--)
@@ -194,7 +202,8 @@ csv_gpu_peek(PG_FUNCTION_ARGS)
 		(void) csv_table_scan_place(scan, &record);
 		tuplestore_putvalues(result->setResult, result->setDesc,
 							 (Datum[CSV_PEEK_COLUMNS]) {
-								 Int64GetDatum(record), CStringGetTextDatum(json)
+								 Int64GetDatum(record),
+								 CStringGetTextDatum(json)
 							 }, (bool[CSV_PEEK_COLUMNS]) {false});
 		pfree(json);
 	}
@@ -252,7 +261,8 @@ csv_gpu_open(PG_FUNCTION_ARGS)
 	filename = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	server = csv_look_server("csv_gpu_open", filename, PG_ARGISNULL(2) ? NULL :
 							 text_to_cstring(PG_GETARG_TEXT_PP(2)), true);
-	name = PG_ARGISNULL(1) ? choose_name(filename) : text_to_cstring(PG_GETARG_TEXT_PP(1));
+	name = PG_ARGISNULL(1) ? choose_name(filename) :
+		text_to_cstring(PG_GETARG_TEXT_PP(1));
 	csv_import_options(NIL, &import);
 	import.schema = "pg_temp";
 	findings = csv_sniff(filename, server, &import);
@@ -262,10 +272,12 @@ csv_gpu_open(PG_FUNCTION_ARGS)
 				 errmsg("\"%s\" is empty: there is no table \"%s\"",
 						csv_shown_filename(filename), name)));
 	statement = csv_create_statement(findings, name,
-									 GetForeignServer(server)->servername, &import,
+									 GetForeignServer(server)->servername,
+									 &import,
 									 csv_find_keys(findings, 0));
 	if (findings->skipped.n > 0)
-		csv_found_errors(findings, psprintf(": foreign table \"%s\" skips them", name), true);
+		csv_found_errors(findings, psprintf(": foreign table \"%s\" skips them",
+											name), true);
 	SPI_connect();
 	if (SPI_execute(statement, false, 0) != SPI_OK_UTILITY)
 		elog(ERROR, "could not create foreign table \"%s\"", name);

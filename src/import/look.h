@@ -12,7 +12,8 @@
  * which csv_sniff() compares with it, or by a role.  server: NULL, or one on
  * which the user has USAGE.  what: the user does, "function f" for example.
  */
-extern void csv_check_may_look(const ForeignServer *server, const char *filename,
+extern void csv_check_may_look(const ForeignServer *server,
+							   const char *filename,
 							   const char *what);
 
 /*

@@ -94,7 +94,8 @@ is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 
 /* add a record's values, texts or NULLs; may_join: quotes may have joined records in them */
 static void
-add_row(const Observer *observer, Note *note, const CsvValuePlace *place, bool may_join)
+add_row(const Observer *observer, Note *note, const CsvValuePlace *place,
+		bool may_join)
 {
 	const CsvFindings *findings = observer->findings;
 
@@ -175,7 +176,8 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 		if (!is_delivered(batch, layout, any_slow, row, &error))
 		{
 			const CsvValuePlace place = {
-				.record = (int64) row + error - before, .line = batch->row_lines[row] + 1
+				.record = (int64) row + error - before,
+				.line = batch->row_lines[row] + 1
 			};
 
 			take_row(note, batch, layout, row);
@@ -197,10 +199,12 @@ place_before(Observer *observer)
 	const CsvFileBatch *at = observer->scan->at;
 
 	if (observer->file == NULL || strcmp(observer->file, at->filename) != 0)
-		observer->file = MemoryContextStrdup(GetMemoryChunkContext(observer->findings),
-											 at->filename);
+		observer->file =
+			MemoryContextStrdup(GetMemoryChunkContext(observer->findings),
+								at->filename);
 	return (CsvValuePlace) {
-		observer->findings->nrecords, (int64) at->batch.file_lines, observer->file
+		observer->findings->nrecords, (int64) at->batch.file_lines,
+		observer->file
 	};
 }
 
@@ -209,7 +213,8 @@ place_before(Observer *observer)
  * are counted
  */
 static void
-add_delivered(Observer *observer, const Datum *values, const bool *isnull, uint32 entry,
+add_delivered(Observer *observer, const Datum *values, const bool *isnull,
+			  uint32 entry,
 			  uint32 n)
 {
 	CsvValuePlace place = place_before(observer);
@@ -231,7 +236,8 @@ add_note(Observer *observer, Note *note)
 		return;
 	before = place_before(observer);
 	for (uint32 i = 0; i < observer->findings->ncolumns; i++)
-		csv_evidence_merge(&observer->all.evidence[i], &note->evidence[i], &before);
+		csv_evidence_merge(&observer->all.evidence[i], &note->evidence[i],
+						   &before);
 	observer->all.any_joined |= note->any_joined;
 	free(note->evidence);
 	note->evidence = NULL;
@@ -319,9 +325,10 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 	observer->rules = *rules;
 	observer->all.evidence = findings->evidence;
 	observer->all.values = palloc(sizeof(char *) * findings->ncolumns);
-	observer->scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL,
-										  CSV_SCAN_PLACES,
-										  note_skipped, findings);
+	observer->scan =
+		csv_table_scan_begin(table, csv_table_attributes(table), NULL,
+							 CSV_SCAN_PLACES,
+							 note_skipped, findings);
 	observer->scan->shows_progress = true;
 	if (max_records < 0 && sizeof(CsvEvidence) * findings->ncolumns <= MOST_NOTE_BYTES)
 		watch(observer);
@@ -343,7 +350,8 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 		{
 			for (uint32_t i = 0; i < run.ninput_rows; i++)
 				add_delivered(observer, run.input_rows[i].values, run.input_rows[i].isnull,
-							  run.first + run.input_rows[i].row, run.input_rows[i].row);
+							  run.first + run.input_rows[i].row,
+							  run.input_rows[i].row);
 			findings->nrecords += run.nrows;
 			observer->scan->row += run.nrows;
 		}

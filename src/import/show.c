@@ -131,8 +131,10 @@ csv_gpu_sniff_2(PG_FUNCTION_ARGS)
 	input = TupleDescGetAttInMetadata(result->setDesc);
 	csv_import_options(NIL, &import);
 	findings = csv_sniff(filename,
-						 csv_look_server("csv_gpu_sniff", filename, PG_ARGISNULL(1) ? NULL :
-										 text_to_cstring(PG_GETARG_TEXT_PP(1)), false),
+						 csv_look_server("csv_gpu_sniff", filename,
+										 PG_ARGISNULL(1) ? NULL :
+										 text_to_cstring(PG_GETARG_TEXT_PP(1)),
+										 false),
 						 &import);
 	keys = findings->ncolumns == 0 ? NIL : csv_find_keys(findings, 0);
 	for (uint32 i = 0; i < findings->ncolumns; i++)

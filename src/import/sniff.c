@@ -105,7 +105,8 @@ static CsvTable *
 make_table(Oid server, List *options, const char *encoding)
 {
 	CsvTable   *table = csv_table_make(server, encoding == NULL ? options :
-									   csv_with_option(options, "encoding", encoding));
+									   csv_with_option(options, "encoding",
+													   encoding));
 
 	/* messages name it */
 	if (table->program != NULL)
@@ -122,8 +123,9 @@ static CsvTable *
 begin_table(Sniffing *sniffing, uint64 sample_bytes)
 {
 	Oid			server = sniffing->server;
-	List	   *options = csv_with_option(sniffing->options, sniffing->input_option,
-										  sniffing->filename);
+	List	   *options =
+		csv_with_option(sniffing->options, sniffing->input_option,
+						sniffing->filename);
 	CsvSample  *sample = &sniffing->sample;
 	CsvTable   *table = make_table(server, options, NULL);
 

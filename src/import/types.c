@@ -332,7 +332,8 @@ settle_missing_numbers(const CsvReadingRules *rules, CsvFoundColumn *column)
 	none.missing = 0;
 	for (int i = CSV_FIRST_MISSING_NUMBER; i < CSV_MISSING_WORDS; i++)
 		if ((numbers & (UINT32_C(1) << i)) != 0)
-			csv_evidence_add(&none, evidence, &(CsvValuePlace) {0}, csv_missing_words[i],
+			csv_evidence_add(&none, evidence, &(CsvValuePlace) {0},
+							 csv_missing_words[i],
 							 (uint32) strlen(csv_missing_words[i]));
 	evidence->nmissing -= evidence->nmissing_numbers;
 	evidence->missing &= ~numbers;
@@ -451,15 +452,17 @@ shown(const CsvFindings *findings, const CsvEvidence *evidence, int form)
 {
 	const CsvFirst *first = &evidence->first[form];
 	const CsvValuePlace *place = &first->place;
-	char	   *value = csv_quoted_text(pnstrdup(first->text, pg_mbcliplen(first->text,
-																		   first->nbytes,
-																		   SHOWN_BYTES)));
+	char	   *value =
+		csv_quoted_text(pnstrdup(first->text, pg_mbcliplen(first->text,
+														   first->nbytes,
+														   SHOWN_BYTES)));
 
 	/* a number that stands for a missing value was told from its kind only */
 	return place->file == NULL ? value :
 		strcmp(place->file, findings->table->filename) == 0 ?
 		psprintf("%s (line %lld)", value, (long long) place->line) :
-		psprintf("%s (line %lld of \"%s\")", value, (long long) place->line, place->file);
+		psprintf("%s (line %lld of \"%s\")", value, (long long) place->line,
+				 place->file);
 }
 
 /* why no input function takes a number of this form */
@@ -495,7 +498,8 @@ find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberR
 	int			when;
 
 	if (odd >= 0 && csv_evidence_all(evidence, CSV_NUMBER_FORMS | ODD_NUMBERS))
-		return psprintf("%s %s", shown(findings, evidence, odd), oddity_of(odd));
+		return psprintf("%s %s", shown(findings, evidence, odd),
+						oddity_of(odd));
 	if (csv_are_codes(evidence))
 		return psprintf("%s may be a code or a number",
 						shown(findings, evidence, CSV_FORM_EXPONENT_BARE));
@@ -507,7 +511,8 @@ find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberR
 		csv_evidence_has(evidence, CSV_FORM_DAY_FIRST) &&
 		csv_evidence_has(evidence, CSV_FORM_MONTH_FIRST))
 		return psprintf("%s has the day first, and %s the month",
-						shown(findings, evidence, CSV_FORM_DAY_FIRST), shown(findings, evidence, CSV_FORM_MONTH_FIRST));
+						shown(findings, evidence, CSV_FORM_DAY_FIRST),
+						shown(findings, evidence, CSV_FORM_MONTH_FIRST));
 	odd = find_first(evidence, BIT(ODD_DATE), &last);
 	if (odd >= 0 && csv_evidence_all(evidence, ALL_WHEN_FORMS))
 		return psprintf(evidence->first[odd].nbytes <= SHORT_DATE_BYTES ?
@@ -519,17 +524,20 @@ find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberR
 		csv_evidence_all(evidence, ALL_WHEN_FORMS | BIT(DAYS)))
 		return psprintf(csv_evidence_fact(evidence, CSV_FACT_SHORT_YEAR) ?
 						"%s may be a date of several orders, or a version" :
-						"%s has another form than other dates", shown(findings, evidence, when));
+						"%s has another form than other dates",
+						shown(findings, evidence, when));
 	if (csv_evidence_all(evidence, CSV_NUMBER_FORMS) &&
 		!csv_evidence_all(evidence, csv_likely_number_forms(evidence)))
 		return psprintf("%s has other separators than other values",
-						shown(findings, evidence, find_first(evidence, ~csv_likely_number_forms(evidence),
-												   &last)));
+						shown(findings, evidence,
+							  find_first(evidence, ~csv_likely_number_forms(evidence),
+										 &last)));
 	if (!findings->given.decimal && !findings->given.thousands &&
 		csv_evidence_count(evidence, CSV_FORMS(CSV_FORM_EITHER, CSV_FORM_EITHER_COMMA)) == 0 &&
 		!csv_evidence_all(evidence, numbers) && csv_is_number_otherwise(findings, evidence))
 		return psprintf("%s has other separators than numbers of the table",
-						shown(findings, evidence, find_first(evidence, ~numbers, &last)));
+						shown(findings, evidence,
+							  find_first(evidence, ~numbers, &last)));
 	return NULL;
 }
 
@@ -550,7 +558,8 @@ find_odd(const CsvFindings *findings, const CsvEvidence *evidence, Type type, in
 	return *nodd * ODD_ONE_IN <= evidence->nvalues ||
 		(*nodd < nothers && nothers >= LEAST_OTHERS &&
 		 (last < EDGE_RECORDS ||
-		  evidence->first[odd].place.record >= findings->nrecords - EDGE_RECORDS)) ? odd : -1;
+		  evidence->first[odd].place.record >=
+		  findings->nrecords - EDGE_RECORDS)) ? odd : -1;
 }
 
 /*
@@ -576,7 +585,8 @@ tell_odd(const CsvFindings *findings, CsvNumberReading reading)
 		char	   *reason;
 
 		CHECK_FOR_INTERRUPTS();
-		if (column->type != TEXTOID || column->given != NULL || evidence->nvalues == 0)
+		if (column->type != TEXTOID || column->given != NULL ||
+			evidence->nvalues == 0)
 			continue;
 		type = find_main_type(evidence);
 		if ((reason = find_reason(findings, evidence, reading)) != NULL)
@@ -627,7 +637,8 @@ type_of(CsvFindings *findings, CsvFoundColumn *column, CsvNumberReading reading,
 }
 
 void
-csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules, bool all_text)
+csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules,
+				 bool all_text)
 {
 	bool	   *are_numbers = palloc(sizeof(bool) * findings->ncolumns);
 	bool		any_grouped = false;

@@ -339,7 +339,8 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 						get_rel_name(request.source),
 						(long long) result.skipped),
 				 errhint("csv_gpu_errors() shows why.")));
-	if (identity != NULL && strcmp(identity, file_identity(table, filename)) != 0)
+	if (identity != NULL &&
+		strcmp(identity, file_identity(table, filename)) != 0)
 		fail_as_changed(filename);
 	if (filename == NULL && !request.is_new_records && !request.only_check)
 		check_whole(request.source);

@@ -218,7 +218,7 @@ list_files(FileSearch *search)
 		CHECK_FOR_INTERRUPTS();
 		(void) csv_check_filename(ERROR, names[i]);
 		csv_check_links(&search->table->rights, names[i], CSV_ACCESS_READ);
-		if (stat(names[i], &st) != 0)
+		if (csv_table_stat(search->table, names[i], &st) != 0)
 		{
 			if (errno == ENOENT)
 				continue;

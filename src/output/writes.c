@@ -108,7 +108,8 @@ typedef struct Write
 
 	/* while the transaction commits */
 	uint64		lock;			/* of a plain file */
-	List	   *doomed;			/* a pattern: files to delete */
+	List	   *doomed;			/* a pattern: files to delete, ... */
+	CsvPlace	place;			/* ... in this directory, if prefixes allow it */
 	CsvSink		sink;			/* a plain file */
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
@@ -282,7 +283,8 @@ find_place(const CsvRights *rights, const char *filename, CsvPlace *found)
 	if (!csv_check_written(rights, filename, &st))
 	{
 		errno = ENOENT;
-		csv_fail_on_file("could not open file \"%s\" for writing: %m", filename, "write");
+		csv_fail_on_file("could not open file \"%s\" for writing: %m", filename,
+						 "write");
 	}
 	*found = (CsvPlace) {st.st_dev, st.st_ino};
 	return found;
@@ -715,6 +717,7 @@ write_new_file(Write *write)
 	CsvPlace	found;
 	const CsvPlace *place = find_place(&write->rights, write->filename, &found);
 
+	write->place = place != NULL ? found : write->place;
 	settle_directory(directory);
 	if (write->state->truncates)
 		write->doomed = list_doomed(write);
@@ -746,8 +749,9 @@ append_to_file(Write *write)
 	CsvPlace	found;
 	const CsvPlace *place = find_place(&write->rights, write->filename, &found);
 
-	write->is_made = csv_rights_stat(&write->rights, write->filename, CSV_ACCESS_WRITE,
-									 &write->before) != 0;
+	write->is_made =
+		csv_rights_stat(&write->rights, write->filename, CSV_ACCESS_WRITE,
+						&write->before) != 0;
 	size = write->before.st_size;
 	if (!write->is_made)
 		csv_check_regular(write->filename, write->before.st_mode);
@@ -762,7 +766,8 @@ append_to_file(Write *write)
 				 errdetail("The transaction's rows do not fit its header or its line breaks.")));
 	is_new = !form.has_bytes;
 	lacks_break = !is_new && csv_file_lacks_break(rows->table, &form);
-	csv_sink_open(&write->sink, write->filename, place, O_CREAT | O_APPEND | O_NONBLOCK);
+	csv_sink_open(&write->sink, write->filename, place,
+				  O_CREAT | O_APPEND | O_NONBLOCK);
 	write->real_name = csv_real_path(write->filename);
 	if (fstat(write->sink.fd, &write->before) != 0)
 		csv_fail_on_file("could not stat file \"%s\": %m", write->filename, "write");
@@ -876,6 +881,26 @@ truncate_file(const Write *write)
 		close(fd);
 }
 
+/* links must not have come into the path of a file of a pattern */
+static int
+remove_file(const Write *write, const char *path)
+{
+	struct stat st;
+	int			at;
+	int			result;
+
+	if (!write->rights.given[CSV_ACCESS_WRITE])
+		return unlink(path);
+	at = open(csv_directory_of(path), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0 || fstat(at, &st) != 0)
+		return -1;
+	errno = ESTALE;
+	result = st.st_dev == write->place.dev && st.st_ino == write->place.ino ?
+		unlinkat(at, last_dir_separator(path) + 1, 0) : -1;
+	close(at);
+	return result;
+}
+
 static void
 finish(const Write *write)
 {
@@ -884,7 +909,7 @@ finish(const Write *write)
 	if (!write->is_pattern && write->state->truncates)
 		truncate_file(write);
 	foreach(cell, write->doomed)
-		if (unlink(lfirst(cell)) != 0 && errno != ENOENT)
+		if (remove_file(write, lfirst(cell)) != 0 && errno != ENOENT)
 			csv_warn_at_end("could not remove file \"%s\": %m", lfirst(cell));
 	/* a new file's end does so, too */
 	if (write->doomed != NIL && !has_rows(write))

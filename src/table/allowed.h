@@ -39,10 +39,12 @@ extern bool csv_is_prefix(const char *prefix);
  * and https percent-decoded, buckets and keys of s3 as they are.  "." and ".."
  * in URLs, and ".." in paths, are below nothing.
  */
-extern bool csv_is_allowed(const CsvRights *rights, const char *name, CsvAccess access);
+extern bool csv_is_allowed(const CsvRights *rights, const char *name,
+						   CsvAccess access);
 
 /* ERROR, or a report of another level: it does not */
-extern void csv_refuse_name(int elevel, const CsvRights *rights, const char *name);
+extern void csv_refuse_name(int elevel, const CsvRights *rights,
+							const char *name);
 
 /*
  * ERROR unless the server allows the name, which may be a URL or a pattern.
@@ -62,7 +64,8 @@ extern int	csv_rights_stat(const CsvRights *rights, const char *name,
  * open() of a local file for reading; -1 with errno.  ERROR if it is not
  * allowed: then the file is not opened.
  */
-extern int	csv_rights_open(const CsvRights *rights, const char *name, int flags);
+extern int	csv_rights_open(const CsvRights *rights, const char *name,
+							int flags);
 
 /* ERROR if a file that is open for reading, or a directory, is not allowed */
 extern void csv_check_file(const CsvRights *rights, const char *name, int fd);

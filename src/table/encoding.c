@@ -94,12 +94,12 @@ csv_file_marked_utf16(const CsvRights *rights, const char *name)
 	ssize_t		nread;
 	int			fd;
 
-	fd = csv_rights_open(rights, name,
-						 O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return CSV_UTF16_NO;
+	csv_check_file(rights, name, fd);
 	nread = read(fd, bytes, sizeof(bytes));
-	close(fd);
+	CloseTransientFile(fd);
 	return csv_marked_utf16(bytes, (size_t) Max(nread, 0));
 }
 

@@ -182,7 +182,8 @@ is_outside(const char *path)
 	struct stat st;
 
 	if (!glob_rights->given[CSV_ACCESS_READ] ||
-		csv_rights_stat(glob_rights, path, CSV_ACCESS_READ, &st) == 0 || errno != EACCES)
+		csv_rights_stat(glob_rights, path, CSV_ACCESS_READ, &st) == 0 ||
+		errno != EACCES)
 		return false;
 	(void) note_glob_failure(path, EACCES);
 	return true;

@@ -100,7 +100,8 @@ csv_may_quote(const CsvTable *table, const CsvTableColumn *column)
 static void
 check_may_set(const DefElem *def, const char *object, Oid role)
 {
-	csv_check_role(role, psprintf("to set the \"%s\" option of a csv_gpu_fdw %s",
+	csv_check_role(role,
+				   psprintf("to set the \"%s\" option of a csv_gpu_fdw %s",
 								  def->defname, object), "set this option");
 }
 
@@ -247,7 +248,8 @@ resolve_table_options(List *server_options, List *table_options)
 	foreach(cell, table->options)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
-		Oid			catalog = foreach_current_index(cell) < list_length(server_options) ?
+		Oid			catalog =
+			foreach_current_index(cell) < list_length(server_options) ?
 			ForeignServerRelationId : ForeignTableRelationId;
 
 		csv_option_parse(csv_option_get(def->defname, catalog), options, def);
@@ -669,8 +671,9 @@ csv_table_get_as(Oid foreigntableid, List *server_options)
 	bool		by_option;
 
 	table->server_options = server_options;
-	table->rights = csv_rights_get(GetForeignServer(declared->serverid)->servername,
-								   server_options);
+	table->rights =
+		csv_rights_get(GetForeignServer(declared->serverid)->servername,
+					   server_options);
 
 	/* the validator has checked this, but a superuser may have bypassed it */
 	if ((table->filename == NULL) == (table->program == NULL))
@@ -750,7 +753,8 @@ csv_table_get(Oid foreigntableid)
 CsvTable *
 csv_table_make(Oid server, List *table_options)
 {
-	List	   *server_options = OidIsValid(server) ? GetForeignServer(server)->options : NIL;
+	List	   *server_options = OidIsValid(server) ?
+		GetForeignServer(server)->options : NIL;
 	CsvTableOptions *options = resolve_table_options(server_options, table_options);
 	CsvTable   *table = &options->table;
 
@@ -807,10 +811,12 @@ csv_import_options(List *options, CsvImportOptions *import)
 	}
 	if (import->program != NULL && import->table == NULL)
 		require("program", "table");
-	if (import->program != NULL && (import->pattern != NULL || import->suffixes != NULL))
+	if (import->program != NULL &&
+		(import->pattern != NULL || import->suffixes != NULL))
 		conflict("program", import->pattern != NULL ? "pattern" : "suffixes",
 				 "A table reads a program or files.");
-	if (import->program == NULL && (import->pattern == NULL) != (import->table == NULL))
+	if (import->program == NULL &&
+		(import->pattern == NULL) != (import->table == NULL))
 		require(import->pattern != NULL ? "pattern" : "table",
 				import->pattern != NULL ? "table" : "pattern");
 	if (import->pattern != NULL && import->suffixes != NULL)

@@ -328,7 +328,8 @@ marker_value(DefElem *def)
  * value right; detail: what right values are
  */
 static List *
-array_value(DefElem *def, const char *example, bool (*is_right) (const char *value),
+array_value(DefElem *def, const char *example,
+			bool (*is_right) (const char *value),
 			const char *detail)
 {
 	char	   *literal = defGetString(def);
@@ -341,7 +342,8 @@ array_value(DefElem *def, const char *example, bool (*is_right) (const char *val
 	/* array_in() would not name the option */
 	if (literal[strspn(literal, " ")] != '{')
 		csv_refuse_value(def->defname, literal, "The value must be an array.",
-						 psprintf("Write braces around it, such as %s.", example));
+						 psprintf("Write braces around it, such as %s.",
+								  example));
 	array = OidInputFunctionCall(F_ARRAY_IN, literal, TEXTOID, -1);
 	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
 					  &elements, &isnull, &nelements);
@@ -365,7 +367,8 @@ array_value(DefElem *def, const char *example, bool (*is_right) (const char *val
 static bool
 is_null_value(const char *value)
 {
-	return strpbrk(value, "\r\n") == NULL && strlen(value) <= CSV_MAX_NULL_VALUE_BYTES;
+	return strpbrk(value, "\r\n") == NULL &&
+		strlen(value) <= CSV_MAX_NULL_VALUE_BYTES;
 }
 
 static List *
@@ -379,8 +382,9 @@ null_values_value(DefElem *def)
 List *
 csv_option_prefixes(DefElem *def)
 {
-	List	   *prefixes = array_value(def, "{/data/in,s3://bucket/in}", csv_is_prefix,
-									   "Its values must be absolute paths, or URLs that begin with https://, http:// or s3://, without \"..\", wildcards, user and query.");
+	List	   *prefixes =
+		array_value(def, "{/data/in,s3://bucket/in}", csv_is_prefix,
+					"Its values must be absolute paths, or URLs that begin with https://, http:// or s3://, without \"..\", wildcards, user and query.");
 	ListCell   *cell;
 
 	foreach(cell, prefixes)

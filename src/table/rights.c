@@ -308,7 +308,8 @@ owner_in_need(Oid relid, Oid server, CsvAccess access)
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return table->serverid == server && name != NULL && access <= most &&
-		!has_privs_of_role(owner, csv_role_for(name, access)) ? owner : InvalidOid;
+		!has_privs_of_role(owner, csv_role_for(name, access)) ? owner :
+		InvalidOid;
 }
 
 /* ERROR if a server has lost an option that a table needs */
@@ -322,7 +323,8 @@ check_server(const ForeignServer *before)
 		foreach(cell, rights.given[i] || !csv_rights_of(before).given[i] ? NIL :
 				list_oids(ForeignTableRelationId, NULL))
 		{
-			Oid			owner = owner_in_need(lfirst_oid(cell), before->serverid, i);
+			Oid			owner =
+				owner_in_need(lfirst_oid(cell), before->serverid, i);
 
 			if (OidIsValid(owner))
 				ereport(ERROR,
@@ -333,7 +335,8 @@ check_server(const ForeignServer *before)
 						 errdetail("Its owner \"%s\" may not name its files otherwise.",
 								   GetUserNameFromId(owner, false)),
 						 errhint("To allow nothing, run: ALTER SERVER %s OPTIONS (SET %s '{}');",
-								 quote_identifier(rights.server), option_names[i])));
+								 quote_identifier(rights.server),
+								 option_names[i])));
 		}
 }
 
@@ -367,7 +370,8 @@ csv_settle_rights(void)
 
 		forboth(row, rows, command, commands)
 			foreach(note, notes)
-				settle(lfirst(note), catalogs[i], lfirst_oid(row), lfirst_oid(command));
+				settle(lfirst(note), catalogs[i], lfirst_oid(row),
+					   lfirst_oid(command));
 	}
 	/* after an ERROR, the notes are of no rows that are left */
 	notes = NIL;

@@ -409,7 +409,8 @@ is_converted(const CsvSource *source, const char *name)
 	const CsvUtf16 utf16 = source->table->utf16;
 	const bool	by_mark = utf16 == CSV_UTF16_BY_MARK ||
 		(utf16 == CSV_UTF16_NO && source->utf8_to != PG_SQL_ASCII);
-	const CsvUtf16 kind = by_mark ? csv_file_marked_utf16(&source->table->rights, name) : utf16;
+	const CsvUtf16 kind = by_mark ?
+		csv_file_marked_utf16(&source->table->rights, name) : utf16;
 
 	return kind == CSV_UTF16_NOT_BUT_UTF8 ? source->utf8_to != PG_SQL_ASCII :
 		kind >= CSV_UTF16_ANY && utf16 != CSV_UTF16_NO;

@@ -32,7 +32,7 @@
 	} while (0)
 
 extern int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
-extern Datum csv_gpu_sniff(PG_FUNCTION_ARGS);
+extern Datum csv_gpu_sniff_2(PG_FUNCTION_ARGS);
 
 static HTAB *taken;				/* names of columns */
 
@@ -180,15 +180,16 @@ fuzz_check_row(char **values)
 static void
 sniff(char *filename)
 {
-	LOCAL_FCINFO(fcinfo, 1);
+	LOCAL_FCINFO(fcinfo, 2);
 	ReturnSetInfo result = {.type = T_ReturnSetInfo};
 
 	taken = csv_names_create();
-	memset(fcinfo, 0, SizeForFunctionCallInfo(1));
+	memset(fcinfo, 0, SizeForFunctionCallInfo(2));
 	fcinfo->resultinfo = (Node *) &result;
-	fcinfo->nargs = 1;
+	fcinfo->nargs = 2;
+	fcinfo->args[1].isnull = true;
 	fcinfo->args[0].value = CStringGetTextDatum(filename);
-	(void) csv_gpu_sniff(fcinfo);
+	(void) csv_gpu_sniff_2(fcinfo);
 }
 
 int
