@@ -145,8 +145,8 @@ csv_is_wrapper(Oid wrapper)
 }
 
 /*
- * The OIDs of all foreign tables or servers.  If commands is not NULL: of those
- * whose rows this transaction has written, and by which commands.
+ * The OIDs of all foreign tables or servers.  If commands is not NULL: only rows
+ * that this transaction has written, and the commands that did.
  */
 static List *
 list_oids(Oid catalog, List **commands)
@@ -293,7 +293,7 @@ check_table(Oid user, Oid relid)
 	}
 }
 
-/* the owner of a table of the server that could not name its files; or InvalidOid */
+/* the owner of a table, if only the server's prefixes let it name its files */
 static Oid
 owner_in_need(Oid relid, Oid server, CsvAccess access)
 {
