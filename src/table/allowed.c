@@ -256,10 +256,9 @@ csv_rights_open(const CsvRights *rights, const char *name, int flags)
 
 	if (!rights->given[CSV_ACCESS_READ])
 		return open(name, flags);
-	csv_check_allowed(rights, name, CSV_ACCESS_READ);
-	found = find_allowed(rights, name, NULL, CSV_ACCESS_READ, &outside);
-	if (outside)
-		csv_refuse_name(ERROR, rights, name);
+	errno = EACCES;
+	found = csv_is_allowed(rights, name, CSV_ACCESS_READ) ?
+		find_allowed(rights, name, NULL, CSV_ACCESS_READ, &outside) : -1;
 	if (found < 0)
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);

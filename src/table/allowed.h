@@ -60,10 +60,7 @@ extern void csv_check_allowed(const CsvRights *rights, const char *name,
 extern int	csv_rights_stat(const CsvRights *rights, const char *name,
 							CsvAccess access, struct stat *st);
 
-/*
- * open() of a local file for reading; -1 with errno.  ERROR if it is not
- * allowed: then the file is not opened.
- */
+/* open() of a local file for reading, likewise.  Other files are not opened. */
 extern int	csv_rights_open(const CsvRights *rights, const char *name,
 							int flags);
 

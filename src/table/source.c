@@ -621,6 +621,7 @@ open_path(CsvSource *source, const char *path)
 		int			error = errno;
 
 		ReleaseExternalFD();
+		csv_check_links(&source->table->rights, path, CSV_ACCESS_READ);
 		errno = error;
 		return false;
 	}

@@ -125,6 +125,7 @@ for my $file ("$in/sub/file.csv", "$in/sub/*.csv", "$in/linked/s.csv", "$in/link
 
 	is($said, '', "a link, $file" =~ s/\Q$top\E//gr);
 	refused($clerk, "SELECT * FROM $table", $outside, 'is not followed');
+	is($clerk->value("SELECT string_agg(DISTINCT state_of('SELECT * FROM $table'), ' ') FROM generate_series(1, 500)"), '42501', 'however often') if $file =~ /file/;
 	unlike(($clerk->query("SELECT * FROM csv_gpu_files('$table')"))[0] // '', qr/(?:file|s)\.csv\|\d/, 'nor is the file looked at');
 }
 my ($inner) = declare($clerk, "$in/inner/b.csv");
