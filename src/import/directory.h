@@ -6,8 +6,7 @@
 #ifndef CSV_DIRECTORY_H
 #define CSV_DIRECTORY_H
 
-#include "nodes/pg_list.h"
-#include "table/allowed.h"
+#include "table/table.h"
 
 /* the list of suffixes that the option "suffixes" has; ERROR if it is wrong */
 extern List *csv_suffixes(const char *value);
@@ -26,7 +25,7 @@ typedef struct CsvListing
  * not allowed. Files that are not allowed are listed, if links lead to them:
  * reading them will fail.
  */
-extern CsvListing csv_list_directory(const CsvRights *rights,
+extern CsvListing csv_list_directory(const CsvTable *table,
 									 const char *directory,
 									 const List *suffixes);
 
@@ -47,7 +46,7 @@ typedef struct CsvHive
  * The pattern of the files below the directory.  It is made of the path of the first of
  * them, in the order of names.  NULL: there are no files.  In the current memory context.
  */
-extern CsvHive *csv_find_hive(const CsvRights *rights, const char *directory,
+extern CsvHive *csv_find_hive(const CsvTable *table, const char *directory,
 							  const List *suffixes);
 
 /* the path of files that match `pattern` in the directory, whose name stands for itself */

@@ -39,8 +39,8 @@ typedef struct Import
 {
 	ImportForeignSchemaStmt *statement;
 	ForeignServer *server;
-	CsvRights	rights;			/* of the server */
 	CsvImportOptions options;
+	CsvTable   *table;			/* with the options that all tables get */
 	char	   *directory;
 	List	   *suffixes;
 	HTAB	   *names;			/* of tables */
@@ -246,7 +246,7 @@ static bool
 import_hive(Import *import, bool asked_for)
 {
 	CsvHive    *hive =
-		csv_find_hive(&import->rights, import->directory, import->suffixes);
+		csv_find_hive(import->table, import->directory, import->suffixes);
 	const char *base = strrchr(import->directory, '/');
 	char	   *name;
 
@@ -269,7 +269,7 @@ static void
 import_files(Import *import)
 {
 	bool		asked_for = import->statement->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO;
-	CsvListing	listing = csv_list_directory(&import->rights, import->directory,
+	CsvListing	listing = csv_list_directory(import->table, import->directory,
 											 import->suffixes);
 	ListCell   *cell;
 
@@ -309,9 +309,9 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 		import.directory[i - 1] = '\0';
 
 	/* faults of options are not a file's */
-	import.rights = csv_table_make(serverid,
-						  csv_with_option(options->table_options, "filename",
-										  import.directory))->rights;
+	import.table = csv_table_make(serverid,
+								  csv_with_option(options->table_options,
+												  "filename", import.directory));
 	import.suffixes = csv_suffixes(options->suffixes != NULL ? options->suffixes : "csv,tsv");
 	import.names = csv_names_create();
 	if (options->program != NULL)
