@@ -21,6 +21,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "common/string.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -30,6 +31,7 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
+#include "utils/formatting.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -322,15 +324,42 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 }
 
 /*
- * LIKE with a literal pattern that has no wildcard except %.  Bytes are compared, so a
- * character must not begin inside another character.
+ * lower() or upper() of a text.  In some languages, even letters of ASCII become others:
+ * the I of Turkish does.
  */
 static int
-translate_like(CsvProgram *program, OpExpr *op, bool negated)
+emit_folded(CsvProgram *program, int a, bool lower, Oid collation)
+{
+	char		ascii[127];
+	const char *folded;
+
+	if (program->registers[a].lane != CSV_LANE_TEXT || !OidIsValid(collation))
+		return csv_fail(program);
+	for (int i = 0; i < lengthof(ascii); i++)
+		ascii[i] = (char) (i + 1);
+	folded = lower ? str_tolower(ascii, sizeof(ascii), collation) :
+		str_toupper(ascii, sizeof(ascii), collation);
+	for (int i = 0; i < lengthof(ascii); i++)
+		if (folded[i] != (char) (lower ? pg_ascii_tolower(ascii[i]) :
+								 pg_ascii_toupper(ascii[i])))
+		{
+			program->reason = "collation";
+			return csv_fail(program);
+		}
+	return csv_emit(program, lower ? CSV_OP_LOWER : CSV_OP_UPPER, TEXTOID, 0, a, -1);
+}
+
+/*
+ * LIKE, or ILIKE, with a literal pattern that has no wildcard except %.  Bytes are
+ * compared, so a character must not begin inside another character.
+ */
+static int
+translate_like(CsvProgram *program, OpExpr *op, bool negated, bool fold)
 {
 	Node	   *value = linitial(op->args);
 	Const	   *pattern = lsecond(op->args);
 	CsvOperation operation;
+	char	   *whole;
 	char	   *piece;
 	size_t		length;
 	bool		any_before;
@@ -346,7 +375,12 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 		(GetDatabaseEncoding() != PG_UTF8 &&
 		 pg_database_encoding_max_length() > 1))
 		return csv_fail(program);
-	piece = TextDatumGetCString(pattern->constvalue);
+	whole = TextDatumGetCString(pattern->constvalue);
+	if (fold && !pg_is_ascii(whole))
+		return csv_fail(program);
+	if (fold)
+		whole = asc_tolower(whole, strlen(whole));
+	piece = pstrdup(whole);
 	length = strlen(piece);
 	any_before = length > 0 && piece[0] == '%';
 	if (any_before)
@@ -365,7 +399,7 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 	if (strchr(piece, '%') != NULL)
 	{
 		operation = CSV_OP_LIKE;
-		piece = TextDatumGetCString(pattern->constvalue);
+		piece = whole;
 	}
 
 	/* LIKE sees the blanks at the end of a char(n) */
@@ -374,6 +408,8 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 		csv_emit_column(program, (Var *) value, false) : csv_fail(program);
 	if (program->registers[a].lane != CSV_LANE_TEXT)
 		return csv_fail(program);
+	if (fold)
+		a = emit_folded(program, a, true, op->inputcollid);
 	literal = (Node *) makeConst(TEXTOID, -1, op->inputcollid, -1,
 								 CStringGetTextDatum(piece), false, false);
 	if (operation == CSV_OP_EQUAL)
@@ -404,10 +440,16 @@ translate_operator(CsvProgram *program, OpExpr *op)
 	{
 		case F_TEXTLIKE:
 		case F_BPCHARLIKE:
-			return translate_like(program, op, false);
+			return translate_like(program, op, false, false);
 		case F_TEXTNLIKE:
 		case F_BPCHARNLIKE:
-			return translate_like(program, op, true);
+			return translate_like(program, op, true, false);
+		case F_TEXTICLIKE:
+		case F_BPCHARICLIKE:
+			return translate_like(program, op, false, true);
+		case F_TEXTICNLIKE:
+		case F_BPCHARICNLIKE:
+			return translate_like(program, op, true, true);
 		default:
 			break;
 	}
@@ -435,6 +477,10 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 			/* the lane is the same */
 			a = register_of(program, linitial(function->args));
 			return csv_seen_as(program, a, function->funcresulttype);
+		case F_LOWER_TEXT:
+		case F_UPPER_TEXT:
+			return emit_folded(program, register_of(program, linitial(function->args)),
+							   function->funcid == F_LOWER_TEXT, function->inputcollid);
 		case F_NUMERIC_INT2:
 		case F_NUMERIC_INT4:
 		case F_NUMERIC_INT8:

@@ -679,6 +679,35 @@ csv_text_like(const uint8_t *text, uint32_t length,
 	}
 }
 
+/* room for a text in lower or upper case, which is written in words of 8 bytes */
+CSV_INLINE size_t
+csv_folded_bytes(uint32_t length)
+{
+	return ((size_t) length + 7) / 8 * 8;
+}
+
+/* the text in lower (or upper) case; false: not all characters are ASCII */
+CSV_INLINE bool
+csv_text_fold(bool lower, const uint8_t *text, uint32_t length, uint8_t *folded)
+{
+	uint64_t	first = CSV_EACH_BYTE(0x80) - CSV_EACH_BYTE(1) * (lower ? 'A' : 'a');
+	uint64_t	all = 0;
+
+	for (uint32_t pos = 0; pos < length; pos += 8)
+	{
+		uint64_t	word = length - pos >= 8 ? csv_load8(text + pos) :
+			csv_load_some(text + pos, length - pos);
+		uint64_t	low = word & CSV_EACH_BYTE(0x7f);
+		uint64_t	letters = (low + first) & ~(low + first - CSV_EACH_BYTE(26)) &
+			CSV_EACH_BYTE(0x80);
+
+		all |= word;
+		word ^= letters >> 2;
+		memcpy(folded + pos, &word, 8);
+	}
+	return (all & CSV_EACH_BYTE(0x80)) == 0;
+}
+
 /* ---- hashes: equal values have equal hashes ---- */
 
 /*

@@ -137,6 +137,10 @@ typedef enum CsvOperation
 	CSV_OP_CONTAINS,
 	CSV_OP_LIKE,				/* except that % is any bytes */
 
+	/* TEXT; undecided unless all characters are ASCII */
+	CSV_OP_LOWER,
+	CSV_OP_UPPER,
+
 	/* never NULL */
 	CSV_OP_IS_NULL,
 	CSV_OP_IS_NOT_NULL,

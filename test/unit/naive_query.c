@@ -293,6 +293,9 @@ lane_of(const CsvQuery *query, uint16_t number)
 			return CSV_LANE_DECIMAL;
 		case CSV_OP_INT_TO_FLOAT:
 			return CSV_LANE_FLOAT;
+		case CSV_OP_LOWER:
+		case CSV_OP_UPPER:
+			return CSV_LANE_TEXT;
 		default:
 			return CSV_LANE_INT;
 	}
@@ -329,6 +332,32 @@ text_like(const CsvValue *text, uint32_t i, const CsvValue *pattern, uint32_t j)
 			(i < text->length && text_like(text, i + 1, pattern, j));
 	return i < text->length && text->bytes[i] == pattern->bytes[j] &&
 		text_like(text, i + 1, pattern, j + 1);
+}
+
+/* its bytes are never freed */
+static CsvValue
+fold_text(bool lower, CsvValue text)
+{
+	static struct Folded
+	{
+		struct Folded *next;
+		uint8_t		bytes[];
+	}		   *all_folded;
+	struct Folded *folded = malloc(sizeof(*folded) + text.length);
+
+	folded->next = all_folded;
+	all_folded = folded;
+	for (uint32_t i = 0; i < text.length; i++)
+	{
+		uint8_t		c = text.bytes[i];
+
+		if (c >= 128)
+			return make_state(CSV_LANE_UNDECIDED);
+		folded->bytes[i] = lower && c >= 'A' && c <= 'Z' ? (uint8_t) (c + 32) :
+			!lower && c >= 'a' && c <= 'z' ? (uint8_t) (c - 32) : c;
+	}
+	text.bytes = folded->bytes;
+	return text;
 }
 
 static bool
@@ -431,6 +460,9 @@ naive_operation(const CsvQuery *query, const CsvInstruction *instruction,
 		case CSV_OP_LIKE:
 			return b.state != CSV_LANE_VALUE ? b :
 				make_bool(text_matches(operation, &a, &b));
+		case CSV_OP_LOWER:
+		case CSV_OP_UPPER:
+			return fold_text(operation == CSV_OP_LOWER, a);
 		case CSV_OP_NOT:
 			return make_bool(a.value.integer == 0);
 		default:

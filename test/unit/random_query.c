@@ -93,7 +93,7 @@ random_text(Spread spread, uint8_t *text)
 		random_below(3);
 
 	for (uint32_t i = 0; i < length; i++)
-		text[i] = one_in(4) ? ' ' : (uint8_t) ('a' + random_below(2));
+		text[i] = one_in(4) ? ' ' : (uint8_t) "ababaBZ{"[random_below(8)];
 	if (one_in(20) && length > 0)
 		text[0] = 0xc3;
 	return length;
@@ -643,6 +643,12 @@ random_expression(Program *program, const Fixture *fixture, uint8_t lane,
 	}
 	if (is_bool)
 		return random_bool(program, fixture, depth);
+	if (lane == CSV_LANE_TEXT && which < 7)
+	{
+		a = random_expression(program, fixture, lane, false, depth);
+		return add_operation(program, one_in(2) ? CSV_OP_LOWER : CSV_OP_UPPER, lane, a,
+							 0);
+	}
 	if (lane == CSV_LANE_TEXT || lane == CSV_LANE_UUID)
 		return random_column(program, fixture, lane, false);
 	if (which == 4)
