@@ -130,6 +130,21 @@ attach_evaluator(void *arg, CsvEvaluation *evaluation, CsvEvaluator *evaluator)
 		csv_aggregation_attach(state->aggregation, evaluation, evaluator);
 }
 
+/* CsvPushdown.file_value */
+static void
+get_file_value(void *arg, AttrNumber attnum, CsvValue *value)
+{
+	CsvScanState *state = ((ForeignScanState *) arg)->fdw_state;
+	CsvRegister reg = {.type = state->table->columns[attnum - 1].type};
+	bool		isnull;
+	Datum		datum = csv_scan_file_value(state->scan, attnum, &isnull);
+
+	memset(value, 0, sizeof(*value));
+	value->state = CSV_LANE_NULL;
+	if (!isnull)
+		(void) csv_value_of_datum(&reg, datum, value);
+}
+
 /* CsvPushdown.spills: the evaluator's groups are about to go to a file */
 static void
 spill_aggregation(void *arg)
@@ -310,6 +325,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		state->pushdown.prepare = prepare_query;
 		state->pushdown.prepared = attach_evaluator;
 		state->pushdown.spills = spill_aggregation;
+		state->pushdown.file_value = get_file_value;
 		state->pushdown.hidden = csv_plan_set(plan, CSV_PLAN_HIDDEN);
 		state->pushdown.few_rows = csv_plan_has_order(plan);
 		state->pushdown.rows_out = csv_plan_rows_out(plan);

@@ -321,7 +321,14 @@ open_virtuals(CsvTableScan *scan)
 	if (scan->virtuals == NULL)
 		return;
 	csv_source_names(scan->batches->source, &names, &nfiles);
-	csv_virtuals_open_file(scan->virtuals, names[scan->at->file_number - 1]);
+	csv_virtuals_open_file(scan->virtuals, names[scan->batches->at.file_number - 1]);
+}
+
+Datum
+csv_scan_file_value(CsvTableScan *scan, AttrNumber attnum, bool *isnull)
+{
+	open_virtuals(scan);
+	return csv_virtuals_value(scan->virtuals, attnum, isnull);
 }
 
 /* ---- batches ---- */

@@ -141,6 +141,9 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  int flags,
 										  CsvSkippedFn skipped, void *arg);
 
+/* the value that a wanted attribute has in all rows of the file that is open */
+extern Datum csv_scan_file_value(CsvTableScan *scan, AttrNumber attnum, bool *isnull);
+
 /* ---- scans that several processes share ---- */
 
 /*

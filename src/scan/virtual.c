@@ -186,6 +186,17 @@ csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename)
 	MemoryContextSwitchTo(outer);
 }
 
+Datum
+csv_virtuals_value(const CsvVirtuals *virtuals, AttrNumber attnum, bool *isnull)
+{
+	const VirtualColumn *column = virtuals->columns;
+
+	while (column->column->attnum != attnum)
+		column++;
+	*isnull = column->isnull;
+	return column->value;
+}
+
 /* make an array of n fields from `first` on; false if a field is refused */
 static bool
 make_array(CsvScanColumn *element, CsvInputs *inputs, uint32_t first, uint32_t n,

@@ -32,6 +32,10 @@ typedef struct CsvVirtuals CsvVirtuals;
 extern CsvVirtuals *csv_virtuals_create(const CsvTable *table,
 										const Bitmapset *wanted);
 
+/* the value that a column has in all rows of the file */
+extern Datum csv_virtuals_value(const CsvVirtuals *virtuals, AttrNumber attnum,
+								bool *isnull);
+
 /* rows to come are from this file, or program, by its name in the operating system */
 extern void csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename);
 
