@@ -66,9 +66,9 @@ csv_ask_place(CsvAsk *ask)
 {
 	size_t		nbytes;
 
-	ask->view.outputs.folded_bytes = csv_folded_bytes((uint32_t) longest_text(ask));
-	nbytes = csv_query_lay_out(&ask->view, &ask->query->plan, ask->ncolumns, ask->nrows,
-							   NULL);
+	ask->view.outputs.folded_bytes = csv_folded_bytes(longest_text(ask));
+	nbytes = csv_query_lay_out(&ask->view, &ask->query->plan, ask->ncolumns,
+							   ask->nrows, NULL);
 
 	if (!csv_ask_reserve(ask, CSV_DEVICE_QUERY, nbytes))
 		return false;
@@ -122,7 +122,8 @@ csv_groups_may_travel(uint32_t ngroups, uint32_t nrows)
 static size_t
 text_room(const CsvAsk *ask)
 {
-	size_t		nbytes = longest_text(ask) * ask->view.ngroups * ask->query->ntexts;
+	size_t		nbytes = longest_text(ask) * ask->view.ngroups *
+		ask->query->ntexts;
 
 	return nbytes < ask->most_text_bytes ? nbytes : ask->most_text_bytes;
 }

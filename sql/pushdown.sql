@@ -75,6 +75,28 @@ SELECT alike('SELECT count(*) FROM t WHERE id > 100 HAVING count(*) = 0');
 SELECT alike('SELECT city FROM t WHERE id > 100 GROUP BY city');
 SELECT alike('SELECT upper(city), sum(id) + count(*) FROM t GROUP BY city HAVING max(id) > 3');
 
+-- each row once
+SELECT explain('SELECT DISTINCT kind, ok, 1 FROM t WHERE id > 1');
+SELECT line FROM explain('SELECT DISTINCT ON (kind) kind, id FROM t') line WHERE line ~ 'Engine ';
+SELECT line FROM explain('SELECT DISTINCT ON (kind) kind, count(*) FROM t GROUP BY kind') line WHERE line ~ 'Engine ';
+SELECT alike('SELECT DISTINCT kind, ok, 1 FROM t');
+SELECT alike('SELECT DISTINCT price, weight IS NULL FROM t WHERE id > 1');
+SELECT alike('SELECT DISTINCT 1 FROM t WHERE id > 100');
+SELECT DISTINCT city FROM t WHERE id < 7 ORDER BY city DESC LIMIT 2;
+
+-- upper and lower case; PostgreSQL decides about texts that are not ASCII
+CALL write_file('letters.csv', E'Rom,@AZ[,1\nROM,`az{,2\nróm,"a""Bz",3\n,,4\n123456789 abcdefghij XYZ,AB,5\nRÓM,Ab ,6\nromA,ab,7\n');
+CREATE FOREIGN TABLE letters (a text, b char(4), i int) SERVER csv OPTIONS (filename 'regress_csv/letters.csv');
+SELECT explain('SELECT lower(a), max(upper(b) COLLATE "C") FROM letters WHERE a ILIKE ''%R%'' GROUP BY lower(a)');
+SELECT explain('SELECT 1 FROM letters WHERE a ILIKE ''ó%'' OR a ILIKE ''a_''');
+SELECT line FROM explain('SELECT lower(a), initcap(a), count(*) FROM letters GROUP BY 1, 2') line WHERE line ~ 'Engine ';
+SELECT alike('SELECT lower(a), count(*), max(upper(b) COLLATE "C") FROM letters GROUP BY lower(a)');
+SELECT alike('SELECT DISTINCT upper(a), lower(b) FROM letters');
+SELECT alike('SELECT i FROM letters WHERE a ILIKE ''ROM%'' OR b ILIKE ''AB  '' OR a NOT ILIKE ''%o%'' OR b ILIKE ''%"bZ''');
+SELECT alike('SELECT i FROM letters WHERE lower(coalesce(a, ''X'')) IN (''rom'', ''x'', ''123456789 abcdefghij xyz'') OR upper(b) = ''@AZ[''');
+SELECT alike('SELECT * FROM (SELECT upper(b), i FROM letters ORDER BY upper(b) DESC, i LIMIT 4) x');
+SELECT line FROM explain('SELECT count(*) FROM letters WHERE lower(a) <> ''rom''', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Filter|Records|Removed';
+
 -- an operation that PostgreSQL refuses is refused as PostgreSQL does it
 SELECT id FROM t WHERE id + 2147483647 > 0;
 SELECT count(*) FROM t WHERE id < 100 OR id + 2147483647 > 0;

@@ -418,8 +418,8 @@ ask_gpu(CsvEvaluation *evaluation)
 }
 
 /*
- * The columns by which the query groups the rows of a file; returns their number, 0 if
- * a key is more than a column.
+ * The columns by which the query groups the rows of a file; returns their
+ * number, 0 if a key is more than a column.
  */
 static int
 get_grouping_keys(const CsvEvaluation *evaluation, CsvGroupingKey *keys)

@@ -324,8 +324,8 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 }
 
 /*
- * lower() or upper() of a text.  In some languages, even letters of ASCII become others:
- * the I of Turkish does.
+ * lower() or upper() of a text.  In some languages, even letters of ASCII become
+ * others: the I of Turkish does.
  */
 static int
 emit_folded(CsvProgram *program, int a, bool lower, Oid collation)
@@ -346,12 +346,13 @@ emit_folded(CsvProgram *program, int a, bool lower, Oid collation)
 			program->reason = "collation";
 			return csv_fail(program);
 		}
-	return csv_emit(program, lower ? CSV_OP_LOWER : CSV_OP_UPPER, TEXTOID, 0, a, -1);
+	return csv_emit(program, lower ? CSV_OP_LOWER : CSV_OP_UPPER, TEXTOID, 0, a,
+					-1);
 }
 
 /*
- * LIKE, or ILIKE, with a literal pattern that has no wildcard except %.  Bytes are
- * compared, so a character must not begin inside another character.
+ * LIKE, or ILIKE (fold), with a literal pattern that has no wildcard except %.
+ * Bytes are compared, so a character must not begin inside another character.
  */
 static int
 translate_like(CsvProgram *program, OpExpr *op, bool negated, bool fold)
@@ -479,8 +480,9 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 			return csv_seen_as(program, a, function->funcresulttype);
 		case F_LOWER_TEXT:
 		case F_UPPER_TEXT:
-			return emit_folded(program, register_of(program, linitial(function->args)),
-							   function->funcid == F_LOWER_TEXT, function->inputcollid);
+			a = register_of(program, linitial(function->args));
+			return emit_folded(program, a, function->funcid == F_LOWER_TEXT,
+							   function->inputcollid);
 		case F_NUMERIC_INT2:
 		case F_NUMERIC_INT4:
 		case F_NUMERIC_INT8:

@@ -440,10 +440,10 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
 }
 
 /*
- * Stages: UPPERREL_DISTINCT is for a table whose rows are grouped by all of their values.
- * UPPERREL_GROUP_AGG is for a table or (with partitionwise aggregation) for a partition.
- * UPPERREL_PARTIAL_GROUP_AGG is for a partition whose groups are combined with the groups
- * of other partitions; then the scan returns transition states.
+ * Stages: UPPERREL_GROUP_AGG is for a table or (with partitionwise aggregation) for a
+ * partition.  UPPERREL_PARTIAL_GROUP_AGG is for a partition whose groups are combined
+ * with the groups of other partitions; then the scan returns transition states.  In
+ * UPPERREL_DISTINCT, all values of a row are keys.
  */
 void
 csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
@@ -455,7 +455,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	bool		distinct = stage == UPPERREL_DISTINCT;
 	List	   *clauses = distinct ? parse->distinctClause : parse->groupClause;
 	List	   *target_list = distinct ? root->processed_tlist : NIL;
-	PathTarget *target = distinct ? root->upper_targets[stage] : output_rel->reltarget;
+	PathTarget *target = distinct ? root->upper_targets[stage] :
+		output_rel->reltarget;
 	List	   *having = NIL;
 	List	   *keys = NIL;
 	CsvPlanState *state;
@@ -487,7 +488,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		having = (List *) grouping->havingQual;
 	reason = input->program == NULL ? input->refusal :
 		parse->groupingSets != NIL ? "grouping sets" :
-		parse->hasDistinctOn ? "DISTINCT ON" :
+		distinct && parse->hasDistinctOn ? "DISTINCT ON" :
 		parse->hasTargetSRFs ? "set-returning function" :
 		list_length(input->pushed) != list_length(input->restrictinfo) ?
 		"a WHERE clause stays" : NULL;
@@ -546,8 +547,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	total_cost = startup_cost +
 		ngroups * (cpu_tuple_cost + having_cost.per_tuple);
 	output_rel->fdw_private = state;
-	path = csv_create_foreign_upper_path(root, output_rel, target, nrows, startup_cost,
-										 total_cost);
+	path = csv_create_foreign_upper_path(root, output_rel, target, nrows,
+										 startup_cost, total_cost);
 	path->path.parallel_safe = false;
 	add_path(output_rel, (Path *) path);
 }

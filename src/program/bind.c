@@ -54,7 +54,8 @@ put_value(Constants *out, uint8_t lane, const CsvValue *value)
 
 	memcpy(&constant->value, &value->value, sizeof(constant->value));
 	constant->isnull = value->state == CSV_LANE_NULL;
-	if (lane == CSV_LANE_TEXT)
+	constant->undecided = value->state == CSV_LANE_UNDECIDED;
+	if (lane == CSV_LANE_TEXT && value->state == CSV_LANE_VALUE)
 	{
 		constant->length = value->length;
 		constant->offset = (uint32_t) out->text.len;
@@ -407,13 +408,13 @@ CsvQuery *
 csv_query_over(const CsvQuery *query, const CsvColumn *columns,
 			   uint32_t ncolumns, CsvFileValueFn file_value, void *arg)
 {
-	size_t		nbytes = MAXALIGN(query->ninstructions * sizeof(CsvInstruction));
-	CsvInstruction *instructions = palloc(nbytes);
+	size_t		nbytes = query->ninstructions * sizeof(CsvInstruction);
+	CsvInstruction *instructions = palloc0(MAXALIGN(nbytes));
 	Constants	out = {.n = 0};
 	CsvQuery   *over;
 
-	memcpy(instructions, query->instructions,
-		   query->ninstructions * sizeof(CsvInstruction));
+	memcpy(instructions, query->instructions, nbytes);
+	nbytes = MAXALIGN(nbytes);
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 	{
 		CsvInstruction *instruction = &instructions[i];
@@ -445,7 +446,8 @@ csv_query_over(const CsvQuery *query, const CsvColumn *columns,
 	over->constants = memcpy((char *) (over + 1) + nbytes, out.constants.data,
 							 out.constants.len);
 	over->text_length = (uint32_t) out.text.len;
-	over->text = memcpy((char *) (over->constants + out.n), out.text.data, out.text.len);
+	over->text = memcpy((char *) (over->constants + out.n), out.text.data,
+						out.text.len);
 	pfree(out.constants.data);
 	pfree(out.text.data);
 	return over;

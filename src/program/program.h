@@ -140,14 +140,17 @@ extern CsvQuery *csv_program_query(const CsvProgram *program,
 extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 								 ExprContext *econtext);
 
-/* the value of an attribute in all rows of a file (csv_is_of_file()) */
+/*
+ * The value of an attribute in all rows of a file (csv_is_of_file()); undecided if its
+ * type refuses the value.
+ */
 typedef void (*CsvFileValueFn) (void *arg, AttrNumber attnum, CsvValue *value);
 
 /*
- * The same query over columns of a layout: with their indexes instead of attribute
- * numbers, and with constants instead of attributes that it lacks.  It is one piece of
- * memory, which pfree() frees, in the current memory context.  The two queries share
- * parts.
+ * The same query over columns of a layout: with their indexes instead of
+ * attribute numbers, and with constants instead of attributes that it lacks.
+ * It is one piece of memory, which pfree() frees, in the current memory
+ * context.  The two queries share parts.
  */
 extern CsvQuery *csv_query_over(const CsvQuery *query,
 								const CsvColumn *columns, uint32_t ncolumns,

@@ -679,18 +679,18 @@ csv_text_like(const uint8_t *text, uint32_t length,
 	}
 }
 
-/* room for a text in lower or upper case, which is written in words of 8 bytes */
+/* room for a text in lower or upper case, which is written by 8 bytes */
 CSV_INLINE size_t
-csv_folded_bytes(uint32_t length)
+csv_folded_bytes(size_t length)
 {
-	return ((size_t) length + 7) / 8 * 8;
+	return (length + 7) / 8 * 8;
 }
 
 /* the text in lower (or upper) case; false: not all characters are ASCII */
 CSV_INLINE bool
 csv_text_fold(bool lower, const uint8_t *text, uint32_t length, uint8_t *folded)
 {
-	uint64_t	first = CSV_EACH_BYTE(0x80) - CSV_EACH_BYTE(1) * (lower ? 'A' : 'a');
+	uint64_t	first = CSV_EACH_BYTE(1) * (0x80 - (lower ? 'A' : 'a'));
 	uint64_t	all = 0;
 
 	for (uint32_t pos = 0; pos < length; pos += 8)
@@ -698,11 +698,11 @@ csv_text_fold(bool lower, const uint8_t *text, uint32_t length, uint8_t *folded)
 		uint64_t	word = length - pos >= 8 ? csv_load8(text + pos) :
 			csv_load_some(text + pos, length - pos);
 		uint64_t	low = word & CSV_EACH_BYTE(0x7f);
-		uint64_t	letters = (low + first) & ~(low + first - CSV_EACH_BYTE(26)) &
-			CSV_EACH_BYTE(0x80);
+		uint64_t	letters = (low + first) & CSV_EACH_BYTE(0x80) &
+			~(low + first - CSV_EACH_BYTE(26));
 
 		all |= word;
-		word ^= letters >> 2;
+		word ^= letters >> 2;	/* 0x20 of each letter */
 		memcpy(folded + pos, &word, 8);
 	}
 	return (all & CSV_EACH_BYTE(0x80)) == 0;

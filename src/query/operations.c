@@ -496,7 +496,8 @@ fold(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 			 own->lengths[i] = csv_lanes_state(a, i) != CSV_LANE_VALUE ? 0 :
 			 a->lengths[i];
 			 nbytes += csv_folded_bytes(own->lengths[i]););
-	has_room = csv_renew(&evaluator->memory, &own->folded, &own->folded_bytes, nbytes);
+	has_room = csv_renew(&evaluator->memory, &own->folded, &own->folded_bytes,
+						 nbytes);
 	nbytes = 0;
 	FOR_ROWS(evaluator, i,
 			 {
@@ -505,8 +506,8 @@ fold(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 				 texts[i] = place;
 				 if (!has_room)
 					 own->lengths[i] = 0;
-				 if (!has_room || !csv_text_fold(lower, a->texts[i], own->lengths[i],
-												 place))
+				 if (!has_room ||
+					 !csv_text_fold(lower, a->texts[i], own->lengths[i], place))
 					 csv_own_state(evaluator, result)[i] = CSV_LANE_UNDECIDED;
 				 nbytes += csv_folded_bytes(own->lengths[i]);
 			 });

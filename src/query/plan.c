@@ -207,7 +207,8 @@ add_instruction(Making *making, const CsvInstruction *instruction)
 	step->flags = instruction->flags;
 	step->operand = instruction->operand;
 	step->count = instruction->operation == CSV_OP_LOWER ||
-		instruction->operation == CSV_OP_UPPER ? making->nfolds++ : instruction->count;
+		instruction->operation == CSV_OP_UPPER ? making->nfolds++ :
+		instruction->count;
 	step->result = instruction->result;
 	if (noperands > 0)
 		step->a = use_register(making, instruction->a);

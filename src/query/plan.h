@@ -73,7 +73,7 @@ typedef struct CsvPlan
 	uint32_t	nvalues;		/* inputs with values */
 	uint32_t	naggregates;	/* aggregates that keep more than a count */
 	uint32_t	nwords;			/* of a group */
-	uint32_t	nfolds;			/* steps that make texts; `count` is their number */
+	uint32_t	nfolds;			/* steps that make texts: `count` numbers them */
 	bool		aggregates;
 	const CsvStep *steps;
 	const CsvConstant *constants;

@@ -68,7 +68,7 @@ typedef struct CsvOutputs
 	uint32_t   *hashes;			/* of all keys */
 	uint64_t   *values;			/* nvalues x nrows x 2 */
 	uint8_t    *counts;			/* ninputs x nrows: 1 if the value counts */
-	uint8_t    *folded;			/* nfolds x nrows x folded_bytes: texts that steps make */
+	uint8_t    *folded;			/* nfolds x nrows x folded_bytes: texts of steps */
 	size_t		folded_bytes;	/* room for any text, in words of 8 bytes */
 } CsvOutputs;
 
@@ -622,7 +622,8 @@ csv_row_take(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
 }
 
 CSV_ROW_FUNCTION CsvRowValue
-csv_row_fold(const CsvStep *step, CsvRowValue a, const CsvOutputs *outputs, uint32_t row)
+csv_row_fold(const CsvStep *step, CsvRowValue a, const CsvOutputs *outputs,
+			 uint32_t row)
 {
 	uint8_t    *folded = outputs->folded + outputs->folded_bytes *
 		((size_t) step->count * outputs->nrows + row);

@@ -136,12 +136,15 @@ get_file_value(void *arg, AttrNumber attnum, CsvValue *value)
 {
 	CsvScanState *state = ((ForeignScanState *) arg)->fdw_state;
 	CsvRegister reg = {.type = state->table->columns[attnum - 1].type};
+	Datum		datum;
 	bool		isnull;
-	Datum		datum = csv_scan_file_value(state->scan, attnum, &isnull);
 
 	memset(value, 0, sizeof(*value));
-	value->state = CSV_LANE_NULL;
-	if (!isnull)
+	if (!csv_scan_file_value(state->scan, attnum, &datum, &isnull))
+		value->state = CSV_LANE_UNDECIDED;
+	else if (isnull)
+		value->state = CSV_LANE_NULL;
+	else
 		(void) csv_value_of_datum(&reg, datum, value);
 }
 

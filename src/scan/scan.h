@@ -141,8 +141,12 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  int flags,
 										  CsvSkippedFn skipped, void *arg);
 
-/* the value that a wanted attribute has in all rows of the file that is open */
-extern Datum csv_scan_file_value(CsvTableScan *scan, AttrNumber attnum, bool *isnull);
+/*
+ * Makes the value that a wanted attribute has in all rows of the open file, which lives
+ * as long as the file is open; false if the type refuses it.
+ */
+extern bool csv_scan_file_value(CsvTableScan *scan, AttrNumber attnum,
+								Datum *value, bool *isnull);
 
 /* ---- scans that several processes share ---- */
 

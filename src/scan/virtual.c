@@ -186,15 +186,19 @@ csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename)
 	MemoryContextSwitchTo(outer);
 }
 
-Datum
-csv_virtuals_value(const CsvVirtuals *virtuals, AttrNumber attnum, bool *isnull)
+bool
+csv_virtuals_value(CsvVirtuals *virtuals, AttrNumber attnum, char *filename,
+				   Datum *value, bool *isnull)
 {
-	const VirtualColumn *column = virtuals->columns;
+	MemoryContext outer = MemoryContextSwitchTo(virtuals->file_context);
+	VirtualColumn *column = virtuals->columns;
+	bool		made;
 
 	while (column->column->attnum != attnum)
 		column++;
-	*isnull = column->isnull;
-	return column->value;
+	made = csv_file_value_make(&column->made.input, filename, true, value, isnull);
+	MemoryContextSwitchTo(outer);
+	return made;
 }
 
 /* make an array of n fields from `first` on; false if a field is refused */

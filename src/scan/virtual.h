@@ -32,12 +32,15 @@ typedef struct CsvVirtuals CsvVirtuals;
 extern CsvVirtuals *csv_virtuals_create(const CsvTable *table,
 										const Bitmapset *wanted);
 
-/* the value that a column has in all rows of the file */
-extern Datum csv_virtuals_value(const CsvVirtuals *virtuals, AttrNumber attnum,
-								bool *isnull);
-
 /* rows to come are from this file, or program, by its name in the operating system */
 extern void csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename);
+
+/*
+ * Make such a column's value for a file, which may be opened next: the value lives until
+ * then, and while that file is open.  False if the type refuses it.
+ */
+extern bool csv_virtuals_value(CsvVirtuals *virtuals, AttrNumber attnum,
+							   char *filename, Datum *value, bool *isnull);
 
 /*
  * Fill in the columns of the row with this entry in the batch's arrays, and this

@@ -10,6 +10,7 @@ my $seconds = amount(4);
 my $queries_per_file = 50;
 my $kept_share = 0.2;	# of the files, whose columns the session may keep
 my $directory = PostgreSQL::Test::Utils::tempdir;
+mkdir "$directory/p=$_" for 1 .. 3;
 my @engines = engines();
 my $node = csv_server('pushdown', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '100MB');
 my $session = new_session($node);
@@ -63,8 +64,8 @@ my @columns = (
 	[ 'v', 'varchar(12)', sub { word() } ],
 	[ 'c', 'char(12)', sub { word() . ' ' x rand 2 } ]);
 
-# k tells the parts of a partitioned table apart
-my $definition = 'k integer, ' . join ', ', map { "$_->[0] $_->[1]" } @columns;
+# k tells the parts of a partitioned table apart; the file's path has the last two
+my $definition = 'k integer, ' . join(', ', map { "$_->[0] $_->[1]" } @columns) . ', pk smallint, fn text';
 
 sub make_file
 {
@@ -166,7 +167,10 @@ sub float_value
 	return '(' . float_value($depth - 1) . pick(' + ', ' - ', ' * ') . float_value($depth - 1) . ')';
 }
 
-sub text_value { return pick('t', 'v', 'c', 'v::text', "coalesce(t, v)") }
+# of some languages, upper or lower case has other letters
+sub folded { return pick('lower', 'upper') . '(' . pick('t', 'v', 'c', 'coalesce(v, t)', 't COLLATE "und-x-icu"', 't COLLATE "tr-x-icu"', 'fn') . ')' }
+
+sub text_value { return pick('t', 'v', 'c', 'v::text', "coalesce(t, v)", folded(), 'fn') }
 
 sub quoted { my $word = word(); utf8::encode($word); return "'$word'" }
 
@@ -209,12 +213,13 @@ sub condition
 		sub { 'tz' . comparison() . "timestamptz '" . moment() . "+01'" },
 		sub { compared_with('u', sub { "uuid '000000ff-0000-0000-0000-000000000001'" }) },
 		sub { compared_with(text_value(), \&quoted) },
+		sub { compared_with('pk', sub { pick(1, 2) }) },
 		sub { text_value() . comparison() . pick(text_value(), constant('text')) },
 		sub { constant('boolean') },
 		sub {
 			my $pattern = pick('%', '') . word() . pick('%', '', '%' . word());
 			utf8::encode($pattern);
-			text_value() . pick(' LIKE ', ' NOT LIKE ') . "'$pattern'"
+			text_value() . pick(' LIKE ', ' NOT LIKE ', ' ILIKE ', ' NOT ILIKE ') . "'$pattern'"
 		},
 		sub { "CASE WHEN b THEN i4 > 0 WHEN i2 = 1 THEN d < date '1995-01-01' ELSE v = 'a' END" },
 		sub { "CASE i2 WHEN 1 THEN 'a' WHEN 2 THEN v ELSE t END = " . quoted() })->();
@@ -224,7 +229,7 @@ sub condition
 sub key
 {
 	return pick('b', 'i2', 'i4', 'i8', 'n', 'm', 'p', 'q', 'q + n', 'scale(q)', 'd', 'ts', 'tz', 'u', 't', 'v', 'c', 'k', 'k', 'f8 + 0::float8', 'i2', 'c', 'v',
-		'i2 + i2', 'n + 1', 'coalesce(v, t)', "CASE WHEN b THEN 'yes' ELSE 'no' END", any_constant(), any_constant(), any_constant());
+		'i2 + i2', 'n + 1', 'coalesce(v, t)', 'pk', 'fn', folded(), "CASE WHEN b THEN 'yes' ELSE 'no' END", any_constant(), any_constant(), any_constant());
 }
 
 # with as many digits as it needs, equal for equal values
@@ -236,7 +241,7 @@ sub aggregate
 	my ($grouped) = @_;
 	my $call = pick(
 		sub { 'count(*)' },
-		sub { 'count(' . pick('DISTINCT ', '') . pick(any_constant(), map { $_->[0] } @columns) . ')' },
+		sub { 'count(' . pick('DISTINCT ', '') . pick(any_constant(), folded(), 'fn', map { $_->[0] } @columns) . ')' },
 		sub { pick('sum', 'avg', 'min', 'max') . '(' . constant(pick('integer', 'float8')) . ')' },
 		sub { pick('min', 'max') . '(' . constant(pick('text', 'date', 'timestamptz', 'numeric')) . ')' },
 		sub { pick('sum', 'avg', 'min', 'max') . '(' . int_value(1) . ' + i2)' },
@@ -247,7 +252,7 @@ sub aggregate
 		sub { pick('sum', 'max') . '(' . pick('scale(q)', 'scale(q * m)', 'scale(coalesce(p, n))') . ')' },
 		sub { pick('sum', 'avg') . '(' . pick('f4', 'f8', 'f8 * 2', 'f4 + f8') . ')' },
 		sub { pick('min', 'max') . '(' . pick('f4', 'f8', 'f8 * 2') . ' + 0::float8)' },
-		sub { pick('min', 'max') . '(' . pick('d', 'ts', 'tz', 't', 'v', 'c') . ')' },
+		sub { pick('min', 'max') . '(' . pick('d', 'ts', 'tz', 't', 'v', 'c', 'pk', 'fn', 'lower(t)') . ')' },
 		sub { pick('bool_and', 'bool_or', 'every') . '(' . pick('b', 'i4 > 0', condition(1)) . ')' },
 		sub { pick('variance', 'stddev', 'var_pop', 'stddev_pop') . '(' . pick('i2', 'i4', 'n', 'i2 * 2') . ')' },
 		# that of floats is rounded once, and not at every step; this hides it
@@ -321,6 +326,7 @@ sub query
 
 		return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . source() . where();
 	}
+	return 'SELECT DISTINCT ' . join(', ', map { trimmed(key()) . " AS x$_" } 0 .. rand 4) . source() . where() if chance(0.2);
 	@keys = map { key() } 1 .. rand 4 if chance(0.7);
 
 	my @results = ((map { trimmed($_) } @keys), map { aggregate(@keys > 0) } 0 .. rand 4);
@@ -428,7 +434,8 @@ my ($nfiles, $nqueries, $nerrors, $npushed, $ndifferent) = (0, 0, 0, 0, 0);
 while (time() - $start < $seconds && $ndifferent == 0)
 {
 	my $nparts = pick(1, 1, 3);
-	my @paths = map { "$directory/$nfiles.$_.csv" } 1 .. $nparts;
+	my @paths = map { "$directory/p=$_/$nfiles.csv" } 1 .. $nparts;
+	my @patterns = $nparts > 1 && chance(0.5) ? "$directory/*/$nfiles.csv" : @paths;
 	# what of a value is bad does not depend on the columns that a query wants only here
 	my $bad = pick(0, 0, 0.003);
 	my $options = "log_verbosity 'silent'" . ($bad ? ", on_error 'set_null'" : '')
@@ -442,12 +449,13 @@ while (time() - $start < $seconds && $ndifferent == 0)
 	make_file($paths[$_ - 1], $_, $bad) for 1 .. $nparts;
 	my $kept = chance($kept_share);
 	settle() if $kept;
-	$sql .= "CREATE TABLE csv_parts ($definition) PARTITION BY LIST (k);" if $nparts > 1;
+	$sql .= "CREATE TABLE csv_parts ($definition) PARTITION BY LIST (k);" if @patterns > 1;
 	$sql .= "CREATE FOREIGN TABLE csv_$_ " .
-	  ($nparts > 1 ? "PARTITION OF csv_parts FOR VALUES IN ($_)" : "($definition)") .
-	  " SERVER csv OPTIONS (filename '$paths[$_ - 1]', $options);" for 1 .. $nparts;
-	$sql .= 'CREATE VIEW csv AS SELECT * FROM ' . ($nparts > 1 ? 'csv_parts' : 'csv_1') . ';';
-	$sql .= 'ANALYZE csv_parts;' if $nparts > 1;
+	  (@patterns > 1 ? "PARTITION OF csv_parts FOR VALUES IN ($_)" : "($definition)") .
+	  " SERVER csv OPTIONS (filename '$patterns[$_ - 1]', $options);
+	  ALTER FOREIGN TABLE csv_$_ ALTER pk OPTIONS (virtual 'path:p'), ALTER fn OPTIONS (virtual 'filename');" for 1 .. @patterns;
+	$sql .= 'CREATE VIEW csv AS SELECT * FROM ' . (@patterns > 1 ? 'csv_parts' : 'csv_1') . ';';
+	$sql .= 'ANALYZE csv_parts;' if @patterns > 1;
 	$session->value("$sql
 		SET csv_gpu_fdw.enable_pushdown = off;
 		CREATE TABLE plain AS SELECT * FROM csv;
