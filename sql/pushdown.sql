@@ -77,8 +77,8 @@ SELECT alike('SELECT upper(city), sum(id) + count(*) FROM t GROUP BY city HAVING
 
 -- each row once
 SELECT explain('SELECT DISTINCT kind, ok, 1 FROM t WHERE id > 1');
-SELECT line FROM explain('SELECT DISTINCT ON (kind) kind, id FROM t') line WHERE line ~ 'Engine ';
-SELECT line FROM explain('SELECT DISTINCT ON (kind) kind, count(*) FROM t GROUP BY kind') line WHERE line ~ 'Engine ';
+SELECT line FROM explain('SELECT DISTINCT ON (kind) kind, id FROM t') line WHERE line ~ 'Not in|Engine [GA]';
+SELECT line FROM explain('SELECT DISTINCT ON (kind) kind, count(*) FROM t GROUP BY kind') line WHERE line ~ 'Not in|Engine [GA]';
 SELECT alike('SELECT DISTINCT kind, ok, 1 FROM t');
 SELECT alike('SELECT DISTINCT price, weight IS NULL FROM t WHERE id > 1');
 SELECT alike('SELECT DISTINCT 1 FROM t WHERE id > 100');
@@ -89,7 +89,7 @@ CALL write_file('letters.csv', E'Rom,@AZ[,1\nROM,`az{,2\nróm,"a""Bz",3\n,,4\n12
 CREATE FOREIGN TABLE letters (a text, b char(4), i int) SERVER csv OPTIONS (filename 'regress_csv/letters.csv');
 SELECT explain('SELECT lower(a), max(upper(b) COLLATE "C") FROM letters WHERE a ILIKE ''%R%'' GROUP BY lower(a)');
 SELECT explain('SELECT 1 FROM letters WHERE a ILIKE ''ó%'' OR a ILIKE ''a_''');
-SELECT line FROM explain('SELECT lower(a), initcap(a), count(*) FROM letters GROUP BY 1, 2') line WHERE line ~ 'Engine ';
+SELECT line FROM explain('SELECT lower(a), initcap(a), count(*) FROM letters GROUP BY 1, 2') line WHERE line ~ 'Not in|Engine [GA]';
 SELECT alike('SELECT lower(a), count(*), max(upper(b) COLLATE "C") FROM letters GROUP BY lower(a)');
 SELECT alike('SELECT DISTINCT upper(a), lower(b) FROM letters');
 SELECT alike('SELECT i FROM letters WHERE a ILIKE ''ROM%'' OR b ILIKE ''AB  '' OR a NOT ILIKE ''%o%'' OR b ILIKE ''%"bZ''');
