@@ -484,7 +484,7 @@ fold(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 	CsvLanes   *lanes = &evaluator->lanes[result];
 	CsvRegisterRoom *own = &evaluator->registers[result];
 	const uint8_t **texts = own->values;
-	size_t		nbytes = 0;
+	size_t		nbytes = 8;		/* an empty text has an address, too */
 	bool		has_room;
 
 	combine_states(evaluator, result, a, a);
