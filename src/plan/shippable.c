@@ -324,8 +324,8 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 }
 
 /*
- * lower() or upper() of a text.  In some languages, even letters of ASCII become
- * others: the I of Turkish does.
+ * lower() or upper() of a text.  In some languages, even letters of ASCII have
+ * other counterparts, as the I of Turkish has.
  */
 static int
 emit_folded(CsvProgram *program, int a, bool lower, Oid collation)

@@ -442,8 +442,8 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
 /*
  * Stages: UPPERREL_GROUP_AGG is for a table or (with partitionwise aggregation) for a
  * partition.  UPPERREL_PARTIAL_GROUP_AGG is for a partition whose groups are combined
- * with the groups of other partitions; then the scan returns transition states.  In
- * UPPERREL_DISTINCT, all values of a row are keys.
+ * with the groups of other partitions; then the scan returns transition states.
+ * In UPPERREL_DISTINCT, all values of a row are keys.
  */
 void
 csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,

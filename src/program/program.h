@@ -141,8 +141,8 @@ extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 								 ExprContext *econtext);
 
 /*
- * The value of an attribute in all rows of a file (csv_is_of_file()); undecided if its
- * type refuses the value.
+ * The value of an attribute in all rows of a file (csv_is_of_file()); undecided
+ * if its type refuses the value.
  */
 typedef void (*CsvFileValueFn) (void *arg, AttrNumber attnum, CsvValue *value);
 

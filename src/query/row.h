@@ -68,7 +68,7 @@ typedef struct CsvOutputs
 	uint32_t   *hashes;			/* of all keys */
 	uint64_t   *values;			/* nvalues x nrows x 2 */
 	uint8_t    *counts;			/* ninputs x nrows: 1 if the value counts */
-	uint8_t    *folded;			/* nfolds x nrows x folded_bytes: texts of steps */
+	uint8_t    *folded;			/* nfolds x nrows x folded_bytes: texts */
 	size_t		folded_bytes;	/* room for any text, in words of 8 bytes */
 } CsvOutputs;
 

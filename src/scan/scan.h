@@ -142,8 +142,8 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  CsvSkippedFn skipped, void *arg);
 
 /*
- * Makes the value that a wanted attribute has in all rows of the open file, which lives
- * as long as the file is open; false if the type refuses it.
+ * Makes the value that a wanted attribute has in all rows of the open file, for
+ * csv_virtuals_value()'s time; false if the type refuses it.
  */
 extern bool csv_scan_file_value(CsvTableScan *scan, AttrNumber attnum,
 								Datum *value, bool *isnull);

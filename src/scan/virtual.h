@@ -36,8 +36,8 @@ extern CsvVirtuals *csv_virtuals_create(const CsvTable *table,
 extern void csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename);
 
 /*
- * Make such a column's value for a file, which may be opened next: the value lives until
- * then, and while that file is open.  False if the type refuses it.
+ * Make such a column's value for a file, which lives until the next
+ * csv_virtuals_open_file().  False if the type refuses it.
  */
 extern bool csv_virtuals_value(CsvVirtuals *virtuals, AttrNumber attnum,
 							   char *filename, Datum *value, bool *isnull);
