@@ -57,6 +57,29 @@ TEST(decimals_end_at_38_digits)
 	assert_true(csv_decimal_rescale(0, 1000, &result));
 }
 
+TEST(letters_of_ascii_have_two_cases)
+{
+	for (uint32_t c = 0; c < 256; c++)
+		for (uint32_t length = 1; length < 20; length++)
+		{
+			uint8_t		text[20];
+			uint8_t		lower[24];
+			uint8_t		upper[24];
+			uint32_t	at = c % length;
+
+			memset(text, 'm', length);
+			text[at] = (uint8_t) c;
+			assert_int_equal(csv_text_fold(true, text, length, lower), c < 128);
+			assert_int_equal(csv_text_fold(false, text, length, upper), c < 128);
+			if (c >= 128)
+				continue;
+			assert_int_equal(lower[at], c >= 'A' && c <= 'Z' ? c + 32 : c);
+			assert_int_equal(upper[at], c >= 'a' && c <= 'z' ? c - 32 : c);
+			for (uint32_t i = 0; i < length; i++)
+				assert_true(i == at || (lower[i] == 'm' && upper[i] == 'M'));
+		}
+}
+
 TEST(floats_raise_what_postgresqls_do)
 {
 	double		result;
