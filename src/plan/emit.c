@@ -28,6 +28,7 @@ csv_lane_of_type(Oid type)
 		case INT4OID:
 		case INT8OID:
 		case DATEOID:
+		case TIMEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 			return CSV_LANE_INT;

@@ -137,14 +137,18 @@ rescale_both(CsvProgram *program, int *a, int *b)
 	*b = rescale(program, *b, scale);
 }
 
-/* + - * of integers, numerics or float8 (float4 has a narrower arithmetic) */
+/*
+ * + - * of integers, numerics or float8 (float4 has a narrower arithmetic), and
+ * / % of integers
+ */
 static int
 translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 {
 	Oid			type = op->opresulttype;
 	bool		is_binary = list_length(op->args) == 2;
 	CsvOperation operation = name[0] == '+' ? CSV_OP_ADD :
-		name[0] == '*' ? CSV_OP_MULTIPLY :
+		name[0] == '*' ? CSV_OP_MULTIPLY : name[0] == '/' ? CSV_OP_DIVIDE :
+		name[0] == '%' ? CSV_OP_MODULO :
 		is_binary ? CSV_OP_SUBTRACT : CSV_OP_NEGATE;
 	int			a;
 	int			b = -1;
@@ -153,7 +157,8 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 	int			result;
 	ListCell   *cell;
 
-	if (strlen(name) != 1 || strchr("+-*", name[0]) == NULL ||
+	if (strlen(name) != 1 ||
+		strchr(csv_is_integer_type(type) ? "+-*/%" : "+-*", name[0]) == NULL ||
 		!(csv_is_integer_type(type) || type == NUMERICOID || type == FLOAT8OID))
 		return csv_fail(program);
 	foreach(cell, op->args)
@@ -416,10 +421,10 @@ translate_operator(CsvProgram *program, OpExpr *op)
 		translate_arithmetic(program, op, name);
 }
 
-/* ---- functions: casts ---- */
+/* ---- functions: casts, and parts of dates ---- */
 
 static int
-translate_cast(CsvProgram *program, FuncExpr *function)
+translate_function(CsvProgram *program, FuncExpr *function)
 {
 	CsvOperation operation;
 	int			a;
@@ -448,8 +453,23 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 		case F_TIMESTAMP_DATE:
 			operation = CSV_OP_DATE_TO_TIMESTAMP;
 			break;
+		case F_DATE_TIMESTAMP:
+			operation = CSV_OP_TIMESTAMP_TO_DATE;
+			break;
+		case F_TIME_TIMESTAMP:
+			operation = CSV_OP_TIMESTAMP_TO_TIME;
+			break;
+		case F_INT4_NUMERIC:
+		case F_INT8_NUMERIC:
+		case F_INT4_FLOAT8:
+		case F_INT8_FLOAT8:
+			if (!IsA(linitial(function->args), FuncExpr))
+				return csv_fail(program);
+			return csv_translate_moment(program, linitial(function->args),
+										function->funcresulttype, register_of);
 		default:
-			return csv_fail(program);
+			return csv_translate_moment(program, function,
+										function->funcresulttype, register_of);
 	}
 	a = register_of(program, linitial(function->args));
 	result = csv_emit(program, operation, function->funcresulttype, 0, a, -1);
@@ -734,7 +754,7 @@ translate_new(CsvProgram *program, Node *node)
 		case T_FuncExpr:
 			return ((FuncExpr *) node)->funcid == F_SCALE ?
 				translate_scale(program, linitial(((FuncExpr *) node)->args)) :
-				translate_cast(program, (FuncExpr *) node);
+				translate_function(program, (FuncExpr *) node);
 		default:
 			return csv_fail(program);
 	}

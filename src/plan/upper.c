@@ -456,6 +456,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	List	   *keys = NIL;
 	CsvPlanState *state;
 	double		ngroups = 1;
+	double		most_groups = 1;
+	ListCell   *cell;
 	double		values_bytes;
 	double		nrows;
 	const char *reason;
@@ -523,6 +525,16 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		keys = get_sortgrouplist_exprs(parse->groupClause,
 									   grouping->targetList);
 		ngroups = estimate_num_groups(root, keys, input_rel->rows, NULL, NULL);
+		/* this takes parts of dates to have as many values as the dates have */
+		foreach(cell, keys)
+		{
+			double		n = csv_most_values(lfirst(cell));
+
+			most_groups *= n > 0 ? n :
+				estimate_num_groups(root, list_make1(lfirst(cell)),
+									input_rel->rows, NULL, NULL);
+		}
+		ngroups = Min(ngroups, most_groups);
 	}
 	values_bytes = distinct_bytes(root, state, keys, input_rel->rows);
 	/* the values that count(DISTINCT) counts come out one by one */

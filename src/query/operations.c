@@ -201,7 +201,7 @@ arithmetic(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 {
 	uint16_t	result = instruction->result;
 	const CsvLanes *a = &evaluator->lanes[instruction->a];
-	const CsvLanes *b = instruction->operation <= CSV_OP_MULTIPLY ?
+	const CsvLanes *b = instruction->operation < CSV_OP_NEGATE ?
 		&evaluator->lanes[instruction->b] : a;
 
 	evaluator->lanes[result].lane = a->lane;
@@ -225,9 +225,17 @@ arithmetic(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 			operate_decimals(evaluator, result, CSV_OP_RESCALE, a, a,
 							 instruction->operand);
 			break;
-		case CSV_OP_DATE_TO_TIMESTAMP:
-			operate_ints(evaluator, result, CSV_OP_DATE_TO_TIMESTAMP, a, a, 64);
-			break;
+#define OF_INTS(op) \
+		case op: \
+			operate_ints(evaluator, result, op, a, b, instruction->bits); \
+			break
+			OF_INTS(CSV_OP_DIVIDE);
+			OF_INTS(CSV_OP_MODULO);
+			OF_INTS(CSV_OP_DATE_PART);
+			OF_INTS(CSV_OP_DATE_TO_TIMESTAMP);
+			OF_INTS(CSV_OP_TIMESTAMP_TO_DATE);
+			OF_INTS(CSV_OP_TIMESTAMP_TO_TIME);
+#undef OF_INTS
 		case CSV_OP_INT_TO_DECIMAL:
 			csv_set_narrow_decimals(evaluator, result, a->integers);
 			break;
@@ -644,7 +652,7 @@ typedef void (*ExecuteFn) (CsvEvaluator *evaluator,
 /* constants are in their registers already */
 static const ExecuteFn execute[CSV_NUM_OPERATIONS] = {
 	[CSV_OP_COLUMN] = csv_load_column,
-	[CSV_OP_ADD ... CSV_OP_DATE_TO_TIMESTAMP] = arithmetic,
+	[CSV_OP_ADD ... CSV_OP_TIMESTAMP_TO_TIME] = arithmetic,
 	[CSV_OP_EQUAL ... CSV_OP_GREATER_EQUAL] = compare,
 	[CSV_OP_IN] = look_up,
 	[CSV_OP_STARTS_WITH ... CSV_OP_LIKE] = match,

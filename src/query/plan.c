@@ -145,7 +145,7 @@ csv_operand_count(uint8_t operation)
 		case CSV_OP_COLUMN:
 		case CSV_OP_CONSTANT:
 			return 0;
-		case CSV_OP_ADD ... CSV_OP_MULTIPLY:
+		case CSV_OP_ADD ... CSV_OP_DATE_PART:
 		case CSV_OP_EQUAL ... CSV_OP_GREATER_EQUAL:
 		case CSV_OP_AND ... CSV_OP_OR:
 			return 2;

@@ -239,6 +239,7 @@ csv_row_column(const CsvRowColumn *column, uint32_t row, const CsvStep *step)
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_TIME:
 		case CSV_KIND_FLOAT8:
 			return csv_row_of_integer(*(const int64_t *) entry, true);
 		case CSV_KIND_FLOAT4:
@@ -315,7 +316,7 @@ csv_row_decimals(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 	return csv_row_of_wide((CsvUint128) decimal, known);
 }
 
-/* CSV_OP_ADD to CSV_OP_DATE_TO_TIMESTAMP, of operands that are values */
+/* CSV_OP_ADD to CSV_OP_TIMESTAMP_TO_TIME, of operands that are values */
 CSV_ROW_FUNCTION CsvRowValue
 csv_row_arithmetic(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 {

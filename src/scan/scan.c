@@ -277,6 +277,7 @@ fetch_for(const CsvValueInput *input)
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_TIME:
 		case CSV_KIND_FLOAT8:
 			return CSV_FETCH_INT64;
 		case CSV_KIND_CSTRING:

@@ -40,6 +40,8 @@ sub decimal
 
 sub day { return sprintf('%04d-%02d-%02d', 1992 + int rand 7, 1 + int rand 12, 1 + int rand 28) }
 
+sub hours { return sprintf('%02d:%02d:%02d', rand 24, rand 60, rand 60) . pick('', '', '.5', '.000001') }
+
 sub moment { return day() . sprintf(' %02d:%02d:%02d', rand 24, rand 60, rand 60) }
 
 # name, type, a value; numbers that add up without rounding
@@ -58,6 +60,7 @@ my @columns = (
 	[ 'd', 'date', sub { chance(0.02) ? pick('infinity', '-infinity', '1998-1-2') : day() } ],
 	[ 'ts', 'timestamp', sub { chance(0.02) ? 'infinity' : chance(0.3) ? day() : moment() } ],
 	[ 'tz', 'timestamptz', sub { moment() . pick('+00', '+02', 'Z') } ],
+	[ 'tm', 'time', sub { chance(0.03) ? pick('24:00', '4:5', '04:05 PM') : hours() } ],
 	[ 'u', 'uuid', sub { sprintf('%08x-0000-0000-0000-%012x', pick(0, 1, 255, 4294967295), rand 3) } ],
 	[ 't', 'text', sub { chance(0.01) ? 'x' x 10000 : word() } ],
 	[ 'v', 'varchar(12)', sub { word() } ],
@@ -136,6 +139,9 @@ sub int_value
 	my ($depth) = @_;
 
 	return pick('i2', 'i4', 'i8', 'i4', int(rand(200)) - 100, '3::bigint', constant('integer')) if $depth <= 0 || chance(0.5);
+	return '(' . int_value($depth - 1) . pick(' / ', ' % ') . pick('7', '-3', '10::bigint', '2::smallint', 'CASE WHEN i2 <> 0 THEN i2 END') . ')'
+	  if chance(0.2);
+	return pick('extract(month from ts)', 'extract(hour from tm)', "date_part('week', ts)") . '::int' if chance(0.1);
 	return '(' . int_value($depth - 1) . pick(' + ', ' - ', ' * ') . int_value($depth - 1) . ')'
 	  if chance(0.8);
 	return '(- ' . int_value($depth - 1) . ')';
@@ -148,8 +154,20 @@ sub numeric_value
 	return pick('n', 'm', 'n', 'p', 'q', constant('numeric')) if $depth <= 0 || chance(0.5);
 	return '(' . numeric_value($depth - 1) . pick(' + ', ' - ', ' * ') . numeric_value($depth - 1) . ')'
 	  if chance(0.8);
+	return part() if chance(0.5);
 	return int_value(0) . '::numeric';
 }
+
+sub part
+{
+	my $of = pick('d', 'ts', 'ts', 'tm');
+	my @units = $of eq 'tm' ? () : qw(year quarter month week day dow isodow doy isoyear);
+
+	push @units, qw(hour minute second) if $of ne 'd';
+	return 'extract(' . pick(@units, 'epoch') . " from $of)";
+}
+
+sub truncated { return 'date_trunc(' . literal(pick(qw(year quarter month week day hour minute second))) . ', ' . pick('ts', 'ts', 'd::timestamp') . ')' }
 
 # a column at the least, so that it is no constant
 sub numeric_column
@@ -204,6 +222,10 @@ sub condition
 		sub { compared_with(float_value(1), sub { pick('0', '1.5', "'NaN'", 'f4', '-0.0') . '::float8' }) },
 		sub { compared_with('f4', sub { pick("'0'", "'NaN'", "'2.25'") . '::real' }) },
 		sub { 'd' . comparison() . date_value() },
+		sub { compared_with('tm', sub { "time '" . hours() . "'" }) },
+		sub { compared_with(part(), sub { pick('1995', '3', '1.5', '0', 'i2') }) },
+		sub { compared_with(truncated(), sub { "timestamp '" . day() . "'" }) },
+		sub { compared_with('ts::date', sub { "date '" . day() . "'" }) },
 		sub { 'ts' . comparison() . pick(date_value(), 'd') },
 		sub { compared_with('d', sub { "date '" . day() . "'" }) },
 		sub { 'tz' . comparison() . "timestamptz '" . moment() . "+01'" },
@@ -224,6 +246,7 @@ sub condition
 sub key
 {
 	return pick('b', 'i2', 'i4', 'i8', 'n', 'm', 'p', 'q', 'q + n', 'scale(q)', 'd', 'ts', 'tz', 'u', 't', 'v', 'c', 'k', 'k', 'f8 + 0::float8', 'i2', 'c', 'v',
+		'tm', part(), part(), truncated(), truncated(), 'ts::date', 'ts::time', 'i4 / 100', 'i8 % 7', "date_part('month', ts)",
 		'i2 + i2', 'n + 1', 'coalesce(v, t)', "CASE WHEN b THEN 'yes' ELSE 'no' END", any_constant(), any_constant(), any_constant());
 }
 
@@ -247,7 +270,7 @@ sub aggregate
 		sub { pick('sum', 'max') . '(' . pick('scale(q)', 'scale(q * m)', 'scale(coalesce(p, n))') . ')' },
 		sub { pick('sum', 'avg') . '(' . pick('f4', 'f8', 'f8 * 2', 'f4 + f8') . ')' },
 		sub { pick('min', 'max') . '(' . pick('f4', 'f8', 'f8 * 2') . ' + 0::float8)' },
-		sub { pick('min', 'max') . '(' . pick('d', 'ts', 'tz', 't', 'v', 'c') . ')' },
+		sub { pick('min', 'max') . '(' . pick('d', 'ts', 'tz', 'tm', 't', 'v', 'c', truncated(), part()) . ')' },
 		sub { pick('bool_and', 'bool_or', 'every') . '(' . pick('b', 'i4 > 0', condition(1)) . ')' },
 		sub { pick('variance', 'stddev', 'var_pop', 'stddev_pop') . '(' . pick('i2', 'i4', 'n', 'i2 * 2') . ')' },
 		# that of floats is rounded once, and not at every step; this hides it

@@ -32,6 +32,19 @@ TEST(integers_overflow_at_their_range)
 	assert_true(csv_int_multiply(INT64_MIN, 1, 64, &result));
 	assert_false(csv_int_negate(INT64_MIN, 64, &result));
 	assert_false(csv_int_negate(-32768, 16, &result));
+	assert_false(csv_int_divide(-32768, -1, 16, &result));
+	assert_true(csv_int_divide(-32768, -1, 32, &result));
+	assert_false(csv_int_divide(INT64_MIN, -1, 64, &result));
+	assert_true(csv_int_modulo(INT64_MIN, -1, &result));
+	assert_int_equal(result, 0);
+	assert_false(csv_int_divide(7, 0, 32, &result));
+	assert_false(csv_int_modulo(7, 0, &result));
+	assert_true(csv_int_divide(-7, 2, 32, &result));
+	assert_int_equal(result, -3);
+	assert_true(csv_int_modulo(-7, 2, &result));
+	assert_int_equal(result, -1);
+	assert_true(csv_int_divide(INT64_MAX, 3, 64, &result));
+	assert_int_equal(result, INT64_MAX / 3);
 }
 
 TEST(decimals_end_at_38_digits)
