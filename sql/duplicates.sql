@@ -157,5 +157,17 @@ SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,par
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't1', '{id,name,parent}', rejects => 'r');
 SELECT error, message, count(*) FROM r GROUP BY 1, 2 ORDER BY 1, 2;
 DROP TABLE t;
+-- more rows than work_mem holds: files of the first reading are still there
+SET work_mem = '64kB';
+ALTER FOREIGN TABLE s OPTIONS (SET filename 'regress_csv/t.csv');
+CREATE TABLE t (id int PRIMARY KEY, name text, parent int);
+SELECT csv_gpu_load('s', 't', '{id,name,parent}', duplicates => 'last');
+CALL write_query('t.csv', $$SELECT string_agg(i || E',new,1\n', '' ORDER BY i) FROM generate_series(1, 9000) i$$);
+INSERT INTO t SELECT i, 'old' FROM generate_series(1, 4000) i;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r', duplicates => 'update');
+SELECT name, count(*) FROM t GROUP BY 1;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', duplicates => 'last');
+RESET work_mem;
+DROP TABLE t;
 
 \i :teardown

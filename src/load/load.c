@@ -877,7 +877,10 @@ load_on_trials(CsvLoad *load, bool settles)
 			load->by_statement = true;
 			/* ON CONFLICT tells which row of a key is the first that goes in */
 			if (load->duplicates == CSV_DUPLICATES_FIRST)
+			{
+				csv_verdicts_drop(load->verdicts);
 				load->verdicts = NULL;
+			}
 			if (load->duplicates == CSV_DUPLICATES_FIRST && load->is_careful)
 				csv_load_judge(load);
 		}
@@ -955,6 +958,15 @@ hint_positions(void *arg)
 		errhint("If the records were loaded before, csv_gpu_set_positions() says so.");
 }
 
+/* there is nothing to load */
+static void
+close_unused(CsvLoad *load)
+{
+	csv_insert_close(load->target);
+	if (load->rejects != NULL)
+		csv_insert_close(load->rejects);
+}
+
 /* load the new records, and store how far the files were read */
 static void
 load_locked(CsvLoad *load, const CsvLoadRequest *request)
@@ -970,11 +982,7 @@ load_locked(CsvLoad *load, const CsvLoadRequest *request)
 	if (csv_growth_is_any(growth))
 		load_all(load);
 	else
-	{
-		csv_insert_close(load->target);
-		if (load->rejects != NULL)
-			csv_insert_close(load->rejects);
-	}
+		close_unused(load);
 	error_context_stack = callback.previous;
 	csv_growth_finish(growth);
 }
@@ -1068,11 +1076,12 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 										 &TTSOpsVirtual);
 	load->econtext = CreateStandaloneExprContext();
 	if (request->only_check)
-		csv_insert_close(load->target);
+		close_unused(load);
 	else if (request->is_new_records)
 		load_new(load, request);
 	else
 		load_all(load);
+	csv_verdicts_drop(load->verdicts);
 	ExecDropSingleTupleTableSlot(load->row);
 	table_close(load->source, NoLock);
 

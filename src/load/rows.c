@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <sys/stat.h>
+
 #include "access/genam.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -439,6 +441,27 @@ csv_is_read_once(const CsvLoad *load)
 	return csv_source_size(load->table).data_bytes < 0;
 }
 
+/* the size is also unknown if a file is missing */
+static void
+refuse_to_read_twice(const CsvLoad *load)
+{
+	char	  **names;
+	int			nnames = 0;
+	struct stat st;
+
+	if (load->table->program == NULL)
+		(void) csv_find_files(load->table, false, &names, &nnames);
+	for (int i = 0; i < nnames; i++)
+		if (stat(names[i], &st) != 0)
+			csv_fail_on_file("could not open file \"%s\" for reading: %m",
+							 names[i], "read");
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot tell duplicates in data that can be read only once"),
+			 errhint("Write the data of \"%s\" to a file, or set \"duplicates\" to 'first', without \"freeze\".",
+					 RelationGetRelationName(load->source))));
+}
+
 void
 csv_load_judge(CsvLoad *load)
 {
@@ -470,12 +493,10 @@ csv_load_judge(CsvLoad *load)
 		index = InvalidOid;
 	}
 	if (csv_is_read_once(load))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tell duplicates in data that can be read only once"),
-				 errhint("Write the data of \"%s\" to a file, or set \"duplicates\" to 'first', without \"freeze\".",
-						 RelationGetRelationName(load->source))));
-	verdicts = csv_verdicts_create(relation, index, load->is_careful);
+		refuse_to_read_twice(load);
+	verdicts = csv_verdicts_create(relation, index, load->is_careful,
+								   load->resources);
+	csv_verdicts_drop(load->verdicts);
 	load->verdicts = NULL;
 	load->taking = CSV_TAKE_BOTH;
 	load->tested = load->target;

@@ -49,7 +49,8 @@ struct CsvVerdicts
 	Tuplestorestate *rows;		/* csv_rows */
 	TupleTableSlot *row;
 	Tuplestorestate *decided;	/* csv_verdicts */
-	Tuplesortstate *sorted;		/* all */
+	Tuplesortstate *sorted;		/* all; its files outlive the subtransaction */
+	ResourceOwner owner;		/* has these files */
 	TupleTableSlot *slot;		/* of the next one */
 	int64		place;			/* of the next one; PG_INT64_MAX: there is none */
 };
@@ -171,7 +172,8 @@ add_foreign_keys(CsvVerdicts *verdicts)
 }
 
 CsvVerdicts *
-csv_verdicts_create(Relation target, Oid index, bool foreign_keys)
+csv_verdicts_create(Relation target, Oid index, bool foreign_keys,
+					ResourceOwner owner)
 {
 	CsvVerdicts *verdicts = palloc0(sizeof(CsvVerdicts));
 	TupleDesc	decided = CreateTemplateTupleDesc(2);
@@ -180,6 +182,7 @@ csv_verdicts_create(Relation target, Oid index, bool foreign_keys)
 	int			attnum = -1;
 
 	verdicts->target = target;
+	verdicts->owner = owner;
 	if (OidIsValid(index))
 		verdicts->index = index_open(index, RowExclusiveLock);
 	if (foreign_keys)
@@ -476,6 +479,13 @@ csv_verdicts_free(const CsvVerdicts *verdicts, int64 place)
 
 /* ---- the end ---- */
 
+void
+csv_verdicts_drop(CsvVerdicts *verdicts)
+{
+	if (verdicts != NULL && verdicts->sorted != NULL)
+		tuplesort_end(verdicts->sorted);
+}
+
 /* sort all verdicts so far */
 static void
 sort_verdicts(CsvVerdicts *verdicts)
@@ -484,9 +494,10 @@ sort_verdicts(CsvVerdicts *verdicts)
 	Oid			less = Int8LessOperator;
 	Oid			collation = InvalidOid;
 	bool		nulls_first = false;
+	ResourceOwner owner = CurrentResourceOwner;
 
-	if (verdicts->sorted != NULL)
-		tuplesort_end(verdicts->sorted);
+	csv_verdicts_drop(verdicts);
+	CurrentResourceOwner = verdicts->owner;
 	verdicts->sorted = tuplesort_begin_heap(verdicts->slot->tts_tupleDescriptor, 1, &place,
 											&less, &collation, &nulls_first, work_mem, NULL,
 											TUPLESORT_RANDOMACCESS);
@@ -496,6 +507,7 @@ sort_verdicts(CsvVerdicts *verdicts)
 								   verdicts->slot))
 		tuplesort_puttupleslot(verdicts->sorted, verdicts->slot);
 	tuplesort_performsort(verdicts->sorted);
+	CurrentResourceOwner = owner;
 	advance(verdicts);
 }
 
