@@ -344,7 +344,7 @@ reject_record(void *arg, const CsvSkipped *skipped)
 {
 	CsvLoad    *load = arg;
 
-	csv_report_skipped(&load->report, skipped);
+	csv_load_report(load, skipped, &load->bad);
 	csv_keep_record(load, skipped);
 	return true;
 }
@@ -829,10 +829,20 @@ judge_on_trial(void *arg)
 }
 
 static void
+begin_report(CsvTold *told)
+{
+	told->nbefore = Max(told->nbefore, told->nseen);
+	told->nseen = 0;
+}
+
+static void
 start_again(CsvLoad *load)
 {
-	/* the first try gave NOTICEs of all records up to the refused row */
-	load->table->verbosity = CSV_VERBOSITY_SILENT;
+	/* with `rejects`, NOTICEs that the try gave are counted */
+	load->table->verbosity = load->rejects == NULL ? CSV_VERBOSITY_SILENT :
+		load->verbosity;
+	begin_report(&load->bad);
+	begin_report(&load->refused);
 	ExecClearTuple(load->row);
 	memset(&load->report.counts, 0, sizeof(load->report.counts));
 	if (load->rejected != NULL)
@@ -919,13 +929,12 @@ load_all(CsvLoad *load)
 	/* ON CONFLICT itself inserts the first row of a key, after BEFORE triggers */
 	if (load->duplicates > (load->by_statement ? CSV_DUPLICATES_FIRST : CSV_DUPLICATES_ERROR))
 	{
-		CsvVerbosity verbosity = load->table->verbosity;
 		ErrorData  *error = csv_attempt(judge_on_trial, load, CurrentMemoryContext,
 										may_test(load));
 
 		if (error != NULL && !(may_test(load) && is_refusal(error->sqlerrcode)))
 			ReThrowError(error);
-		load->table->verbosity = verbosity;
+		load->table->verbosity = load->verbosity;
 		load->is_careful = error != NULL;
 		if (error != NULL)
 			csv_load_judge(load);
@@ -1064,6 +1073,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->table = csv_table_get(RelationGetRelid(load->source));
 	csv_table_check(load->table);
 	load->table->all_files = true;
+	load->verbosity = load->table->verbosity;
 	if (request->of_job)
 	{
 		csv_prefer_pattern(load->table, DEBUG1);

@@ -50,6 +50,15 @@ csv_map_row(const CsvMapping *mapping, TupleTableSlot *from, TupleTableSlot *to,
 /* ---- rows that do not go in ---- */
 
 void
+csv_load_report(CsvLoad *load, const CsvSkipped *skipped, CsvTold *told)
+{
+	load->table->verbosity = ++told->nseen <= told->nbefore ?
+		CSV_VERBOSITY_SILENT : load->verbosity;
+	csv_report_skipped(&load->report, skipped);
+	load->table->verbosity = load->verbosity;
+}
+
+void
 csv_keep_record(CsvLoad *load, const CsvSkipped *skipped)
 {
 	Datum		values[CSV_REJECT_COLUMNS];
@@ -178,6 +187,7 @@ leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
 {
 	MemoryContext outer;
 	CsvSkipped	skipped;
+	CsvTold		untold = {0};	/* only the last try knows of other indexes */
 	bool		counts;
 
 	load->nleft_out++;
@@ -212,7 +222,7 @@ leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
 		skipped.message = get_constraint_name((Oid) verdict);
 	}
 	if (counts)
-		csv_report_skipped(&load->report, &skipped);
+		csv_load_report(load, &skipped, verdict < 0 ? &untold : &load->refused);
 	csv_keep_record(load, &skipped);
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(load->reject_context);

@@ -52,6 +52,13 @@ typedef enum CsvTaking
 	CSV_TAKE_BOTH
 } CsvTaking;
 
+/* cases in the order of records, so that a further try repeats no NOTICE */
+typedef struct CsvTold
+{
+	int64		nseen;			/* in this try */
+	int64		nbefore;		/* in an earlier one */
+} CsvTold;
+
 typedef struct CsvLoad
 {
 	CsvTable   *table;
@@ -101,6 +108,9 @@ typedef struct CsvLoad
 	Tuplestorestate *rejected;
 	MemoryContext reject_context;	/* of one row that is left out */
 	CsvReport	report;			/* instead of the scan's */
+	CsvTold		bad;			/* records */
+	CsvTold		refused;		/* rows */
+	CsvVerbosity verbosity;		/* the table's own */
 	TimestampTz started;
 } CsvLoad;
 
@@ -108,6 +118,10 @@ typedef struct CsvLoad
 extern void csv_map_row(const CsvMapping *mapping, TupleTableSlot *from,
 						TupleTableSlot *to,
 						ExprContext *econtext);
+
+/* report a record, which is a case of `told` */
+extern void csv_load_report(CsvLoad *load, const CsvSkipped *skipped,
+							CsvTold *told);
 
 /* keep a record among the rejects */
 extern void csv_keep_record(CsvLoad *load, const CsvSkipped *skipped);
