@@ -1015,6 +1015,7 @@ DECLARE
 	error text;
 	detail text;
 	hint text;
+	place text;
 	canceled boolean;
 	run bigint;
 BEGIN
@@ -1061,9 +1062,12 @@ BEGIN
 				USING MESSAGE = format('file "%s" changed after the run began', filename);
 		END IF;
 	EXCEPTION WHEN query_canceled OR OTHERS THEN
-		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT,
+			place = PG_EXCEPTION_CONTEXT;
 		canceled := SQLSTATE = '57014';
-		error := concat(error, E'\nDETAIL:  ' || nullif(detail, ''), E'\nHINT:  ' || nullif(hint, ''));
+		-- of the context, only which record it was
+		error := concat(error, E'\nDETAIL:  ' || nullif(detail, ''), E'\nHINT:  ' || nullif(hint, ''),
+			E'\nCONTEXT:  ' || substring(place, 'csv_gpu_load into [^\n]*, record [^\n]*'));
 	END;
 	IF error IS NOT NULL THEN
 		PERFORM @extschema@.csv_gpu_fail_run(job, filename, started, clock_timestamp() - started, error, path);

@@ -715,6 +715,8 @@ load_by_statement(CsvLoad *load)
 	if (load->verdicts != NULL)
 		csv_verdicts_rewind(load->verdicts);
 	csv_insert_close(load->target);
+	if (scan.takes != NULL)
+		csv_insert_tell(load->tested, true);
 
 	SPI_connect();
 	csv_awaited_scan = &scan;
@@ -731,6 +733,8 @@ load_by_statement(CsvLoad *load)
 		csv_awaited_scan = outer;
 	}
 	PG_END_TRY();
+	if (scan.takes != NULL)
+		csv_insert_tell(load->tested, false);
 	if (!scan.has_ended)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -291,7 +291,10 @@ csv_load_takes(void *arg, ForeignScanState *node, bool has_row)
 {
 	CsvLoad    *load = arg;
 	CsvTableScan *scan = ((CsvScanState *) node->fdw_state)->scan;
+	const char *file;
+	int64		record;
 
+	csv_insert_place(load->tested, NULL, 0);
 	if (!has_row)
 	{
 		int64		verdict = load->is_waiting ? find_conflict(load) :
@@ -314,6 +317,8 @@ csv_load_takes(void *arg, ForeignScanState *node, bool has_row)
 	if (load->owner != NULL && load->is_waiting)
 		load->nleft_out++;
 	load->is_waiting &= load->owner == NULL;
+	file = csv_table_scan_place(scan, &record);
+	csv_insert_place(load->tested, file, record);
 	return true;
 }
 

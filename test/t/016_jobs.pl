@@ -101,6 +101,11 @@ is( sql(qq{SELECT owner, filename = '$dir/a1.csv', records_loaded, records_skipp
 	'importer|t|1000|0|t|t', 'the run');
 like( sql(q{SELECT records_loaded, error FROM csv_gpu_job_run WHERE job = 'fails' LIMIT 1}),
 	qr/^\|could not open file "\/nosuchfile\.csv"/, 'the failure');
+sql(q{CREATE TABLE low (id int CHECK (id < 900), what text)});
+sql(q{SELECT csv_gpu_schedule('low', '@yearly', 'source', 'low')});
+like( sql(q{SELECT error FROM csv_gpu_run_job('low')}),
+	qr/^new row .*\nDETAIL:  Failing row .*\nCONTEXT:  csv_gpu_load into "low", record 900 of "\Q$dir\E\/a1.csv"$/, 'the record that is at fault');
+sql(q{SELECT csv_gpu_unschedule('low')});
 is(sql(q{SELECT description FROM csv_gpu_job WHERE job = 'new'}), 'what comes in', 'the description');
 
 # ---- the next minute: only what is new ----
