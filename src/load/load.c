@@ -97,7 +97,7 @@ assignment(Form_pg_attribute from, AttrNumber attnum, Relation target,
 						NameStr(to->attname), RelationGetRelationName(target),
 						format_type_be(to->atttypid), NameStr(from->attname),
 						format_type_be(from->atttypid)),
-				 errhint("Give the source's column a type that can be assigned.")));
+				 errhint("Give the source's column a type that can be assigned, or convert it by the argument \"expressions\".")));
 	if (expr == var ||
 		(IsA(expr, RelabelType) &&
 		 (Node *) castNode(RelabelType, expr)->arg == var))
@@ -968,7 +968,7 @@ static void
 hint_positions(void *arg)
 {
 	if (geterrcode() == ERRCODE_UNIQUE_VIOLATION)
-		errhint("If the records were loaded before, csv_gpu_set_positions() says so.");
+		errhint("If the target has all records of the files already, call csv_gpu_set_positions().");
 }
 
 /* there is nothing to load */

@@ -144,7 +144,10 @@ csv_key_index(Relation target, ArrayType *columns, Bitmapset **attnums)
 					RelationGetRelationName(target)) :
 			 errmsg("\"%s\" has no unique index on just the columns of \"key\"",
 					RelationGetRelationName(target)),
-			 errdetail("The index must be valid, not deferrable, and without WHERE and expressions.")));
+			 errdetail("The index must be valid, not deferrable, and without WHERE and expressions."),
+			 columns == NULL ?
+			 errhint("Add a primary key, or name the columns of a unique index in the argument \"key\".") :
+			 errhint("CREATE UNIQUE INDEX makes one.")));
 }
 
 /* ---- rows ---- */
