@@ -266,6 +266,7 @@ BEGIN
 	ELSIF schedule IS NOT NULL THEN
 		RAISE WARNING USING
 			MESSAGE = format('job "%s" is not scheduled yet, because pg_cron is in another database', job),
+			DETAIL = 'There, it replaces a job of the same name that this role has in another database.',
 			HINT = format('In %s, a superuser must run: SELECT cron.schedule_in_database(%L, %L, %L, %L, %L);',
 				elsewhere, name, schedule, command, current_database(), current_user);
 	ELSIF elsewhere IS NOT NULL THEN
@@ -313,9 +314,10 @@ BEGIN
 				HINT = 'Valid values are: "append", "replace", "new_files", "new_records".';
 	END IF;
 	-- pg_cron cuts longer names
-	IF octet_length('csv_gpu_fdw: ' || job) > 63 THEN
+	IF octet_length(job) NOT BETWEEN 1 AND 50 THEN
 		RAISE name_too_long
-			USING MESSAGE = format('job name "%s" is longer than 50 bytes', job);
+			USING MESSAGE = format('job name "%s" is %s', job,
+				CASE job WHEN '' THEN 'empty' ELSE 'longer than 50 bytes' END);
 	END IF;
 	nfields := cardinality(regexp_split_to_array(btrim(schedule, E' \t\n'), '\s+'));
 	IF nfields > 5 THEN
@@ -364,7 +366,8 @@ BEGIN
 	END IF;
 	IF mode = 'replace' AND NOT has_table_privilege(target, 'TRUNCATE') THEN
 		RAISE insufficient_privilege
-			USING MESSAGE = format('permission denied for table %s', target);
+			USING MESSAGE = format('permission denied for table %s', target),
+				HINT = 'The mode "replace" needs TRUNCATE on it.';
 	END IF;
 
 	-- names in options are the caller's
@@ -380,6 +383,12 @@ BEGIN
 		RAISE invalid_parameter_value
 			USING MESSAGE = 'option "freeze" can be used only with mode "replace"',
 				DETAIL = 'In other modes, the table was not truncated in the same transaction.';
+	END IF;
+	IF EXISTS (SELECT FROM pg_class c
+		WHERE c.oid IN (source, target, given.rejects) AND c.relpersistence = 't') THEN
+		RAISE feature_not_supported
+			USING MESSAGE = 'a job cannot use temporary tables',
+				DETAIL = 'Its runs are other sessions.';
 	END IF;
 	IF given.rejects IS NOT NULL THEN
 		options := options || jsonb_build_object('rejects', given.rejects::text);
@@ -431,7 +440,8 @@ BEGIN
 		WHERE j.owner = me AND j.job = csv_gpu_find_job.job;
 	IF NOT FOUND THEN
 		RAISE undefined_object
-			USING MESSAGE = format('job "%s" does not exist', job);
+			USING MESSAGE = format('job "%s" does not exist', job),
+				HINT = 'A job is known only to the role that has scheduled it.';
 	END IF;
 	RETURN schedule;
 END $$;
@@ -601,7 +611,8 @@ BEGIN
 		canceled := SQLSTATE = '57014';
 		-- of the context, only which record it was
 		error := concat(error, E'\nDETAIL:  ' || nullif(detail, ''), E'\nHINT:  ' || nullif(hint, ''),
-			E'\nCONTEXT:  ' || substring(place, 'csv_gpu_load into [^\n]*, record [^\n]*'));
+			E'\nCONTEXT:  ' || CASE WHEN NOT canceled THEN
+				substring(place, 'csv_gpu_load into [^\n]*, record [^\n]*') END);
 	END;
 	IF error IS NOT NULL THEN
 		PERFORM @extschema@.csv_gpu_fail_run(job, filename, started, clock_timestamp() - started, error, path);

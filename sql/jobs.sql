@@ -67,6 +67,10 @@ SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_records', options => '{
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"duplicates": "all"}');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"freeze": true}');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', keep_runs => 0);
+SELECT csv_gpu_schedule('', '* * * * *', 'f', 't');
+CREATE TEMP TABLE short (a int, b text, record bigint);
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 'short');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"rejects": "short"}');
 CREATE TABLE rejects (record bigint, error text, raw text);
 \set VERBOSITY terse
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_records', options => '{"columns": [null, "b"], "rejects": "rejects", "on_rewrite": "skip", "new_columns": "ignore"}');

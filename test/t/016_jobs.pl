@@ -268,7 +268,7 @@ for my $role ($super, 'importer')
 	my $where = $role eq $super ? 'database postgres' : 'the database that cron.database_name names';
 
 	($out, $err) = in_other($schedule, $role);
-	like($err, qr/WARNING:  job "\Q$name\E" is not scheduled yet, because pg_cron is in another database\nHINT:  In $where, a superuser must run: (SELECT cron\.schedule_in_database\(.*\);)$/,
+	like($err, qr/WARNING:  job "\Q$name\E" is not scheduled yet, because pg_cron is in another database\nDETAIL:.*\nHINT:  In $where, a superuser must run: (SELECT cron\.schedule_in_database\(.*\);)$/,
 		'the hint has what to do there');
 	is($out, 't', 'there is no number');
 	my ($call) = $err =~ /must run: (.*)/;
