@@ -123,7 +123,7 @@ SELECT * FROM t;
 ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/j*.csv', DROP on_error);
 ALTER TABLE t ADD CONSTRAINT u UNIQUE (a) DEFERRABLE INITIALLY DEFERRED;
 SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('append');
--- a job has no argument "columns"
+-- a column that has no namesake
 CREATE TABLE named (other int);
 INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('named', '* * * * *', 'f', 'named', 'append');
 SELECT error FROM csv_gpu_run_job('named');

@@ -298,7 +298,6 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 					 errmsg("column \"%s\" of \"%s\" does not exist in \"%s\"",
 							name, RelationGetRelationName(source),
 							RelationGetRelationName(target)),
-					 request->of_job ? errhint("Give the columns of both tables the same names.") :
 					 errhint("Name the target's columns in the argument \"columns\", in the order of the source's; NULL leaves one out.")));
 		map_column(mapping, tupdesc, i + 1, target, to);
 	}
