@@ -16,9 +16,9 @@
  * CONFLICT, after the others.  All rows do if the statement can do more: for triggers,
  * partitions, row-level security, and a key that another transaction inserts meanwhile.
  *
- * With `rejects`, step 3 is tried.  If a row is refused, the source is read to test each row,
- * and step 3 is tried without those that are refused.  If an index still refuses a row,
- * INSERT ... ON CONFLICT decides row by row.
+ * With `rejects`, step 3 is tried.  If a row is refused, the source is read to
+ * test each row, and step 3 is tried without those that are refused.  If an
+ * index still refuses a row, INSERT ... ON CONFLICT decides row by row.
  *
  * If another library or access method keeps a table's rows, an INSERT statement puts
  * them there (owner.h).  For the target, INSERT ... SELECT replaces step 3.
@@ -832,20 +832,9 @@ judge_on_trial(void *arg)
 }
 
 static void
-begin_report(CsvTold *told)
-{
-	told->nbefore = Max(told->nbefore, told->nseen);
-	told->nseen = 0;
-}
-
-static void
 start_again(CsvLoad *load)
 {
-	/* with `rejects`, NOTICEs that the try gave are counted */
-	load->table->verbosity = load->rejects == NULL ? CSV_VERBOSITY_SILENT :
-		load->verbosity;
-	begin_report(&load->bad);
-	begin_report(&load->refused);
+	csv_load_report_again(load);
 	ExecClearTuple(load->row);
 	memset(&load->report.counts, 0, sizeof(load->report.counts));
 	if (load->rejected != NULL)

@@ -58,6 +58,23 @@ csv_load_report(CsvLoad *load, const CsvSkipped *skipped, CsvTold *told)
 	load->table->verbosity = load->verbosity;
 }
 
+static void
+count_told(CsvTold *told)
+{
+	told->nbefore = Max(told->nbefore, told->nseen);
+	told->nseen = 0;
+}
+
+void
+csv_load_report_again(CsvLoad *load)
+{
+	/* without `rejects`, the scan itself reports */
+	load->table->verbosity = load->rejects == NULL ? CSV_VERBOSITY_SILENT :
+		load->verbosity;
+	count_told(&load->bad);
+	count_told(&load->refused);
+}
+
 void
 csv_keep_record(CsvLoad *load, const CsvSkipped *skipped)
 {

@@ -123,6 +123,9 @@ extern void csv_map_row(const CsvMapping *mapping, TupleTableSlot *from,
 extern void csv_load_report(CsvLoad *load, const CsvSkipped *skipped,
 							CsvTold *told);
 
+/* for a further try: without the NOTICEs that this one gave */
+extern void csv_load_report_again(CsvLoad *load);
+
 /* keep a record among the rejects */
 extern void csv_keep_record(CsvLoad *load, const CsvSkipped *skipped);
 

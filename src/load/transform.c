@@ -26,7 +26,7 @@
 #include "compat.h"
 #include "load/transform.h"
 
-/* what is parsed */
+/* SQL that is parsed */
 typedef struct ParsedSql
 {
 	const char *sql;

@@ -51,8 +51,8 @@ extern Oid	csv_only_unique_index(Relation target, Bitmapset **attnums);
 /*
  * Verdicts about rows of a source, in their order.  index: by its key rows are
  * compared; InvalidOid: they are not.  foreign_keys: foreign keys decide, too.
- * In the current memory context, and within work_mem and maintenance_work_mem,
- * beyond which there are files: those of the verdicts belong to `owner`.
+ * In the current memory context, and within work_mem and maintenance_work_mem.
+ * Beyond that there are files.  The verdicts' files belong to `owner`.
  */
 typedef struct CsvVerdicts CsvVerdicts;
 

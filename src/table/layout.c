@@ -358,12 +358,12 @@ find_similar(CsvFileLayout *layout, const HeaderField *fields, uint32_t n,
 }
 
 /*
- * For a load: ERROR if the header has none of the table's columns, as with another
- * delimiter.  The rows would all be NULLs.
+ * For a load: ERROR if the header has none of the table's columns, as with
+ * another delimiter.  The rows would all be NULLs.
  */
 static void
-refuse_unknown(const CsvFileLayout *layout, const HeaderField *fields, uint32_t n,
-			   const char *filename)
+refuse_unknown(const CsvFileLayout *layout, const HeaderField *fields,
+			   uint32_t n, const char *filename)
 {
 	const CsvTable *table = layout->table;
 	bool		known = layout->ncolumns == 0;
@@ -371,9 +371,12 @@ refuse_unknown(const CsvFileLayout *layout, const HeaderField *fields, uint32_t 
 	for (int i = 0; i < layout->ncolumns; i++)
 		known |= layout->columns[i].spec.field != CSV_ABSENT_FIELD;
 	for (int i = 0; i < table->natts && !known; i++)
-		for (uint32_t j = 0; table->columns[i].header_name != NULL && j < n; j++)
-			known |= strcmp(fold_name(fields[j].name),
-							fold_name(table->columns[i].header_name)) == 0;
+	{
+		const char *name = table->columns[i].header_name;
+
+		for (uint32_t j = 0; name != NULL && j < n && !known; j++)
+			known = strcmp(fold_name(fields[j].name), fold_name(name)) == 0;
+	}
 	if (!known)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
