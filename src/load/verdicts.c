@@ -145,6 +145,8 @@ csv_key_index(Relation target, ArrayType *columns, Bitmapset **attnums)
 			 errmsg("\"%s\" has no unique index on just the columns of \"key\"",
 					RelationGetRelationName(target)),
 			 errdetail("The index must be valid, not deferrable, and without WHERE and expressions."),
+			 target->rd_rel->relkind != RELKIND_RELATION &&
+			 target->rd_rel->relkind != RELKIND_PARTITIONED_TABLE ? 0 :
 			 columns == NULL ?
 			 errhint("Add a primary key, or name the columns of a unique index in the argument \"key\".") :
 			 errhint("CREATE UNIQUE INDEX makes one.")));
