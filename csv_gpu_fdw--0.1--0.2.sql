@@ -281,6 +281,14 @@ END $$;
 COMMENT ON FUNCTION csv_gpu_cron(text, text)
 IS 'internal: begins or ends a job of pg_cron';
 
+CREATE FUNCTION csv_gpu_check_sql(sql text)
+RETURNS void
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION csv_gpu_check_sql(text)
+IS 'internal: ERROR if the syntax of SQL is wrong';
+
 CREATE FUNCTION csv_gpu_schedule_as(
 	job text,
 	schedule text,
@@ -335,6 +343,7 @@ BEGIN
 			USING MESSAGE = format('invalid schedule "%s"', schedule),
 				HINT = 'Write five fields, such as "0 * * * *", or a word of pg_cron''s, such as "@hourly".';
 	END IF;
+	PERFORM @extschema@.csv_gpu_check_sql(on_failure);
 	IF keep_runs < 1 THEN
 		RAISE invalid_parameter_value USING MESSAGE = 'keep_runs must be at least 1';
 	END IF;
