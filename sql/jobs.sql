@@ -69,6 +69,9 @@ SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"freeze": true}
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', keep_runs => 0);
 SELECT csv_gpu_schedule('', '* * * * *', 'f', 't');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', on_failure => 'mail -s failed dba');
+CREATE TABLE keyed (a int PRIMARY KEY);
+SELECT csv_gpu_schedule('j', '* * * * *', 'p', 'keyed', options => '{"duplicates": "last"}');
+DROP TABLE keyed;
 CREATE TEMP TABLE short (a int, b text, record bigint);
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 'short');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"rejects": "short"}');

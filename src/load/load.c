@@ -1077,7 +1077,10 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
 										 &TTSOpsVirtual);
 	load->econtext = CreateStandaloneExprContext();
-	if (request->only_check)
+	if (request->only_check && load->table->program != NULL &&
+		load->duplicates > CSV_DUPLICATES_FIRST)
+		csv_load_refuse_twice(load);
+	else if (request->only_check)
 		close_unused(load);
 	else if (request->is_new_records)
 		load_new(load, request);

@@ -474,8 +474,8 @@ csv_is_read_once(const CsvLoad *load)
 }
 
 /* the size is also unknown if a file is missing */
-static void
-refuse_to_read_twice(const CsvLoad *load)
+void
+csv_load_refuse_twice(const CsvLoad *load)
 {
 	char	  **names;
 	int			nnames = 0;
@@ -525,7 +525,7 @@ csv_load_judge(CsvLoad *load)
 		index = InvalidOid;
 	}
 	if (csv_is_read_once(load))
-		refuse_to_read_twice(load);
+		csv_load_refuse_twice(load);
 	verdicts = csv_verdicts_create(relation, index, load->is_careful,
 								   load->resources);
 	csv_verdicts_drop(load->verdicts);

@@ -158,6 +158,10 @@ extern bool csv_load_takes(void *load, ForeignScanState *node, bool has_row);
 /* may the source be different if it is read again? */
 extern bool csv_is_read_once(const CsvLoad *load);
 
+/* ERROR that says so */
+extern void csv_load_refuse_twice(const CsvLoad *load)
+	__attribute__((noreturn));
+
 /* a CsvSkippedFn, for records that are skipped again later */
 extern bool csv_ignore_record(void *arg, const CsvSkipped *skipped);
 
