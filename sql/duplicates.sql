@@ -158,4 +158,43 @@ SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't1', '{id,name,pa
 SELECT error, message, count(*) FROM r GROUP BY 1, 2 ORDER BY 1, 2;
 DROP TABLE t;
 
+-- rows that are tested for a partition whose columns have another order
+CREATE TABLE t (id int, name text, parent int) PARTITION BY RANGE (id);
+CREATE TABLE t1 (parent int, name text, id int);
+ALTER TABLE t ATTACH PARTITION t1 FOR VALUES FROM (0) TO (20);
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');
+DROP TABLE t;
+-- foreign keys compare by the parent's type and collation
+CALL write_file('t1.csv', E'1,"a ",1\n2,b,1\n2,c,1\n2,"a  ",1\n');
+CALL write_file('t2.csv', '');
+CREATE TABLE parents (name char(4) COLLATE "C" PRIMARY KEY);
+INSERT INTO parents VALUES ('a'), ('b');
+CREATE TABLE t (id int PRIMARY KEY, name text COLLATE "POSIX" REFERENCES parents);
+TRUNCATE r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r');
+SELECT * FROM t;
+SELECT record, error, message FROM r;
+-- a function that is called while the load is planned reads the source, too
+CREATE FUNCTION source_rows() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN (SELECT count(*) FROM csv_test.s WHERE id > 0);
+END $$;
+CREATE FUNCTION unchanged() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN new; END $$;
+CREATE TRIGGER unchanged BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION unchanged();
+TRUNCATE t, r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,NULL,NULL}', rejects => 'r', duplicates => 'last',
+  filter => 'id <= source_rows()', expressions => '{"name": "repeat(''a'', source_rows() - 3)"}');
+SELECT * FROM t;
+SELECT record, error FROM r;
+DROP TABLE t, parents;
+-- more verdicts than work_mem holds
+CALL write_query('t1.csv', $$SELECT string_agg(i % 5000 || ',a,1', E'\n') FROM generate_series(1, 10000) i$$);
+CREATE TABLE t (id int PRIMARY KEY, name text, parent int);
+TRUNCATE r;
+SET work_mem = 64;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r', duplicates => 'last');
+SELECT error, count(*), min(record), max(record) FROM r GROUP BY 1;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', duplicates => 'update');
+DROP TABLE t;
+
 \i :teardown

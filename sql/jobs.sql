@@ -68,6 +68,7 @@ SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"duplicates": "
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"freeze": true}');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', keep_runs => 0);
 CREATE TABLE rejects (record bigint, error text, raw text);
+SELECT records_loaded FROM csv_gpu_load_file('f', 't', NULL, rejects => 'rejects', only_check => true);
 \set VERBOSITY terse
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_records', options => '{"columns": [null, "b"], "rejects": "rejects", "on_rewrite": "skip", "new_columns": "ignore"}');
 SELECT csv_gpu_resume('j');

@@ -188,6 +188,7 @@ csv_insert_close(CsvInsert *insert)
 	if (insert->routing != NULL)
 	{
 		ExecCleanupTupleRouting(insert->router, insert->routing);
+		ExecResetTupleTable(insert->estate->es_tupleTable, false);
 		FreeExecutorState(insert->estate);
 	}
 	if (insert->slot != NULL)

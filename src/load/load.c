@@ -715,6 +715,8 @@ load_by_statement(CsvLoad *load)
 	if (load->verdicts != NULL)
 		csv_verdicts_rewind(load->verdicts);
 	csv_insert_close(load->target);
+	/* another library may run it by other statements */
+	scan.sql = load->owner == NULL ? sql.data : NULL;
 
 	SPI_connect();
 	csv_awaited_scan = &scan;
@@ -877,7 +879,7 @@ load_on_trials(CsvLoad *load, bool settles)
 			load->by_statement = true;
 			/* ON CONFLICT tells which row of a key is the first that goes in */
 			if (load->duplicates == CSV_DUPLICATES_FIRST)
-				load->verdicts = NULL;
+				csv_verdicts_drop(&load->verdicts);
 			if (load->duplicates == CSV_DUPLICATES_FIRST && load->is_careful)
 				csv_load_judge(load);
 		}
@@ -939,12 +941,22 @@ load_all(CsvLoad *load)
 	}
 	else
 		load_in_parts(load);
+	csv_verdicts_drop(&load->verdicts);
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);
 		csv_report_log(&load->report);
 		insert_rejects(load);
 	}
+}
+
+/* nothing is loaded */
+static void
+close_all(CsvLoad *load)
+{
+	csv_insert_close(load->target);
+	if (load->rejects != NULL)
+		csv_insert_close(load->rejects);
 }
 
 /* ErrorContextCallback.callback: the target's rows may come from an earlier load of all */
@@ -970,11 +982,7 @@ load_locked(CsvLoad *load, const CsvLoadRequest *request)
 	if (csv_growth_is_any(growth))
 		load_all(load);
 	else
-	{
-		csv_insert_close(load->target);
-		if (load->rejects != NULL)
-			csv_insert_close(load->rejects);
-	}
+		close_all(load);
 	error_context_stack = callback.previous;
 	csv_growth_finish(growth);
 }
@@ -1068,7 +1076,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 										 &TTSOpsVirtual);
 	load->econtext = CreateStandaloneExprContext();
 	if (request->only_check)
-		csv_insert_close(load->target);
+		close_all(load);
 	else if (request->is_new_records)
 		load_new(load, request);
 	else

@@ -475,8 +475,9 @@ csv_load_judge(CsvLoad *load)
 				 errmsg("cannot tell duplicates in data that can be read only once"),
 				 errhint("Write the data of \"%s\" to a file, or set \"duplicates\" to 'first', without \"freeze\".",
 						 RelationGetRelationName(load->source))));
-	verdicts = csv_verdicts_create(relation, index, load->is_careful);
-	load->verdicts = NULL;
+	verdicts = csv_verdicts_create(relation, index, load->is_careful,
+								   load->resources);
+	csv_verdicts_drop(&load->verdicts);
 	load->taking = CSV_TAKE_BOTH;
 	load->tested = load->target;
 	load->table->verbosity = CSV_VERBOSITY_SILENT;

@@ -50,6 +50,7 @@ struct CsvVerdicts
 	TupleTableSlot *row;
 	Tuplestorestate *decided;	/* csv_verdicts */
 	Tuplesortstate *sorted;		/* all */
+	ResourceOwner resources;	/* it belongs to them */
 	TupleTableSlot *slot;		/* of the next one */
 	int64		place;			/* of the next one; PG_INT64_MAX: there is none */
 };
@@ -171,7 +172,8 @@ add_foreign_keys(CsvVerdicts *verdicts)
 }
 
 CsvVerdicts *
-csv_verdicts_create(Relation target, Oid index, bool foreign_keys)
+csv_verdicts_create(Relation target, Oid index, bool foreign_keys,
+					ResourceOwner resources)
 {
 	CsvVerdicts *verdicts = palloc0(sizeof(CsvVerdicts));
 	TupleDesc	decided = CreateTemplateTupleDesc(2);
@@ -180,6 +182,7 @@ csv_verdicts_create(Relation target, Oid index, bool foreign_keys)
 	int			attnum = -1;
 
 	verdicts->target = target;
+	verdicts->resources = resources;
 	if (OidIsValid(index))
 		verdicts->index = index_open(index, RowExclusiveLock);
 	if (foreign_keys)
@@ -318,28 +321,33 @@ decide(CsvVerdicts *verdicts, const char *sql)
 	return n;
 }
 
-static char *
-operator_name(Oid operator)
-{
-	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
-	Form_pg_operator form;
-	char	   *name;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for operator %u", operator);
-	form = (Form_pg_operator) GETSTRUCT(tuple);
-	name = psprintf("OPERATOR(%s.%s)",
-					quote_identifier(get_namespace_name(form->oprnamespace)),
-					NameStr(form->oprname));
-	ReleaseSysCache(tuple);
-	return name;
-}
-
 static const char *
 column_name(Relation relation, AttrNumber attnum)
 {
 	return quote_identifier(get_attname(RelationGetRelid(relation), attnum,
 										false));
+}
+
+/*
+ * Does a row's value equal the parent's?  By the key's operator, and the
+ * parent's collation, as the triggers of foreign keys compare.
+ */
+static void
+append_equal(StringInfo sql, Relation parent, const char *value,
+			 Relation target, const ForeignKeyCacheInfo *key, int i)
+{
+	Form_pg_attribute of_parent = TupleDescAttr(RelationGetDescr(parent),
+												key->confkey[i] - 1);
+	Form_pg_attribute of_row = TupleDescAttr(RelationGetDescr(target),
+											 key->conkey[i] - 1);
+	char	   *row = psprintf("r.c%d", key->conkey[i]);
+
+	if (OidIsValid(of_parent->attcollation) && OidIsValid(of_row->attcollation))
+		row = psprintf("(%s COLLATE %s)", row,
+					   generate_collation_name(of_parent->attcollation));
+	appendStringInfoString(sql, i == 0 ? "" : " AND ");
+	generate_operator_clause(sql, value, of_parent->atttypid, key->conpfeqop[i],
+							 row, of_row->atttypid);
 }
 
 /* rows without a verdict */
@@ -365,18 +373,15 @@ foreign_key_query(Relation target, const ForeignKeyCacheInfo *key,
 	initStringInfo(&of_refused);
 	for (int i = 0; i < key->nkeys; i++)
 	{
-		char	   *equal = operator_name(key->conpfeqop[i]);
-		const char *comma = i == 0 ? "" : ", ";
-		const char *and = i == 0 ? "" : " AND ";
-
-		appendStringInfo(&columns, "%sr.c%d", comma, key->conkey[i]);
-		appendStringInfo(&of_table, "%sp.%s %s r.c%d", and,
-						 column_name(parent,
-									 key->confkey[i]), equal, key->conkey[i]);
-		appendStringInfo(&referenced, ", r.c%d", key->confkey[i]);
-		appendStringInfo(&of_rows, "%sp.c%d %s r.c%d", and, key->confkey[i],
-						 equal,
+		appendStringInfo(&columns, "%sr.c%d", i == 0 ? "" : ", ",
 						 key->conkey[i]);
+		appendStringInfo(&referenced, ", r.c%d", key->confkey[i]);
+		append_equal(&of_table, parent,
+					 psprintf("p.%s", column_name(parent, key->confkey[i])),
+					 target, key, i);
+		if (is_self)
+			append_equal(&of_rows, parent,
+						 psprintf("p.c%d", key->confkey[i]), target, key, i);
 	}
 
 	/* rows that need a parent which the table does not have */
@@ -476,10 +481,11 @@ csv_verdicts_free(const CsvVerdicts *verdicts, int64 place)
 
 /* ---- the end ---- */
 
-/* sort all verdicts so far */
+/* sort all verdicts so far; temporary files outlive a subtransaction */
 static void
 sort_verdicts(CsvVerdicts *verdicts)
 {
+	ResourceOwner owner = CurrentResourceOwner;
 	AttrNumber	place = 1;
 	Oid			less = Int8LessOperator;
 	Oid			collation = InvalidOid;
@@ -487,6 +493,7 @@ sort_verdicts(CsvVerdicts *verdicts)
 
 	if (verdicts->sorted != NULL)
 		tuplesort_end(verdicts->sorted);
+	CurrentResourceOwner = verdicts->resources;
 	verdicts->sorted = tuplesort_begin_heap(verdicts->slot->tts_tupleDescriptor, 1, &place,
 											&less, &collation, &nulls_first, work_mem, NULL,
 											TUPLESORT_RANDOMACCESS);
@@ -496,6 +503,7 @@ sort_verdicts(CsvVerdicts *verdicts)
 								   verdicts->slot))
 		tuplesort_puttupleslot(verdicts->sorted, verdicts->slot);
 	tuplesort_performsort(verdicts->sorted);
+	CurrentResourceOwner = owner;
 	advance(verdicts);
 }
 
@@ -564,4 +572,12 @@ csv_verdicts_end(CsvVerdicts *verdicts, bool last, bool looks, int64 of_file,
 	sort_verdicts(verdicts);
 	tuplestore_end(verdicts->decided);
 	return verdicts->counts;
+}
+
+void
+csv_verdicts_drop(CsvVerdicts **verdicts)
+{
+	if (*verdicts != NULL)
+		tuplesort_end((*verdicts)->sorted);
+	*verdicts = NULL;
 }

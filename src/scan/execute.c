@@ -240,18 +240,29 @@ is_awaited(const ForeignScanState *node)
 		!csv_awaited_scan->has_ended;
 }
 
+/* does the awaited scan begin here? */
+static bool
+begins_awaited(const ForeignScanState *node, Oid relid, int eflags)
+{
+	const CsvAwaitedScan *awaited = csv_awaited_scan;
+	const char *sql = node->ss.ps.state->es_sourceText;
+
+	return awaited != NULL && awaited->node == NULL &&
+		awaited->table->relid == relid &&
+		(awaited->sql == NULL || (sql != NULL && strcmp(awaited->sql, sql) == 0)) &&
+		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0;
+}
+
 /* the table of an awaited scan's caller, or the table as in the catalogs */
 static CsvTable *
 get_table(ForeignScanState *node, Oid relid, int eflags)
 {
-	CsvAwaitedScan *awaited = csv_awaited_scan;
 	CsvTable   *table;
 
-	if (awaited != NULL && awaited->node == NULL && awaited->table->relid == relid &&
-		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+	if (begins_awaited(node, relid, eflags))
 	{
-		awaited->node = node;
-		return awaited->table;
+		csv_awaited_scan->node = node;
+		return csv_awaited_scan->table;
 	}
 	table = csv_table_get(relid);
 	csv_table_check(table);
