@@ -1266,7 +1266,7 @@ RETURNS integer[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT array_agg(number)
+	SELECT array_agg(DISTINCT number)
 		FROM regexp_split_to_table(lower($1), ',') item,
 			regexp_match(item, '^(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,4}))?$') part,
 			LATERAL (
@@ -1356,6 +1356,7 @@ DECLARE
 	me CONSTANT regrole := quote_ident(current_user);
 	scheduled jsonb;		-- jobs of pg_cron that this user sees: are they active?
 	sees_all boolean;
+	most CONSTANT bigint := 9223372036854775807;	-- users may add any rows, and must not stop this for others
 BEGIN
 	IF EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') AND has_schema_privilege('cron', 'USAGE') THEN
 		scheduled := (SELECT coalesce(jsonb_object_agg(format('%I %s', c.username, c.jobname), c.active), '{}') FROM cron.job c
@@ -1368,12 +1369,13 @@ BEGIN
 				coalesce(r.running, false), coalesce(j.last_success, r.last_success),
 				(SELECT e.error FROM @extschema@.csv_gpu_job_run e
 					WHERE e.owner = j.owner AND e.job = j.job AND e.error IS NOT NULL ORDER BY e.run DESC LIMIT 1),
-				@extschema@.csv_gpu_next_run(j.schedule, now()), coalesce(r.records_loaded, 0), coalesce(r.bytes_read, 0)
+				CASE WHEN length(j.schedule) < 1000 THEN @extschema@.csv_gpu_next_run(j.schedule, now()) END, r.records_loaded, r.bytes_read
 			FROM @extschema@.csv_gpu_job j CROSS JOIN LATERAL (
 				SELECT bool_or(r.state = 'running' AND @extschema@.csv_gpu_is_running(r.pid, r.started)) AS running,
-						max(r.started + r.duration) FILTER (WHERE r.state = 'succeeded') AS last_success,
-						sum(r.records_loaded) FILTER (WHERE r.started > now() - interval '1 day')::bigint AS records_loaded,
-						sum(r.bytes_read) FILTER (WHERE r.started > now() - interval '1 day')::bigint AS bytes_read
+						max(r.started + r.duration) FILTER (WHERE r.state = 'succeeded' AND r.started <= now()
+							AND r.duration BETWEEN '0' AND '1 year') AS last_success,
+						least(coalesce(sum(r.records_loaded) FILTER (WHERE r.started > now() - interval '1 day'), 0), most) AS records_loaded,
+						least(coalesce(sum(r.bytes_read) FILTER (WHERE r.started > now() - interval '1 day'), 0), most) AS bytes_read
 					FROM @extschema@.csv_gpu_job_run r WHERE r.owner = j.owner AND r.job = j.job) r
 			ORDER BY j.job, j.owner::text
 	LOOP

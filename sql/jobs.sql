@@ -425,6 +425,15 @@ DROP TABLE rejects;
 CALL csv_gpu_run('o records');
 SELECT state, error FROM states;
 SELECT job, last_error FROM csv_gpu_jobs WHERE job LIKE 'o %';
+-- no user's rows keep others from their view
+BEGIN;
+INSERT INTO csv_gpu_job_run (job, started, duration, records_loaded) SELECT 'o records', now(), '1 s', 9223372036854775807 FROM generate_series(1, 2);
+INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('o records', '294276-12-31', '1 year'), ('o records', 'infinity', '1 year');
+UPDATE csv_gpu_job SET last_success = NULL, schedule = repeat('0-59,', 150) || '0 ' || repeat('0-23,', 400000) || '0 * * *';
+SET LOCAL statement_timeout = '10 s';
+SELECT last_success = now() + interval '1 s' AS success, records_loaded FROM csv_gpu_jobs WHERE job = 'o records';
+SELECT csv_gpu_next_run(repeat('0-59,', 100) || '0 ' || repeat('0-23,', 100) || '0 * * *', '2026-01-01 UTC');
+ROLLBACK;
 -- members of pg_monitor see neither options nor on_failure
 CREATE ROLE regress_csv_monitor IN ROLE pg_monitor;
 GRANT USAGE ON SCHEMA csv_test TO regress_csv_monitor;
