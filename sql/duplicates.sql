@@ -174,6 +174,29 @@ TRUNCATE r;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r');
 SELECT * FROM t;
 SELECT record, error, message FROM r;
+-- a key that INSERT would not check
+TRUNCATE t, r;
+ALTER TABLE t DISABLE TRIGGER ALL;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r', filter => 'name <> ''b''');
+ALTER TABLE t ENABLE TRIGGER ALL;
+SELECT * FROM t;
+TRUNCATE t;
+SET session_replication_role = replica;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r', filter => 'name <> ''b''');
+RESET session_replication_role;
+SELECT record, error, message FROM r;
+-- a trigger that takes the key from the rows before
+CREATE FUNCTION numbered() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  new.id := (SELECT count(*) FROM csv_test.t);
+  RETURN new;
+END $$;
+CREATE TRIGGER numbered BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION numbered();
+TRUNCATE t, r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r');
+SELECT * FROM t;
+SELECT record, error, message FROM r;
+DROP TRIGGER numbered ON t;
 -- a function that is called while the load is planned reads the source, too
 CREATE FUNCTION source_rows() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN

@@ -455,8 +455,10 @@ csv_load_judge(CsvLoad *load)
 	if (duplicates == CSV_DUPLICATES_UNSAID || (load->by_statement &&
 												duplicates == CSV_DUPLICATES_FIRST))
 	{
-		index = load->by_statement ? InvalidOid :
-			csv_only_unique_index(relation, &key);
+		/* triggers may take the key from the rows before */
+		index = load->by_statement || (relation->trigdesc != NULL &&
+									   relation->trigdesc->trig_insert_before_row) ?
+			InvalidOid : csv_only_unique_index(relation, &key);
 		of_file = -(int64) index;
 	}
 	csv_insert_prepare(load->target);

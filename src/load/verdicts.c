@@ -20,7 +20,9 @@
 #include "access/relation.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_operator.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "executor/spi.h"
 #include "executor/tstoreReceiver.h"
 #include "miscadmin.h"
@@ -408,6 +410,27 @@ foreign_key_query(Relation target, const ForeignKeyCacheInfo *key,
 					of_rows.data, key->conoid);
 }
 
+/* would an INSERT check the key? */
+static bool
+is_checked(Relation target, Oid constraint)
+{
+	const TriggerDesc *triggers = target->trigdesc;
+	bool		replicates = SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (trigger->tgconstraint == constraint &&
+			TRIGGER_FOR_INSERT(trigger->tgtype))
+			return trigger->tgenabled == TRIGGER_FIRES_ALWAYS ||
+				trigger->tgenabled == (replicates ? TRIGGER_FIRES_ON_REPLICA :
+									   TRIGGER_FIRES_ON_ORIGIN);
+	}
+	/* partitions have the triggers */
+	return !replicates;
+}
+
 /* decide by a foreign key; returns how many rows it refuses */
 static int64
 decide_by_foreign_key(CsvVerdicts *verdicts, const ForeignKeyCacheInfo *key)
@@ -426,7 +449,8 @@ decide_by_foreign_key(CsvVerdicts *verdicts, const ForeignKeyCacheInfo *key)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for constraint %u", key->conoid);
 	form = (Form_pg_constraint) GETSTRUCT(tuple);
-	is_tested = !form->condeferred && csv_tests_foreign_key(form);
+	is_tested = !form->condeferred && csv_tests_foreign_key(form) &&
+		is_checked(verdicts->target, key->conoid);
 	is_full = form->confmatchtype == FKCONSTR_MATCH_FULL;
 	ReleaseSysCache(tuple);
 	if (!is_tested)
