@@ -210,6 +210,28 @@ SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,NULL,NUL
 SELECT * FROM t;
 SELECT record, error FROM r;
 DROP TABLE t, parents;
+-- a file that comes, or changes, between two scans of one load
+CALL write_file('t1.csv', E'1,one,1\n-2,two,2\n3,three,3\n');
+CREATE TABLE t (id int PRIMARY KEY CHECK (id > 0), name text, parent int);
+CREATE SEQUENCE times;
+CREATE FUNCTION changes() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF nextval('csv_test.times') % 2 = 0 THEN
+    CALL csv_test.write_file(TG_ARGV[0], TG_ARGV[1]);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER changes BEFORE INSERT ON t EXECUTE FUNCTION changes('t0.csv', '4,four,4');
+TRUNCATE r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');
+SELECT * FROM t;
+SELECT record, error, raw FROM r;
+DROP TRIGGER changes ON t;
+CREATE TRIGGER changes BEFORE INSERT ON t EXECUTE FUNCTION changes('t1.csv', '5,the file has become longer than it was,5');
+TRUNCATE t, r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');
+DROP TABLE t;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/t0.csv';
 -- more verdicts than work_mem holds
 CALL write_query('t1.csv', $$SELECT string_agg(i % 5000 || ',a,1', E'\n') FROM generate_series(1, 10000) i$$);
 CREATE TABLE t (id int PRIMARY KEY, name text, parent int);

@@ -942,6 +942,8 @@ load_all(CsvLoad *load)
 	else
 		load_in_parts(load);
 	csv_verdicts_drop(&load->verdicts);
+	if (load->files != NULL)
+		csv_load_check_files(load);
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);

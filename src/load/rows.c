@@ -5,11 +5,17 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "access/genam.h"
 #include "commands/trigger.h"
+#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -18,9 +24,11 @@
 #include "load/rows.h"
 #include "output/copy_to.h"
 #include "scan/row_run.h"
+#include "table/fingerprint.h"
 #include "table/listing.h"
 #include "table/messages.h"
 #include "table/source.h"
+#include "table/text.h"
 
 /* fill in a row of the target from a row of the source */
 void
@@ -439,6 +447,71 @@ csv_is_read_once(const CsvLoad *load)
 	return csv_source_size(load->table).data_bytes < 0;
 }
 
+typedef struct CsvLoadFile
+{
+	CsvFileIdentity identity;	/* of zeros: it cannot be opened */
+	uint64		head;			/* a hash of its first bytes */
+} CsvLoadFile;
+
+/* nbytes: of the file when it was looked at first */
+static CsvLoadFile
+look_at(const char *filename, int64 nbytes)
+{
+	CsvLoadFile file = {0};
+	int			fd = OpenTransientFile(filename, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	uint8		head[CSV_END_BYTES];
+	struct stat st;
+
+	if (fd < 0)
+		return file;
+	if (fstat(fd, &st) == 0)
+	{
+		nbytes = pread(fd, head, Min(nbytes, CSV_END_BYTES), 0);
+		file.identity = csv_file_identity(&st);
+		file.head = hash_bytes_extended(head, (int) Max(nbytes, 0), 0);
+	}
+	CloseTransientFile(fd);
+	return file;
+}
+
+/*
+ * Verdicts tell records by their numbers in numbered files.  So all scans
+ * behind the first verdicts have one list of files.
+ */
+static void
+note_files(CsvLoad *load)
+{
+	CsvTable   *table = load->table;
+
+	if (table->files == NULL)
+		(void) csv_source_list(table, false);
+	load->files = palloc_extended(sizeof(CsvLoadFile) * Max(table->nfiles, 1),
+								  MCXT_ALLOC_HUGE);
+	for (int i = 0; i < table->nfiles; i++)
+		load->files[i] = look_at(table->files[i], PG_INT64_MAX);
+}
+
+void
+csv_load_check_files(const CsvLoad *load)
+{
+	for (int i = 0; i < load->table->nfiles; i++)
+	{
+		const CsvFileIdentity *before = &load->files[i].identity;
+		const CsvLoadFile now = look_at(load->table->files[i], before->size);
+		bool		grew = now.identity.size > before->size;
+
+		/* it may be gone by now */
+		if (now.identity.inode != 0 &&
+			(now.identity.inode != before->inode || now.identity.size < before->size ||
+			 now.head != load->files[i].head ||
+			 (!grew && now.identity.modified != before->modified)))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("file \"%s\" changed while it was loaded",
+							csv_shown_filename(load->table->files[i]))));
+	}
+}
+
 void
 csv_load_judge(CsvLoad *load)
 {
@@ -477,6 +550,9 @@ csv_load_judge(CsvLoad *load)
 				 errmsg("cannot tell duplicates in data that can be read only once"),
 				 errhint("Write the data of \"%s\" to a file, or set \"duplicates\" to 'first', without \"freeze\".",
 						 RelationGetRelationName(load->source))));
+	/* new records are known to be the same */
+	if (load->table->resume == NULL && load->files == NULL)
+		note_files(load);
 	verdicts = csv_verdicts_create(relation, index, load->is_careful,
 								   load->resources);
 	csv_verdicts_drop(&load->verdicts);

@@ -79,6 +79,7 @@ typedef struct CsvLoad
 	Bitmapset  *key;			/* attribute numbers of the target */
 	Bitmapset  *updated;		/* likewise */
 	CsvVerdicts *verdicts;		/* NULL: none */
+	struct CsvLoadFile *files;	/* table->files, for verdicts; or NULL */
 	CsvTaking	taking;
 	bool		any_updates;
 	int64		nleft_out;
@@ -108,6 +109,9 @@ typedef struct CsvLoad
 extern void csv_map_row(const CsvMapping *mapping, TupleTableSlot *from,
 						TupleTableSlot *to,
 						ExprContext *econtext);
+
+/* ERROR if the load's files are not those that its verdicts are about */
+extern void csv_load_check_files(const CsvLoad *load);
 
 /* keep a record among the rejects */
 extern void csv_keep_record(CsvLoad *load, const CsvSkipped *skipped);
