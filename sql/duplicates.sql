@@ -66,6 +66,10 @@ SELECT load('first', key => NULL);
 SELECT load('first', key => '{id,name}');
 SELECT load('first', key => '{nothing}');
 SELECT load('sometimes');
+CREATE FOREIGN TABLE nothing (id int, name text, qty int) SERVER csv OPTIONS (filename 'regress_csv/nothing.csv');
+\set VERBOSITY terse
+SELECT load('last', 'nothing');
+\set VERBOSITY default
 CREATE UNIQUE INDEX ON t (n);
 SELECT load('first', key => '{n}');
 DROP INDEX t_n_idx;
@@ -173,6 +177,11 @@ CREATE TABLE t (id int PRIMARY KEY, name text COLLATE "POSIX" REFERENCES parents
 TRUNCATE r;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r');
 SELECT * FROM t;
+SELECT record, error, message FROM r;
+-- no NOTICE tells of refused rows, also if the first reading finds them
+TRUNCATE t, r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r', duplicates => 'last',
+  expressions => '{"name": "left(''a'', 1 / (2 - id))"}');
 SELECT record, error, message FROM r;
 -- a key that INSERT would not check
 TRUNCATE t, r;

@@ -183,6 +183,7 @@ static void
 leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
 {
 	MemoryContext outer;
+	CsvVerbosity verbosity = load->table->verbosity;
 	CsvSkipped	skipped;
 	bool		counts;
 
@@ -217,8 +218,11 @@ leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
 		skipped.error = "foreign_key";
 		skipped.message = get_constraint_name((Oid) verdict);
 	}
+	/* without a NOTICE */
+	load->table->verbosity = CSV_VERBOSITY_SILENT;
 	if (counts)
 		csv_report_skipped(&load->report, &skipped);
+	load->table->verbosity = verbosity;
 	csv_keep_record(load, &skipped);
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(load->reject_context);
@@ -444,7 +448,12 @@ csv_ignore_record(void *arg, const CsvSkipped *skipped)
 bool
 csv_is_read_once(const CsvLoad *load)
 {
-	return csv_source_size(load->table).data_bytes < 0;
+	const char *filename = load->table->filename;
+	struct stat st;
+
+	/* other files of a pattern, and files that are not there, are an ERROR */
+	return filename == NULL ||
+		(stat(filename, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
 typedef struct CsvLoadFile
@@ -458,7 +467,8 @@ static CsvLoadFile
 look_at(const char *filename, int64 nbytes)
 {
 	CsvLoadFile file = {0};
-	int			fd = OpenTransientFile(filename, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	int			fd = OpenTransientFile(filename,
+									   O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	uint8		head[CSV_END_BYTES];
 	struct stat st;
 
@@ -502,7 +512,8 @@ csv_load_check_files(const CsvLoad *load)
 
 		/* it may be gone by now */
 		if (now.identity.inode != 0 &&
-			(now.identity.inode != before->inode || now.identity.size < before->size ||
+			(now.identity.inode != before->inode ||
+			 now.identity.size < before->size ||
 			 now.head != load->files[i].head ||
 			 (!grew && now.identity.modified != before->modified)))
 			ereport(ERROR,
@@ -529,8 +540,9 @@ csv_load_judge(CsvLoad *load)
 												duplicates == CSV_DUPLICATES_FIRST))
 	{
 		/* triggers may take the key from the rows before */
-		index = load->by_statement || (relation->trigdesc != NULL &&
-									   relation->trigdesc->trig_insert_before_row) ?
+		index = load->by_statement ||
+			(relation->trigdesc != NULL &&
+			 relation->trigdesc->trig_insert_before_row) ?
 			InvalidOid : csv_only_unique_index(relation, &key);
 		of_file = -(int64) index;
 	}

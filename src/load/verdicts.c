@@ -415,7 +415,8 @@ static bool
 is_checked(Relation target, Oid constraint)
 {
 	const TriggerDesc *triggers = target->trigdesc;
-	bool		replicates = SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+	bool		replicates =
+		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
 
 	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
 	{

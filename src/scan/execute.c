@@ -249,7 +249,8 @@ begins_awaited(const ForeignScanState *node, Oid relid, int eflags)
 
 	return awaited != NULL && awaited->node == NULL &&
 		awaited->table->relid == relid &&
-		(awaited->sql == NULL || (sql != NULL && strcmp(awaited->sql, sql) == 0)) &&
+		(awaited->sql == NULL ||
+		 (sql != NULL && strcmp(awaited->sql, sql) == 0)) &&
 		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0;
 }
 

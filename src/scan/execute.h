@@ -73,9 +73,9 @@ typedef struct CsvScanState
 } CsvScanState;
 
 /*
- * A scan that a statement runs for the caller, and that reports to the caller.  It is
- * the first scan of this table that begins, in this process only, and in this statement:
- * the planner may call functions that have others.
+ * A scan that a statement runs for the caller, and that reports to the caller.
+ * It is the first scan of this table that begins, in this process only, and in
+ * this statement: the planner may call functions that have others.
  */
 typedef struct CsvAwaitedScan
 {
