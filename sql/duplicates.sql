@@ -241,7 +241,25 @@ TRUNCATE t, r;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');
 DROP TABLE t;
 COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/t0.csv';
+-- a filter that leaves out files, for each scan of a load
+CALL write_file('t1.csv', E'1,one,1\n1,uno,1\n');
+CALL write_file('t2.csv', E'1,un,1\n-2,deux,2\n2,two,2\n');
+CALL write_file('t3.csv', E'4,bad\n5\n');
+CREATE FOREIGN TABLE named (id int, name text, file text OPTIONS (virtual 'filename'), qty int)
+  SERVER csv OPTIONS (filename 'regress_csv/t*.csv');
+CREATE TABLE t (id int PRIMARY KEY CHECK (id > 0), name text);
+TRUNCATE r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('named', 't', '{id,name,NULL,NULL}', rejects => 'r',
+  filter => 'file < ''regress_csv/t3'' AND file > ''regress_csv/t1.csv''');
+SELECT * FROM t;
+SELECT filename, record, error FROM r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('named', 't', '{id,name,NULL,NULL}', duplicates => 'update',
+  filter => 'file < ''regress_csv/t3'' AND id > 0');
+SELECT * FROM t;
+DROP TABLE t;
+COPY (SELECT 1 WHERE false) TO PROGRAM 'rm regress_csv/t3.csv';
 -- more verdicts than work_mem holds
+CALL write_file('t2.csv', '');
 CALL write_query('t1.csv', $$SELECT string_agg(i % 5000 || ',a,1', E'\n') FROM generate_series(1, 10000) i$$);
 CREATE TABLE t (id int PRIMARY KEY, name text, parent int);
 TRUNCATE r;

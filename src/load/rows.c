@@ -381,11 +381,14 @@ csv_append_filter(StringInfo sql, const CsvMapping *mapping, bool late)
 static void
 begin_rows(CsvLoad *load, int flags, CsvSkippedFn skipped)
 {
+	CsvTable   *table = palloc(sizeof(CsvTable));
 	List	   *attnums = NIL;
 	int			attnum = -1;
 
+	/* the query lists the files in its own memory */
+	*table = *load->table;
 	load->rows = (CsvRowsQuery) {
-		.scan = {.table = load->table,
+		.scan = {.table = table,
 			.shown_relid = RelationGetRelid(csv_insert_relation(load->target)),
 			.skipped = skipped, .places = (flags & CSV_SCAN_PLACES) != 0, .arg = load}
 	};

@@ -144,7 +144,7 @@ csv_rows_begin(CsvRowsQuery *rows, Relation source, const char *sql,
 		pg_plan_query(linitial_node(Query, QueryRewrite(query)), sql, 0, NULL);
 
 	if (may_fail && (!IsA(plan->planTree, ForeignScan) ||
-					 (rows->scan.table->files != NULL &&
+					 (rows->scan.table->resume != NULL &&
 					  list_nth(((ForeignScan *) plan->planTree)->fdw_private,
 							   CSV_PLAN_FILE_QUALS) != NIL)))
 		return false;
