@@ -132,11 +132,13 @@ find_refusal(CsvLoad *load, const char **message)
 	ExecClearTuple(load->from);
 	ExecStoreVirtualTuple(load->from);
 	error = csv_attempt(test_row, load, CurrentMemoryContext, true);
-	if (error == NULL && !load->is_dropped)
+	/* a row is routed before a partition's trigger may drop it */
+	if (error == NULL)
 		error = csv_attempt(test_partition, load, CurrentMemoryContext, false);
 	ExecClearTuple(load->from);
 	if (error == NULL)
 		return NULL;
+	load->is_dropped = false;
 	*message = error->constraint_name;
 	if (error->sqlerrcode == ERRCODE_CHECK_VIOLATION && *message != NULL)
 		return "check";
