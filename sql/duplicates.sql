@@ -183,6 +183,12 @@ TRUNCATE r;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r');
 SELECT * FROM t;
 SELECT record, error, message FROM r;
+-- a deferrable constraint beside the key
+TRUNCATE t, r;
+ALTER TABLE t ADD UNIQUE (id, name) DEFERRABLE;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r');
+SELECT record, error, message FROM r;
+ALTER TABLE t DROP CONSTRAINT t_id_name_key;
 -- no NOTICE tells of refused rows, also if the first reading finds them
 TRUNCATE t, r;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,NULL}', rejects => 'r', duplicates => 'last',

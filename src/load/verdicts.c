@@ -105,8 +105,9 @@ csv_only_unique_index(Relation target, Bitmapset **attnums)
 	foreach(cell, RelationGetIndexList(target))
 	{
 		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
-		bool		refuses = index->rd_index->indisunique ||
-			index->rd_index->indisexclusion;
+		/* a deferrable constraint refuses the statement */
+		bool		refuses = index->rd_index->indimmediate &&
+			(index->rd_index->indisunique || index->rd_index->indisexclusion);
 		Bitmapset  *key = key_of(index);
 
 		index_close(index, NoLock);

@@ -45,7 +45,10 @@ typedef enum CsvDuplicates
 extern Oid	csv_key_index(Relation target, ArrayType *columns,
 						  Bitmapset **attnums);
 
-/* if the relation has just one index that refuses rows, and it can be a key */
+/*
+ * If the relation has just one index that refuses rows at once, and it can be a
+ * key.
+ */
 extern Oid	csv_only_unique_index(Relation target, Bitmapset **attnums);
 
 /*
