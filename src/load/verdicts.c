@@ -18,6 +18,7 @@
 #include "access/htup_details.h"
 #include "access/nbtree.h"
 #include "access/relation.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_trigger.h"
@@ -87,7 +88,9 @@ key_of(Relation index)
 	Form_pg_index form = index->rd_index;
 	Bitmapset  *attnums = NULL;
 
+	/* a key WITHOUT OVERLAPS is not a B-tree */
 	if (!form->indisunique || !form->indisvalid || !form->indimmediate ||
+		index->rd_rel->relam != BTREE_AM_OID ||
 		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) ||
 		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		return NULL;
