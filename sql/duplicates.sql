@@ -60,6 +60,12 @@ BEGIN;
 TRUNCATE t;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,qty}', freeze => true, duplicates => 'first', key => '{id}');
 ROLLBACK;
+-- a generated column in the key
+BEGIN;
+ALTER TABLE t DROP CONSTRAINT t_id_key;
+CREATE UNIQUE INDEX t_key ON t (id, twice) NULLS NOT DISTINCT;
+SELECT load('first', key => '{id,twice}');
+ROLLBACK;
 
 -- what is wrong
 SELECT load('first', key => NULL);

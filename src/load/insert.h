@@ -116,9 +116,11 @@ extern Oid	csv_insert_conflict(CsvInsert *insert);
 
 /*
  * compute the defaults of a row in the slot, or of a row that is skipped, as
- * nextval()
+ * nextval(); and generated columns, if one of those that are needed is
+ * generated: the row is stored in the slot then
  */
-extern void csv_insert_fill(CsvInsert *insert, ExprContext *econtext);
+extern void csv_insert_fill(CsvInsert *insert, const Bitmapset *needed,
+							ExprContext *econtext);
 
 /* insert the row in the slot by pages; false if the filter leaves it out */
 extern bool csv_insert_row(CsvInsert *insert);

@@ -1098,7 +1098,7 @@ skip_row_of_copy(void *arg, const CsvSkipped *skipped)
 	if (CSV_COPY_DEFAULTS_OF_SKIPPED)
 	{
 		ResetExprContext(load->econtext);
-		csv_insert_fill(load->target, load->econtext);
+		csv_insert_fill(load->target, NULL, load->econtext);
 	}
 	return load->skipped_of_copy(load->copy, skipped);
 }

@@ -489,13 +489,15 @@ csv_load_judge(CsvLoad *load)
 		int64		verdict = CSV_INSERTED;
 
 		if (!load->is_careful)
-			csv_insert_fill(load->target, load->econtext);
+			csv_insert_fill(load->target, OidIsValid(index) ? key : NULL,
+							load->econtext);
 		else if (find_refusal(load, &message) != NULL)
 			verdict = CSV_REFUSED;
 		MemoryContextSwitchTo(outer);
 		if (!load->is_dropped)
 			csv_verdicts_add(verdicts, load->slot, csv_load_place(load->scan),
 							 verdict);
+		ExecClearTuple(load->slot);
 		MemoryContextReset(load->reject_context);
 		csv_insert_place(load->target, NULL, 0);
 	}
