@@ -138,6 +138,14 @@ INSERT INTO t SELECT i, 'old' FROM generate_series(20, 80, 10) i WHERE i <> 30;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,parent}', rejects => 'r');
 SELECT * FROM t WHERE name <> 'old';
 SELECT record, error, message, raw FROM r;
+-- a parent of which one record is refused, and another goes in
+CALL write_file('children.csv', E'5,child,1\n1,one,\n1,lost,9\n7,stray,9\n');
+CREATE FOREIGN TABLE children (id int, name text, qty int)
+  SERVER csv OPTIONS (filename 'regress_csv/children.csv', log_verbosity 'silent');
+TRUNCATE t, r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('children', 't', '{id,name,parent}', rejects => 'r', duplicates => 'first');
+SELECT record, error, message, raw FROM r;
+DROP FOREIGN TABLE children;
 -- with `duplicates`, too; one of the key that is an ERROR
 TRUNCATE t, r;
 ALTER TABLE t DROP CONSTRAINT t_parent_fkey;

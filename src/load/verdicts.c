@@ -373,7 +373,7 @@ foreign_key_query(Relation target, const ForeignKeyCacheInfo *key,
 		appendStringInfo(&of_table, "%sp.%s %s r.c%d", and,
 						 column_name(parent,
 									 key->confkey[i]), equal, key->conkey[i]);
-		appendStringInfo(&referenced, ", r.c%d", key->confkey[i]);
+		appendStringInfo(&referenced, "%sr.c%d", comma, key->confkey[i]);
 		appendStringInfo(&of_rows, "%sp.c%d %s r.c%d", and, key->confkey[i],
 						 equal,
 						 key->conkey[i]);
@@ -393,14 +393,21 @@ foreign_key_query(Relation target, const ForeignKeyCacheInfo *key,
 		return psprintf("SELECT place, %u::pg_catalog.int8 FROM (%s) x ORDER BY place", key->conoid,
 						of_refused.data);
 
-	/* a parent may come in the same load, unless it lacks a parent itself */
-	return psprintf("WITH RECURSIVE held AS MATERIALIZED (%s), refused AS ("
-					"SELECT r.place%s FROM held r WHERE NOT EXISTS (SELECT FROM csv_rows p WHERE %s"
+	/*
+	 * A parent may come in the same load, unless it lacks a parent itself and
+	 * no other row has its key.
+	 */
+	return psprintf("WITH RECURSIVE held AS MATERIALIZED (%s), alone AS MATERIALIZED ("
+					"SELECT r.place, p.place AS parent FROM held r"
+					" JOIN (SELECT pg_catalog.min(r.place) AS place, %s FROM " UNDECIDED
+					" GROUP BY %s HAVING pg_catalog.count(*) OPERATOR(pg_catalog.=) 1) p ON %s), refused AS ("
+					"SELECT r.place FROM held r WHERE NOT EXISTS (SELECT FROM csv_rows p WHERE %s"
 					" AND NOT EXISTS (SELECT FROM csv_verdicts v WHERE v.place OPERATOR(pg_catalog.=) p.place))"
-					" UNION SELECT r.place%s FROM held r, refused p WHERE %s)"
-					" SELECT DISTINCT place, %u::pg_catalog.int8 FROM refused ORDER BY place",
-					of_refused.data, referenced.data, of_rows.data, referenced.data,
-					of_rows.data, key->conoid);
+					" UNION SELECT a.place FROM alone a, refused p"
+					" WHERE a.parent OPERATOR(pg_catalog.=) p.place)"
+					" SELECT place, %u::pg_catalog.int8 FROM refused ORDER BY place",
+					of_refused.data, referenced.data, referenced.data,
+					of_rows.data, of_rows.data, key->conoid);
 }
 
 /* decide by a foreign key; returns how many rows it refuses */
@@ -508,13 +515,13 @@ decide_by_foreign_keys(CsvVerdicts *verdicts)
 	int64		nrefused;
 	ListCell   *cell;
 
-	/* a row that one key refuses may be the parent of another key */
+	/* the rows that are refused may be parents of others */
 	do
 	{
 		nrefused = 0;
 		foreach(cell, verdicts->foreign_keys)
 			nrefused += decide_by_foreign_key(verdicts, lfirst(cell));
-	} while (nrefused > 0 && list_length(verdicts->foreign_keys) > 1);
+	} while (nrefused > 0);
 	sort_verdicts(verdicts);
 	tuplestore_select_read_pointer(verdicts->rows, 0);
 	while (verdicts->index != NULL &&
