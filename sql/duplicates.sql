@@ -145,6 +145,22 @@ CREATE FOREIGN TABLE children (id int, name text, qty int)
 TRUNCATE t, r;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('children', 't', '{id,name,parent}', rejects => 'r', duplicates => 'first');
 SELECT record, error, message, raw FROM r;
+-- a duplicate of the key that an older index would refuse, too, does not count
+CALL write_file('children.csv', E'1,one,1\n1,one,2\n2,one,3\n3,three,\n');
+ALTER FOREIGN TABLE children OPTIONS (ADD reject_limit '2');
+CREATE TABLE u (id int, name text UNIQUE, qty int NOT NULL);
+ALTER TABLE u ADD PRIMARY KEY (id);
+TRUNCATE r;
+SELECT records_loaded, records_skipped FROM csv_gpu_load('children', 'u', rejects => 'r', duplicates => 'first');
+SELECT record, error, message FROM r;
+-- a deferrable constraint, which ON CONFLICT must not see
+TRUNCATE u, r;
+ALTER TABLE u ADD UNIQUE (qty) DEFERRABLE;
+CREATE TRIGGER told AFTER INSERT ON u EXECUTE FUNCTION told();
+SELECT records_loaded, records_skipped FROM csv_gpu_load('children', 'u', rejects => 'r', duplicates => 'first', filter => 'id <> 2');
+SELECT record, error, message FROM r;
+SELECT csv_gpu_load('children', 'u', rejects => 'r');
+DROP TABLE u;
 DROP FOREIGN TABLE children;
 -- with `duplicates`, too; one of the key that is an ERROR
 TRUNCATE t, r;

@@ -732,7 +732,7 @@ csv_insert_test_partition(CsvInsert *insert)
 }
 
 Oid
-csv_insert_conflict(CsvInsert *insert)
+csv_insert_conflict(CsvInsert *insert, Oid preferred)
 {
 	ResultRelInfo *root = makeNode(ResultRelInfo);
 	ItemPointerData conflict;
@@ -743,11 +743,12 @@ csv_insert_conflict(CsvInsert *insert)
 		return InvalidOid;
 	InitResultRelInfo(root, insert->relation, 0, NULL, 0);
 	ExecOpenIndices(root, true);
-	for (int i = 0; i < root->ri_NumIndices && !OidIsValid(found); i++)
+	for (int i = 0; i < root->ri_NumIndices; i++)
 	{
 		Relation	index = root->ri_IndexRelationDescs[i];
 
-		if ((index->rd_index->indisunique || index->rd_index->indisexclusion) &&
+		if ((!OidIsValid(found) || RelationGetRelid(index) == preferred) &&
+			(index->rd_index->indisunique || index->rd_index->indisexclusion) &&
 			index->rd_index->indimmediate &&
 			root->ri_IndexRelationInfo[i]->ii_ReadyForInserts &&
 			!csv_check_index_constraints(root, insert->slot, insert->estate,

@@ -110,9 +110,10 @@ extern bool csv_insert_test(CsvInsert *insert, ExprContext *econtext);
 extern void csv_insert_test_partition(CsvInsert *insert);
 
 /*
- * after a test: the first index that refuses the row now; InvalidOid: not known
+ * after a test: the index that refuses the row now, of several the preferred or
+ * the first one; InvalidOid: not known
  */
-extern Oid	csv_insert_conflict(CsvInsert *insert);
+extern Oid	csv_insert_conflict(CsvInsert *insert, Oid preferred);
 
 /*
  * compute the defaults of a row in the slot, or of a row that is skipped, as

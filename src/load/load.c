@@ -631,7 +631,8 @@ append_conflict(StringInfo sql, const CsvLoad *load)
 	while ((attnum = bms_next_member(load->key, attnum)) >= 0)
 		key = lappend_int(key, attnum);
 	appendStringInfoString(sql, " ON CONFLICT ");
-	if (load->updated != NULL || !load->is_careful)
+	if (load->updated != NULL || !load->is_careful ||
+		(key != NIL && csv_any_deferrable_index(target)))
 	{
 		appendStringInfoChar(sql, '(');
 		csv_append_columns(sql, target, key);
@@ -852,6 +853,7 @@ static void
 load_on_trials(CsvLoad *load, bool settles)
 {
 	bool		tests = may_test(load);
+	Relation	target = csv_insert_relation(load->tested);
 
 	for (;;)
 	{
@@ -870,7 +872,9 @@ load_on_trials(CsvLoad *load, bool settles)
 			load->is_careful = true;
 			csv_load_judge(load);
 		}
-		else if (!load->by_statement && (settles || load->is_careful) &&
+		else if (!load->by_statement &&
+				 (settles || (load->is_careful &&
+							  !csv_any_deferrable_index(target))) &&
 				 (error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION ||
 				  error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION))
 		{

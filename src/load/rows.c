@@ -248,7 +248,7 @@ find_conflict(CsvLoad *load)
 	outer = MemoryContextSwitchTo(load->reject_context);
 	(void) find_refusal(load, &message);
 	if (load->is_careful && !load->is_dropped)
-		index = csv_insert_conflict(load->tested);
+		index = csv_insert_conflict(load->tested, load->key_index);
 	if (!OidIsValid(index))
 		index = csv_only_unique_index(target, &key);
 	MemoryContextSwitchTo(outer);

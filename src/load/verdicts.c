@@ -118,6 +118,22 @@ csv_only_unique_index(Relation target, Bitmapset **attnums)
 	return found;
 }
 
+bool
+csv_any_deferrable_index(Relation target)
+{
+	bool		any = false;
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(target))
+	{
+		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		any |= !index->rd_index->indimmediate;
+		index_close(index, NoLock);
+	}
+	return any;
+}
+
 Oid
 csv_key_index(Relation target, ArrayType *columns, Bitmapset **attnums)
 {

@@ -47,6 +47,9 @@ extern Oid	csv_key_index(Relation target, ArrayType *columns,
 /* if the relation has just one index that refuses rows, and it can be a key */
 extern Oid	csv_only_unique_index(Relation target, Bitmapset **attnums);
 
+/* such an index cannot tell ON CONFLICT which rows go in */
+extern bool csv_any_deferrable_index(Relation target);
+
 /*
  * Verdicts about rows of a source, in their order.  index: by its key rows are
  * compared; InvalidOid: they are not.  foreign_keys: foreign keys decide, too.
