@@ -59,6 +59,7 @@ ROLLBACK;
 BEGIN;
 TRUNCATE t;
 SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,name,qty}', freeze => true, duplicates => 'first', key => '{id}');
+SELECT records_loaded, records_skipped FROM csv_gpu_load('s', 't', '{id,NULL,NULL}', freeze => true, duplicates => 'update', key => '{id}');
 ROLLBACK;
 -- a generated column in the key
 BEGIN;

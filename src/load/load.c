@@ -936,13 +936,11 @@ load_all(CsvLoad *load)
 	if (!load->freezes && (may_test(load) || (!load->by_statement &&
 											  (settles || load->indexing != CSV_INDEX_AT_ONCE))))
 		load_on_trials(load, settles);
-	else if (load->by_statement)
+	else
 	{
 		(void) load_on_trial(load);
 		csv_insert_close(load->tested);
 	}
-	else
-		load_in_parts(load);
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);
