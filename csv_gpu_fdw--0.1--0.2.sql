@@ -266,6 +266,7 @@ BEGIN
 	ELSIF schedule IS NOT NULL THEN
 		RAISE WARNING USING
 			MESSAGE = format('job "%s" is not scheduled yet, because pg_cron is in another database', job),
+			DETAIL = 'There, it replaces a job of the same name that this role has in another database.',
 			HINT = format('In %s, a superuser must run: SELECT cron.schedule_in_database(%L, %L, %L, %L, %L);',
 				elsewhere, name, schedule, command, current_database(), current_user);
 	ELSIF elsewhere IS NOT NULL THEN
@@ -279,6 +280,14 @@ END $$;
 
 COMMENT ON FUNCTION csv_gpu_cron(text, text)
 IS 'internal: begins or ends a job of pg_cron';
+
+CREATE FUNCTION csv_gpu_check_sql(sql text)
+RETURNS void
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION csv_gpu_check_sql(text)
+IS 'internal: ERROR if the syntax of SQL is wrong';
 
 CREATE FUNCTION csv_gpu_schedule_as(
 	job text,
@@ -313,9 +322,10 @@ BEGIN
 				HINT = 'Valid values are: "append", "replace", "new_files", "new_records".';
 	END IF;
 	-- pg_cron cuts longer names
-	IF octet_length('csv_gpu_fdw: ' || job) > 63 THEN
+	IF octet_length(job) NOT BETWEEN 1 AND 50 THEN
 		RAISE name_too_long
-			USING MESSAGE = format('job name "%s" is longer than 50 bytes', job);
+			USING MESSAGE = format('job name "%s" is %s', job,
+				CASE job WHEN '' THEN 'empty' ELSE 'longer than 50 bytes' END);
 	END IF;
 	nfields := cardinality(regexp_split_to_array(btrim(schedule, E' \t\n'), '\s+'));
 	IF nfields > 5 THEN
@@ -333,6 +343,7 @@ BEGIN
 			USING MESSAGE = format('invalid schedule "%s"', schedule),
 				HINT = 'Write five fields, such as "0 * * * *", or a word of pg_cron''s, such as "@hourly".';
 	END IF;
+	PERFORM @extschema@.csv_gpu_check_sql(on_failure);
 	IF keep_runs < 1 THEN
 		RAISE invalid_parameter_value USING MESSAGE = 'keep_runs must be at least 1';
 	END IF;
@@ -364,7 +375,8 @@ BEGIN
 	END IF;
 	IF mode = 'replace' AND NOT has_table_privilege(target, 'TRUNCATE') THEN
 		RAISE insufficient_privilege
-			USING MESSAGE = format('permission denied for table %s', target);
+			USING MESSAGE = format('permission denied for table %s', target),
+				HINT = 'The mode "replace" needs TRUNCATE on it.';
 	END IF;
 
 	-- names in options are the caller's
@@ -380,6 +392,12 @@ BEGIN
 		RAISE invalid_parameter_value
 			USING MESSAGE = 'option "freeze" can be used only with mode "replace"',
 				DETAIL = 'In other modes, the table was not truncated in the same transaction.';
+	END IF;
+	IF EXISTS (SELECT FROM pg_class c
+		WHERE c.oid IN (source, target, given.rejects) AND c.relpersistence = 't') THEN
+		RAISE feature_not_supported
+			USING MESSAGE = 'a job cannot use temporary tables',
+				DETAIL = 'Its runs are other sessions.';
 	END IF;
 	IF given.rejects IS NOT NULL THEN
 		options := options || jsonb_build_object('rejects', given.rejects::text);
@@ -431,7 +449,8 @@ BEGIN
 		WHERE j.owner = me AND j.job = csv_gpu_find_job.job;
 	IF NOT FOUND THEN
 		RAISE undefined_object
-			USING MESSAGE = format('job "%s" does not exist', job);
+			USING MESSAGE = format('job "%s" does not exist', job),
+				HINT = 'A job is known only to the role that has scheduled it.';
 	END IF;
 	RETURN schedule;
 END $$;
@@ -549,6 +568,7 @@ DECLARE
 	error text;
 	detail text;
 	hint text;
+	place text;
 	canceled boolean;
 	run bigint;
 BEGIN
@@ -595,9 +615,13 @@ BEGIN
 				USING MESSAGE = format('file "%s" changed after the run began', filename);
 		END IF;
 	EXCEPTION WHEN query_canceled OR OTHERS THEN
-		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+		GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT,
+			place = PG_EXCEPTION_CONTEXT;
 		canceled := SQLSTATE = '57014';
-		error := concat(error, E'\nDETAIL:  ' || nullif(detail, ''), E'\nHINT:  ' || nullif(hint, ''));
+		-- of the context, only which record it was
+		error := concat(error, E'\nDETAIL:  ' || nullif(detail, ''), E'\nHINT:  ' || nullif(hint, ''),
+			E'\nCONTEXT:  ' || CASE WHEN NOT canceled THEN
+				substring(place, 'csv_gpu_load into [^\n]*, record [^\n]*') END);
 	END;
 	IF error IS NOT NULL THEN
 		PERFORM @extschema@.csv_gpu_fail_run(job, filename, started, clock_timestamp() - started, error, path);
@@ -788,7 +812,7 @@ RETURNS integer[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT array_agg(number)
+	SELECT array_agg(DISTINCT number)
 		FROM regexp_split_to_table(lower($1), ',') item,
 			regexp_match(item, '^(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,4}))?$') part,
 			LATERAL (
@@ -878,6 +902,7 @@ DECLARE
 	me CONSTANT regrole := quote_ident(current_user);
 	scheduled jsonb;		-- jobs of pg_cron that this user sees: are they active?
 	sees_all boolean;
+	most CONSTANT bigint := 9223372036854775807;	-- users may add any rows, and must not stop this for others
 BEGIN
 	IF EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'pg_cron') AND has_schema_privilege('cron', 'USAGE') THEN
 		scheduled := (SELECT coalesce(jsonb_object_agg(format('%I %s', c.username, c.jobname), c.active), '{}') FROM cron.job c
@@ -890,12 +915,13 @@ BEGIN
 				coalesce(r.running, false), coalesce(j.last_success, r.last_success),
 				(SELECT e.error FROM @extschema@.csv_gpu_job_run e
 					WHERE e.owner = j.owner AND e.job = j.job AND e.error IS NOT NULL ORDER BY e.run DESC LIMIT 1),
-				@extschema@.csv_gpu_next_run(j.schedule, now()), coalesce(r.records_loaded, 0), coalesce(r.bytes_read, 0)
+				CASE WHEN length(j.schedule) < 1000 THEN @extschema@.csv_gpu_next_run(j.schedule, now()) END, r.records_loaded, r.bytes_read
 			FROM @extschema@.csv_gpu_job j CROSS JOIN LATERAL (
 				SELECT bool_or(r.state = 'running' AND @extschema@.csv_gpu_is_running(r.pid, r.started)) AS running,
-						max(r.started + r.duration) FILTER (WHERE r.state = 'succeeded') AS last_success,
-						sum(r.records_loaded) FILTER (WHERE r.started > now() - interval '1 day')::bigint AS records_loaded,
-						sum(r.bytes_read) FILTER (WHERE r.started > now() - interval '1 day')::bigint AS bytes_read
+						max(r.started + r.duration) FILTER (WHERE r.state = 'succeeded' AND r.started <= now()
+							AND r.duration BETWEEN '0' AND '1 year') AS last_success,
+						least(coalesce(sum(r.records_loaded) FILTER (WHERE r.started > now() - interval '1 day'), 0), most) AS records_loaded,
+						least(coalesce(sum(r.bytes_read) FILTER (WHERE r.started > now() - interval '1 day'), 0), most) AS bytes_read
 					FROM @extschema@.csv_gpu_job_run r WHERE r.owner = j.owner AND r.job = j.job) r
 			ORDER BY j.job, j.owner::text
 	LOOP

@@ -50,6 +50,8 @@ csv_query_lay_out(CsvQueryView *view, const CsvPlan *plan, uint32_t ncolumns,
 	view->table_mask = (uint32_t) (nslots - 1);
 	csv_place(base, &next, plan->nvalues * n * 2, &outputs->values);
 	csv_place(base, &next, plan->ninputs * n, &outputs->counts);
+	csv_place(base, &next, plan->nfolds * n * outputs->folded_bytes,
+			  &outputs->folded);
 	if (plan->nkeys == 0)
 		return next;
 	csv_place(base, &next, plan->nkeys * n * 2, &outputs->keys);
@@ -633,8 +635,8 @@ csv_sums_fit(const CsvPlan *plan, uint32_t ngroups, size_t max_shared_bytes)
 	for (uint32_t i = 0; i < plan->naggregates; i++)
 		if (csv_is_extreme(plan->aggregate[i]))
 			return false;
-	return plan->nkeys == 0 && plan->ninputs <= CSV_QUERY_MOST_INPUTS &&
-		ngroups <= CSV_QUERY_MOST_CLASSES &&
+	return plan->nkeys == 0 && plan->nfolds == 0 &&
+		plan->ninputs <= CSV_QUERY_MOST_INPUTS && ngroups <= CSV_QUERY_MOST_CLASSES &&
 		(size_t) ngroups * csv_sum_pitch(*plan) * 4 <= CSV_QUERY_SHARED_BYTES &&
 		sum_shared_bytes(plan, ngroups) <= max_shared_bytes;
 }

@@ -52,11 +52,23 @@ csv_ask_reserve(const CsvAsk *ask, CsvDeviceMemory which, size_t nbytes)
 		csv_work_reserve(ask->work, which, nbytes, 0) == CSV_OK;
 }
 
+/* the longest text of columns and constants */
+static size_t
+longest_text(const CsvAsk *ask)
+{
+	size_t		longest = ask->query->longest_text;
+
+	return ask->longest_text > longest ? ask->longest_text : longest;
+}
+
 bool
 csv_ask_place(CsvAsk *ask)
 {
-	size_t		nbytes = csv_query_lay_out(&ask->view, &ask->query->plan,
-										   ask->ncolumns, ask->nrows, NULL);
+	size_t		nbytes;
+
+	ask->view.outputs.folded_bytes = csv_folded_bytes(longest_text(ask));
+	nbytes = csv_query_lay_out(&ask->view, &ask->query->plan, ask->ncolumns,
+							   ask->nrows, NULL);
 
 	if (!csv_ask_reserve(ask, CSV_DEVICE_QUERY, nbytes))
 		return false;
@@ -110,12 +122,9 @@ csv_groups_may_travel(uint32_t ngroups, uint32_t nrows)
 static size_t
 text_room(const CsvAsk *ask)
 {
-	size_t		longest = ask->query->longest_text;
-	size_t		nbytes;
+	size_t		nbytes = longest_text(ask) * ask->view.ngroups *
+		ask->query->ntexts;
 
-	if (ask->longest_text > longest)
-		longest = ask->longest_text;
-	nbytes = longest * ask->view.ngroups * ask->query->ntexts;
 	return nbytes < ask->most_text_bytes ? nbytes : ask->most_text_bytes;
 }
 

@@ -91,7 +91,7 @@ SELECT left_of('SELECT initcap(b), count(*) FROM left_there WHERE initcap(b) > '
 SELECT left_of('SELECT a, count(*) FROM left_there GROUP BY ROLLUP (a)');
 SELECT left_of('SELECT random() < 2, count(*) FROM left_there GROUP BY 1');
 SELECT left_of('SELECT a FROM left_there WHERE a > 1 ORDER BY initcap(b) LIMIT 3');
-SELECT left_of('SELECT 10 / a FROM left_there ORDER BY b COLLATE "C" LIMIT 3');
+SELECT left_of('SELECT 10.0 / a FROM left_there ORDER BY b COLLATE "C" LIMIT 3');
 SELECT left_of('SELECT a, i FROM left_there ORDER BY a LIMIT 3');
 SELECT left_of('SELECT count(*), max(a) FROM left_there WHERE a = 1 OR EXISTS (SELECT FROM generate_series(1, 3) g WHERE g = a OFFSET 0)') ~ 'SubPlan.*: subquery, count' AS says;
 SELECT left_of('SELECT s.x FROM generate_series(1, 2) g LEFT JOIN (SELECT a, coalesce(b, ''x'') x FROM left_there WHERE initcap(b) > ''A'') s ON s.a = g');

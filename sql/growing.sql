@@ -420,4 +420,12 @@ SELECT shell('chmod 000 log');
 SELECT * FROM load_log();
 \set VERBOSITY default
 SELECT shell('chmod 600 log');
+-- a name that no file has, and a target that has the records
+CREATE FOREIGN TABLE later (a int) SERVER csv OPTIONS (filename 'regress_csv/later*');
+CREATE TABLE had (a int PRIMARY KEY);
+INSERT INTO had VALUES (1);
+SET client_min_messages = notice;
+SELECT records_loaded FROM csv_gpu_load('later', 'had', mode => 'new_records');
+SELECT shell('echo 1 >later');
+SELECT records_loaded FROM csv_gpu_load('later', 'had', mode => 'new_records');
 \i :teardown

@@ -67,7 +67,16 @@ SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_records', options => '{
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"duplicates": "all"}');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"freeze": true}');
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', keep_runs => 0);
+SELECT csv_gpu_schedule('', '* * * * *', 'f', 't');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', on_failure => 'mail -s failed dba');
+CREATE TABLE keyed (a int PRIMARY KEY);
+SELECT csv_gpu_schedule('j', '* * * * *', 'p', 'keyed', options => '{"duplicates": "last"}');
+DROP TABLE keyed;
+CREATE TEMP TABLE short (a int, b text, record bigint);
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 'short');
+SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', options => '{"rejects": "short"}');
 CREATE TABLE rejects (record bigint, error text, raw text);
+SELECT records_loaded FROM csv_gpu_load_file('f', 't', NULL, rejects => 'rejects', only_check => true);
 \set VERBOSITY terse
 SELECT csv_gpu_schedule('j', '* * * * *', 'f', 't', 'new_records', options => '{"columns": [null, "b"], "rejects": "rejects", "on_rewrite": "skip", "new_columns": "ignore"}');
 SELECT csv_gpu_resume('j');
@@ -119,7 +128,7 @@ SELECT * FROM t;
 ALTER FOREIGN TABLE f OPTIONS (SET filename 'regress_csv/j*.csv', DROP on_error);
 ALTER TABLE t ADD CONSTRAINT u UNIQUE (a) DEFERRABLE INITIALLY DEFERRED;
 SELECT job, records_loaded, records_skipped, error FROM csv_gpu_run_job('append');
--- a job has no argument "columns"
+-- a column that has no namesake
 CREATE TABLE named (other int);
 INSERT INTO csv_gpu_job (job, schedule, source, target, mode) VALUES ('named', '* * * * *', 'f', 'named', 'append');
 SELECT error FROM csv_gpu_run_job('named');
@@ -424,6 +433,15 @@ DROP TABLE rejects;
 CALL csv_gpu_run('o records');
 SELECT state, error FROM states;
 SELECT job, last_error FROM csv_gpu_jobs WHERE job LIKE 'o %';
+-- no user's rows keep others from their view
+BEGIN;
+INSERT INTO csv_gpu_job_run (job, started, duration, records_loaded) SELECT 'o records', now(), '1 s', 9223372036854775807 FROM generate_series(1, 2);
+INSERT INTO csv_gpu_job_run (job, started, duration) VALUES ('o records', '294276-12-31', '1 year'), ('o records', 'infinity', '1 year');
+UPDATE csv_gpu_job SET last_success = NULL, schedule = repeat('0-59,', 150) || '0 ' || repeat('0-23,', 400000) || '0 * * *';
+SET LOCAL statement_timeout = '10 s';
+SELECT last_success = now() + interval '1 s' AS success, records_loaded FROM csv_gpu_jobs WHERE job = 'o records';
+SELECT csv_gpu_next_run(repeat('0-59,', 100) || '0 ' || repeat('0-23,', 100) || '0 * * *', '2026-01-01 UTC');
+ROLLBACK;
 -- members of pg_monitor see neither options nor on_failure
 CREATE ROLE regress_csv_monitor IN ROLE pg_monitor;
 GRANT USAGE ON SCHEMA csv_test TO regress_csv_monitor;

@@ -489,6 +489,9 @@ SELECT load_t(NULL, '{"id": "seen()", "name": "qty"}');
 SELECT load_t('seen() < 4', NULL, '{id,name,NULL}');
 -- all at once, without reading
 SELECT * FROM csv_gpu_load_file('s', 't', NULL, filter => 'qty > 10 AND missing', only_check => true);
+CREATE TABLE few (record bigint);
+SELECT records_loaded FROM csv_gpu_load_file('s', 't', NULL, columns => '{id,name,NULL}', rejects => 'few', only_check => true);
+DROP TABLE few;
 -- a file that is left out counts as read
 CALL write_file('a.csv', E'1\n2\n');
 CALL write_file('b.csv', E'3\n4\n');

@@ -149,8 +149,8 @@ ALTER FOREIGN TABLE t OPTIONS (SET log_verbosity 'silent');
 -- an ERROR of a row that is not wanted
 SELECT explain('SELECT id * 1000000 FROM t ORDER BY id LIMIT 1');
 SELECT id * 1000000 FROM t ORDER BY id LIMIT 1;
-SELECT explain('SELECT 1 / (id - 4000) FROM t ORDER BY id LIMIT 1');
-SELECT 1 / (id - 4000) FROM t ORDER BY id LIMIT 1;
+SELECT explain('SELECT 1.0 / (id - 4000) FROM t ORDER BY id LIMIT 1');
+SELECT 1.0 / (id - 4000) FROM t ORDER BY id LIMIT 1;
 SELECT id FROM t ORDER BY id * 1000000 LIMIT 1;
 
 -- not where anything stands between
@@ -182,7 +182,7 @@ SELECT alike('SELECT * FROM parts ORDER BY n DESC, part LIMIT 3');
 SELECT alike('SELECT n + part AS y FROM parts ORDER BY n * part DESC, n LIMIT 3');
 SELECT explain('SELECT x FROM (SELECT n AS x FROM part1 UNION ALL SELECT n + 1 FROM part2) u ORDER BY x LIMIT 2');
 SELECT alike('SELECT x FROM (SELECT n AS x FROM part1 UNION ALL SELECT n + 1 FROM part2) u ORDER BY x LIMIT 2');
-SELECT explain('SELECT x FROM (SELECT n AS y, 0 AS x FROM part1 UNION ALL SELECT n, 1 / n FROM part2) u ORDER BY y LIMIT 2');
-SELECT x FROM (SELECT n AS y, 0 AS x FROM part1 UNION ALL SELECT n, 1 / n FROM part2) u ORDER BY y LIMIT 2;
+SELECT explain('SELECT x FROM (SELECT n AS y, 0 AS x FROM part1 UNION ALL SELECT n, (1.0 / n)::int FROM part2) u ORDER BY y LIMIT 2');
+SELECT x FROM (SELECT n AS y, 0 AS x FROM part1 UNION ALL SELECT n, (1.0 / n)::int FROM part2) u ORDER BY y LIMIT 2;
 
 \i :teardown

@@ -75,6 +75,28 @@ SELECT alike('SELECT count(*) FROM t WHERE id > 100 HAVING count(*) = 0');
 SELECT alike('SELECT city FROM t WHERE id > 100 GROUP BY city');
 SELECT alike('SELECT upper(city), sum(id) + count(*) FROM t GROUP BY city HAVING max(id) > 3');
 
+-- each row once
+SELECT explain('SELECT DISTINCT kind, ok, 1 FROM t WHERE id > 1');
+SELECT line FROM explain('SELECT DISTINCT ON (kind) kind, id FROM t') line WHERE line ~ 'Not in|Engine [GA]';
+SELECT line FROM explain('SELECT DISTINCT ON (kind) kind, count(*) FROM t GROUP BY kind') line WHERE line ~ 'Not in|Engine [GA]';
+SELECT alike('SELECT DISTINCT kind, ok, 1 FROM t');
+SELECT alike('SELECT DISTINCT price, weight IS NULL FROM t WHERE id > 1');
+SELECT alike('SELECT DISTINCT 1 FROM t WHERE id > 100');
+SELECT DISTINCT city FROM t WHERE id < 7 ORDER BY city DESC LIMIT 2;
+
+-- upper and lower case; PostgreSQL decides about texts that are not ASCII
+CALL write_file('letters.csv', E'Rom,@AZ[,1\nROM,`az{,2\nróm,"a""Bz",3\n,,4\n123456789 abcdefghij XYZ,AB,5\nRÓM,Ab ,6\nromA,ab,7\n');
+CREATE FOREIGN TABLE letters (a text, b char(4), i int) SERVER csv OPTIONS (filename 'regress_csv/letters.csv');
+SELECT explain('SELECT lower(a), max(upper(b) COLLATE "C") FROM letters WHERE a ILIKE ''%R%'' GROUP BY lower(a)');
+SELECT explain('SELECT 1 FROM letters WHERE a ILIKE ''ó%'' OR a ILIKE ''a_''');
+SELECT line FROM explain('SELECT lower(a), initcap(a), count(*) FROM letters GROUP BY 1, 2') line WHERE line ~ 'Not in|Engine [GA]';
+SELECT alike('SELECT lower(a), count(*), max(upper(b) COLLATE "C") FROM letters GROUP BY lower(a)');
+SELECT alike('SELECT DISTINCT upper(a), lower(b) FROM letters');
+SELECT alike('SELECT i FROM letters WHERE a ILIKE ''ROM%'' OR b ILIKE ''AB  '' OR a NOT ILIKE ''%o%'' OR b ILIKE ''%"bZ''');
+SELECT alike('SELECT i FROM letters WHERE lower(coalesce(a, ''X'')) IN (''rom'', ''x'', ''123456789 abcdefghij xyz'') OR upper(b) = ''@AZ[''');
+SELECT alike('SELECT * FROM (SELECT upper(b), i FROM letters ORDER BY upper(b) DESC, i LIMIT 4) x');
+SELECT line FROM explain('SELECT count(*) FROM letters WHERE lower(a) <> ''rom''', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Filter|Records|Removed';
+
 -- an operation that PostgreSQL refuses is refused as PostgreSQL does it
 SELECT id FROM t WHERE id + 2147483647 > 0;
 SELECT count(*) FROM t WHERE id < 100 OR id + 2147483647 > 0;
@@ -387,5 +409,37 @@ SELECT line FROM explain('SELECT count(*) FROM odd WHERE n < 0 AND b', 'ANALYZE,
 SET csv_gpu_fdw.enable_pushdown = off;
 SELECT explain('SELECT count(*) FROM t WHERE id > 1');
 RESET csv_gpu_fdw.enable_pushdown;
+
+-- parts of dates and times, and integer division: exact, or left to the executor
+CREATE FOREIGN TABLE moments (id int, d date, ts timestamp(3), tm time(2), small smallint, large bigint)
+  SERVER csv OPTIONS (filename 'regress_csv/moments.csv', log_verbosity 'silent');
+CALL write_query('moments.csv', $$
+  SELECT string_agg(format(E'%s,%s,%s,%s,%s,%s\n', i, date '0001-01-01' + i * 5113, timestamp '1899-12-27 21:07:08.125' + i * interval '37:11:13.5',
+    time '00:00' + i * interval '123.45 s', i % 7 - 3, 9007199254740993 * (i % 5 - 2)), '') || E'901,infinity,-infinity,24:00,-32768,-9223372036854775808\n'
+    || E'902,0044-03-15 BC,4713-12-01 BC,4:05 PM,0,0\n903,294276-12-31,294276-12-31 23:59:59,23:59:59.99,1,1\n904,5874897-12-31,,,,\n905,,,00:00:00.01,,\n'
+  FROM generate_series(0, 600) i$$);
+SELECT count(*) FROM unnest('{year,quarter,month,week,day,dow,isodow,doy,isoyear,epoch}'::text[]) unit, unnest('{d,ts}'::text[]) moment,
+  alike(format('SELECT id, extract(%s FROM %s), date_part(%1$L, ts) FROM moments GROUP BY 1, 2, 3', unit, moment));
+SELECT count(*) FROM unnest('{hour,minute,second,epoch}'::text[]) unit, unnest('{tm,ts}'::text[]) moment,
+  alike(format('SELECT id, extract(%s FROM %s), date_part(%1$L, tm) FROM moments GROUP BY 1, 2, 3', unit, moment));
+SELECT count(*) FROM unnest('{YEAR,quarter,month,week,day,hour,minute,second}'::text[]) unit, unnest('{ts,d::timestamp}'::text[]) moment,
+  alike(format('SELECT id, date_trunc(%L, %s) FROM moments WHERE d < ''4000-01-01'' GROUP BY 1, 2', unit, moment));
+SELECT alike('SELECT count(*), min(tm), max(tm), max(ts::time), min(ts::date), sum(extract(second FROM tm)) FROM moments WHERE tm >= ''12:00'' AND ts::date < d');
+SELECT alike('SELECT extract(year FROM ts) y, count(*), sum(extract(month FROM d)::int) FROM moments WHERE id < 900 GROUP BY 1 HAVING extract(year FROM ts) < 1901');
+SELECT alike('SELECT id FROM moments WHERE id < 900 ORDER BY date_trunc(''month'', ts) DESC, tm LIMIT 3');
+SELECT count(*) FROM unnest('{small / 2::smallint,small % 3,small / 2,large / 3,large % 1000,large / -7,large % -1,id / 10,100 % (id + 1)}'::text[]) value,
+  alike(format('SELECT id, %s FROM moments WHERE id <= 902 GROUP BY 1, 2', value));
+SELECT alike('SELECT count(*), sum(large / small) FROM moments WHERE small <> 0 AND large / small > 1');
+SELECT count(large / small) FROM moments;
+SELECT count(*) FROM moments WHERE large / -1 > 0;
+SELECT count(*) FROM moments WHERE small / (-1)::smallint > 0;
+SELECT explain('SELECT date_trunc(''month'', ts), count(*), max(tm) FROM moments WHERE extract(year FROM d) > 20 AND ts::date > d OR large / 2 % 3 < 2 GROUP BY 1');
+SELECT explain('SELECT id, extract(second FROM tm), date_part(''hour'', ts), large / 2 FROM moments GROUP BY 1, 2, 3, 4');
+-- the same names in other places, and units that nobody knows
+CREATE FUNCTION date_trunc(text, date) RETURNS timestamp IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $2; END';
+SELECT explain('SELECT count(*) FROM moments WHERE date_trunc(''month'', d) > ''2000-01-01'' AND extract(century FROM ts) > 20 AND date_trunc(ts::text, ts) > ts');
+SELECT count(*) FROM moments WHERE date_trunc('dow', ts) > '2000-01-01';
+SELECT count(*) FROM moments WHERE extract(hour FROM d) > 1;
+DROP FUNCTION date_trunc(text, date);
 
 \i :teardown

@@ -177,7 +177,9 @@ lay_out_query(CsvEvaluation *evaluation)
 	MemoryContext outer = MemoryContextSwitchTo(evaluation->query_context);
 
 	evaluation->over = csv_query_over(evaluation->query, layout->columns,
-									  layout->ncolumns);
+									  layout->ncolumns,
+									  evaluation->pushdown->file_value,
+									  evaluation->pushdown->arg);
 	csv_evaluator_set_query(evaluation->evaluator, evaluation->over);
 	if (evaluation->team != NULL)
 		csv_team_set_query(evaluation->team, evaluation->over);
@@ -415,10 +417,17 @@ ask_gpu(CsvEvaluation *evaluation)
 										evaluation->evaluator));
 }
 
-/* the keys by which the query groups; false if a key is more than a column */
-static bool
-get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
+/*
+ * The columns by which the query groups the rows of a file; returns their
+ * number, 0 if a key is more than a column.
+ */
+static int
+get_grouping_keys(const CsvEvaluation *evaluation, CsvGroupingKey *keys)
 {
+	const CsvProgram *program = evaluation->pushdown->program;
+	const CsvTable *table = evaluation->batches->table;
+	int			n = 0;
+
 	for (uint32_t key = 0; key < program->query.nkeys; key++)
 	{
 		const CsvInstruction *made =
@@ -426,28 +435,30 @@ get_grouping_keys(const CsvProgram *program, CsvGroupingKey *keys)
 							program->keys[key].value);
 
 		if (made == NULL || made->operation != CSV_OP_COLUMN)
-			return false;
-		keys[key].attnum = (int16) made->operand;
-		keys[key].trim = (made->flags & CSV_FLAG_TRIM) != 0;
+			return 0;
+		if (csv_is_of_file(&table->columns[made->operand - 1]))
+			continue;
+		keys[n].attnum = (int16) made->operand;
+		keys[n++].trim = (made->flags & CSV_FLAG_TRIM) != 0;
 	}
-	return true;
+	return n;
 }
 
 /* at the first resident batch of a file: gets the known groups of its rows */
 static void
 begin_grouping(CsvEvaluation *evaluation)
 {
-	const CsvProgram *program = evaluation->pushdown->program;
 	CsvGroupingKey keys[CSV_MAX_KEYS];
+	int			nkeys;
 
-	if (!evaluation->query->aggregates || program->query.nkeys == 0)
+	if (!evaluation->query->aggregates || evaluation->query->nkeys == 0)
 		return;
 	csv_evaluator_forget(evaluation->evaluator);
 	if (evaluation->team != NULL)
 		csv_team_forget(evaluation->team);
-	if (get_grouping_keys(program, keys))
-		csv_resident_find_grouping(evaluation->batches->resident, keys,
-								   (int) program->query.nkeys);
+	nkeys = get_grouping_keys(evaluation, keys);
+	if (nkeys > 0)
+		csv_resident_find_grouping(evaluation->batches->resident, keys, nkeys);
 }
 
 /* the known groups of the rows of a resident batch; NULL: none are known */

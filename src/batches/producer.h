@@ -51,6 +51,7 @@ typedef struct CsvPushdown
 	void		(*prepared) (void *arg, struct CsvEvaluation *evaluation,
 							 CsvEvaluator *evaluator);
 	void		(*spills) (void *arg);
+	CsvFileValueFn file_value;	/* of the open file */
 	void	   *arg;
 } CsvPushdown;
 

@@ -603,6 +603,7 @@ fill_rows(CsvFill *fill, const uint32_t *rows, uint32_t from, uint32_t count)
 			SCALAR_CASE(CSV_KIND_DATE)
 			SCALAR_CASE(CSV_KIND_TIMESTAMP)
 			SCALAR_CASE(CSV_KIND_TIMESTAMPTZ)
+			SCALAR_CASE(CSV_KIND_TIME)
 			SCALAR_CASE(CSV_KIND_UUID)
 		default:
 			break;

@@ -221,6 +221,8 @@ check_target(Oid target)
 							"unlogged",
 							get_rel_name(lfirst_oid(cell))),
 					 errdetail("The positions up to which files were loaded would outlive its rows."),
+					 persistence == RELPERSISTENCE_TEMP ?
+					 errhint("Load into a table that is not temporary.") :
 					 errhint("Load into a logged table. If a crash emptied the table before ALTER TABLE ... SET LOGGED, call csv_gpu_forget_positions().")));
 	}
 }

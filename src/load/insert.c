@@ -188,6 +188,7 @@ csv_insert_close(CsvInsert *insert)
 	if (insert->routing != NULL)
 	{
 		ExecCleanupTupleRouting(insert->router, insert->routing);
+		ExecResetTupleTable(insert->estate->es_tupleTable, false);
 		FreeExecutorState(insert->estate);
 	}
 	if (insert->slot != NULL)
@@ -636,10 +637,40 @@ fill_defaults(CsvInsert *insert, TupleTableSlot *slot, ExprContext *econtext)
 	}
 }
 
-void
-csv_insert_fill(CsvInsert *insert, ExprContext *econtext)
+static void
+start_executor(CsvInsert *insert)
 {
-	fill_defaults(insert, insert->slot, econtext);
+	MemoryContext outer = MemoryContextSwitchTo(insert->context);
+
+	if (insert->estate == NULL)
+	{
+		insert->estate = CreateExecutorState();
+		insert->root = makeNode(ResultRelInfo);
+		InitResultRelInfo(insert->root, insert->relation, 0, NULL, 0);
+	}
+	MemoryContextSwitchTo(outer);
+	ResetPerTupleExprContext(insert->estate);
+}
+
+void
+csv_insert_fill(CsvInsert *insert, const Bitmapset *needed,
+				ExprContext *econtext)
+{
+	TupleTableSlot *slot = insert->slot;
+	int			attnum = -1;
+
+	fill_defaults(insert, slot, econtext);
+	while ((attnum = bms_next_member(needed, attnum)) >= 0)
+	{
+		if (!TupleDescAttr(slot->tts_tupleDescriptor,
+						   attnum - 1)->attgenerated)
+			continue;
+		start_executor(insert);
+		ExecStoreVirtualTuple(slot);
+		ExecComputeStoredGenerated(insert->root, insert->estate, slot,
+								   CMD_INSERT);
+		return;
+	}
 }
 
 /* compute generated columns, and check the relation's constraints */
@@ -664,16 +695,7 @@ csv_insert_test(CsvInsert *insert, ExprContext *econtext)
 	Relation	relation = insert->relation;
 	TupleTableSlot *slot = insert->slot;
 
-	if (insert->estate == NULL)
-	{
-		MemoryContext outer = MemoryContextSwitchTo(insert->context);
-
-		insert->estate = CreateExecutorState();
-		insert->root = makeNode(ResultRelInfo);
-		InitResultRelInfo(insert->root, relation, 0, NULL, 0);
-		MemoryContextSwitchTo(outer);
-	}
-	ResetPerTupleExprContext(insert->estate);
+	start_executor(insert);
 	fill_defaults(insert, slot, econtext);
 	ExecStoreVirtualTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(relation);
@@ -711,7 +733,7 @@ csv_insert_test_partition(CsvInsert *insert)
 }
 
 Oid
-csv_insert_conflict(CsvInsert *insert)
+csv_insert_conflict(CsvInsert *insert, Oid preferred)
 {
 	ResultRelInfo *root = makeNode(ResultRelInfo);
 	ItemPointerData conflict;
@@ -722,11 +744,12 @@ csv_insert_conflict(CsvInsert *insert)
 		return InvalidOid;
 	InitResultRelInfo(root, insert->relation, 0, NULL, 0);
 	ExecOpenIndices(root, true);
-	for (int i = 0; i < root->ri_NumIndices && !OidIsValid(found); i++)
+	for (int i = 0; i < root->ri_NumIndices; i++)
 	{
 		Relation	index = root->ri_IndexRelationDescs[i];
 
-		if ((index->rd_index->indisunique || index->rd_index->indisexclusion) &&
+		if ((!OidIsValid(found) || RelationGetRelid(index) == preferred) &&
+			(index->rd_index->indisunique || index->rd_index->indisexclusion) &&
 			index->rd_index->indimmediate &&
 			root->ri_IndexRelationInfo[i]->ii_ReadyForInserts &&
 			!csv_check_index_constraints(root, insert->slot, insert->estate,

@@ -110,15 +110,18 @@ extern bool csv_insert_test(CsvInsert *insert, ExprContext *econtext);
 extern void csv_insert_test_partition(CsvInsert *insert);
 
 /*
- * after a test: the first index that refuses the row now; InvalidOid: not known
+ * after a test: the index that refuses the row now, of several the preferred or
+ * the first one; InvalidOid: not known
  */
-extern Oid	csv_insert_conflict(CsvInsert *insert);
+extern Oid	csv_insert_conflict(CsvInsert *insert, Oid preferred);
 
 /*
  * compute the defaults of a row in the slot, or of a row that is skipped, as
- * nextval()
+ * nextval(); and generated columns, if one of those that are needed is
+ * generated: the row is stored in the slot then
  */
-extern void csv_insert_fill(CsvInsert *insert, ExprContext *econtext);
+extern void csv_insert_fill(CsvInsert *insert, const Bitmapset *needed,
+							ExprContext *econtext);
 
 /* insert the row in the slot by pages; false if the filter leaves it out */
 extern bool csv_insert_row(CsvInsert *insert);

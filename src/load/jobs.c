@@ -19,6 +19,7 @@
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
 #include "miscadmin.h"
+#include "parser/parser.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -185,6 +186,34 @@ fail_as_changed(const char *filename)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("file \"%s\" changed while it was loaded", filename)));
+}
+
+/* the error context callback: a position is in this SQL */
+static void
+tell_sql(void *arg)
+{
+	internalerrposition(geterrposition());
+	internalerrquery(arg);
+	errposition(0);
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_check_sql);
+
+/*
+ * csv_gpu_check_sql(sql text): what only a job's failure shows comes too late
+ */
+Datum
+csv_gpu_check_sql(PG_FUNCTION_ARGS)
+{
+	char	   *sql;
+	ErrorContextCallback callback = {error_context_stack, tell_sql, NULL};
+
+	csv_begin_function(fcinfo, "strict text -> void");
+	callback.arg = sql = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	error_context_stack = &callback;
+	(void) raw_parser(sql, RAW_PARSE_DEFAULT);
+	error_context_stack = callback.previous;
+	PG_RETURN_VOID();
 }
 
 PG_FUNCTION_INFO_V1(csv_gpu_files);

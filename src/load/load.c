@@ -16,9 +16,9 @@
  * CONFLICT, after the others.  All rows do if the statement can do more: for triggers,
  * partitions, row-level security, and a key that another transaction inserts meanwhile.
  *
- * With `rejects`, step 3 is tried.  If a row is refused, the source is read to test each row,
- * and step 3 is tried without those that are refused.  If an index still refuses a row,
- * INSERT ... ON CONFLICT decides row by row.
+ * With `rejects`, step 3 is tried.  If a row is refused, the source is read to
+ * test each row, and step 3 is tried without those that are refused.  If an
+ * index still refuses a row, INSERT ... ON CONFLICT decides row by row.
  *
  * If another library or access method keeps a table's rows, an INSERT statement puts
  * them there (owner.h).  For the target, INSERT ... SELECT replaces step 3.
@@ -97,7 +97,7 @@ assignment(Form_pg_attribute from, AttrNumber attnum, Relation target,
 						NameStr(to->attname), RelationGetRelationName(target),
 						format_type_be(to->atttypid), NameStr(from->attname),
 						format_type_be(from->atttypid)),
-				 errhint("Give the source's column a type that can be assigned.")));
+				 errhint("Give the source's column a type that can be assigned, or convert it by the argument \"expressions\".")));
 	if (expr == var ||
 		(IsA(expr, RelabelType) &&
 		 (Node *) castNode(RelabelType, expr)->arg == var))
@@ -298,7 +298,6 @@ map_columns(CsvMapping *mapping, Relation source, Relation target,
 					 errmsg("column \"%s\" of \"%s\" does not exist in \"%s\"",
 							name, RelationGetRelationName(source),
 							RelationGetRelationName(target)),
-					 request->of_job ? errhint("Give the columns of both tables the same names.") :
 					 errhint("Name the target's columns in the argument \"columns\", in the order of the source's; NULL leaves one out.")));
 		map_column(mapping, tupdesc, i + 1, target, to);
 	}
@@ -344,7 +343,7 @@ reject_record(void *arg, const CsvSkipped *skipped)
 {
 	CsvLoad    *load = arg;
 
-	csv_report_skipped(&load->report, skipped);
+	csv_load_report(load, skipped, &load->bad);
 	csv_keep_record(load, skipped);
 	return true;
 }
@@ -631,7 +630,8 @@ append_conflict(StringInfo sql, const CsvLoad *load)
 	while ((attnum = bms_next_member(load->key, attnum)) >= 0)
 		key = lappend_int(key, attnum);
 	appendStringInfoString(sql, " ON CONFLICT ");
-	if (load->updated != NULL || !load->is_careful)
+	if (load->updated != NULL || !load->is_careful ||
+		(key != NIL && csv_any_deferrable_index(target)))
 	{
 		appendStringInfoChar(sql, '(');
 		csv_append_columns(sql, target, key);
@@ -715,6 +715,10 @@ load_by_statement(CsvLoad *load)
 	if (load->verdicts != NULL)
 		csv_verdicts_rewind(load->verdicts);
 	csv_insert_close(load->target);
+	/* another library may run it by other statements */
+	scan.sql = load->owner == NULL ? sql.data : NULL;
+	if (scan.takes != NULL)
+		csv_insert_tell(load->tested, true);
 
 	SPI_connect();
 	csv_awaited_scan = &scan;
@@ -731,6 +735,8 @@ load_by_statement(CsvLoad *load)
 		csv_awaited_scan = outer;
 	}
 	PG_END_TRY();
+	if (scan.takes != NULL)
+		csv_insert_tell(load->tested, false);
 	if (!scan.has_ended)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -831,8 +837,7 @@ judge_on_trial(void *arg)
 static void
 start_again(CsvLoad *load)
 {
-	/* the first try gave NOTICEs of all records up to the refused row */
-	load->table->verbosity = CSV_VERBOSITY_SILENT;
+	csv_load_report_again(load);
 	ExecClearTuple(load->row);
 	memset(&load->report.counts, 0, sizeof(load->report.counts));
 	if (load->rejected != NULL)
@@ -852,6 +857,7 @@ static void
 load_on_trials(CsvLoad *load, bool settles)
 {
 	bool		tests = may_test(load);
+	Relation	target = csv_insert_relation(load->tested);
 
 	for (;;)
 	{
@@ -870,14 +876,16 @@ load_on_trials(CsvLoad *load, bool settles)
 			load->is_careful = true;
 			csv_load_judge(load);
 		}
-		else if (!load->by_statement && (settles || load->is_careful) &&
+		else if (!load->by_statement &&
+				 (settles || (load->is_careful &&
+							  !csv_any_deferrable_index(target))) &&
 				 (error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION ||
 				  error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION))
 		{
 			load->by_statement = true;
 			/* ON CONFLICT tells which row of a key is the first that goes in */
 			if (load->duplicates == CSV_DUPLICATES_FIRST)
-				load->verdicts = NULL;
+				csv_verdicts_drop(&load->verdicts);
 			if (load->duplicates == CSV_DUPLICATES_FIRST && load->is_careful)
 				csv_load_judge(load);
 		}
@@ -916,13 +924,12 @@ load_all(CsvLoad *load)
 	/* ON CONFLICT itself inserts the first row of a key, after BEFORE triggers */
 	if (load->duplicates > (load->by_statement ? CSV_DUPLICATES_FIRST : CSV_DUPLICATES_ERROR))
 	{
-		CsvVerbosity verbosity = load->table->verbosity;
 		ErrorData  *error = csv_attempt(judge_on_trial, load, CurrentMemoryContext,
 										may_test(load));
 
 		if (error != NULL && !(may_test(load) && is_refusal(error->sqlerrcode)))
 			ReThrowError(error);
-		load->table->verbosity = verbosity;
+		load->table->verbosity = load->verbosity;
 		load->is_careful = error != NULL;
 		if (error != NULL)
 			csv_load_judge(load);
@@ -932,13 +939,14 @@ load_all(CsvLoad *load)
 	if (!load->freezes && (may_test(load) || (!load->by_statement &&
 											  (settles || load->indexing != CSV_INDEX_AT_ONCE))))
 		load_on_trials(load, settles);
-	else if (load->by_statement)
+	else
 	{
 		(void) load_on_trial(load);
 		csv_insert_close(load->tested);
 	}
-	else
-		load_in_parts(load);
+	csv_verdicts_drop(&load->verdicts);
+	if (load->files != NULL)
+		csv_load_check_files(load);
 	if (load->rejects != NULL)
 	{
 		csv_report_end(&load->report, load->statistics.records, true);
@@ -947,14 +955,24 @@ load_all(CsvLoad *load)
 	}
 }
 
+/* nothing is loaded */
+static void
+close_all(CsvLoad *load)
+{
+	csv_insert_close(load->target);
+	if (load->rejects != NULL)
+		csv_insert_close(load->rejects);
+}
+
 /* ErrorContextCallback.callback: the target's rows may come from an earlier load of all */
 static void
 hint_positions(void *arg)
 {
 	if (geterrcode() == ERRCODE_UNIQUE_VIOLATION)
-		errhint("If the records were loaded before, csv_gpu_set_positions() says so.");
+		errhint("If the target has all records of the files already, call csv_gpu_set_positions().");
 }
 
+/* there is nothing to load */
 /* load the new records, and store how far the files were read */
 static void
 load_locked(CsvLoad *load, const CsvLoadRequest *request)
@@ -970,11 +988,7 @@ load_locked(CsvLoad *load, const CsvLoadRequest *request)
 	if (csv_growth_is_any(growth))
 		load_all(load);
 	else
-	{
-		csv_insert_close(load->target);
-		if (load->rejects != NULL)
-			csv_insert_close(load->rejects);
-	}
+		close_all(load);
 	error_context_stack = callback.previous;
 	csv_growth_finish(growth);
 }
@@ -1056,6 +1070,7 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->table = csv_table_get(RelationGetRelid(load->source));
 	csv_table_check(load->table);
 	load->table->all_files = true;
+	load->verbosity = load->table->verbosity;
 	if (request->of_job)
 	{
 		csv_prefer_pattern(load->table, DEBUG1);
@@ -1067,8 +1082,11 @@ csv_load(const CsvLoadRequest *request, CsvLoadResult *result)
 	load->row = MakeSingleTupleTableSlot(RelationGetDescr(load->source),
 										 &TTSOpsVirtual);
 	load->econtext = CreateStandaloneExprContext();
-	if (request->only_check)
-		csv_insert_close(load->target);
+	if (request->only_check && load->table->program != NULL &&
+		load->duplicates > CSV_DUPLICATES_FIRST)
+		csv_load_refuse_twice(load);
+	else if (request->only_check)
+		close_all(load);
 	else if (request->is_new_records)
 		load_new(load, request);
 	else
@@ -1098,7 +1116,7 @@ skip_row_of_copy(void *arg, const CsvSkipped *skipped)
 	if (CSV_COPY_DEFAULTS_OF_SKIPPED)
 	{
 		ResetExprContext(load->econtext);
-		csv_insert_fill(load->target, load->econtext);
+		csv_insert_fill(load->target, NULL, load->econtext);
 	}
 	return load->skipped_of_copy(load->copy, skipped);
 }

@@ -5,11 +5,17 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "access/genam.h"
 #include "commands/trigger.h"
+#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -18,9 +24,11 @@
 #include "load/rows.h"
 #include "output/copy_to.h"
 #include "scan/row_run.h"
+#include "table/fingerprint.h"
 #include "table/listing.h"
 #include "table/messages.h"
 #include "table/source.h"
+#include "table/text.h"
 
 /* fill in a row of the target from a row of the source */
 void
@@ -46,6 +54,32 @@ csv_map_row(const CsvMapping *mapping, TupleTableSlot *from, TupleTableSlot *to,
 }
 
 /* ---- rows that do not go in ---- */
+
+void
+csv_load_report(CsvLoad *load, const CsvSkipped *skipped, CsvTold *told)
+{
+	load->table->verbosity = ++told->nseen <= told->nbefore ?
+		CSV_VERBOSITY_SILENT : load->verbosity;
+	csv_report_skipped(&load->report, skipped);
+	load->table->verbosity = load->verbosity;
+}
+
+static void
+count_told(CsvTold *told)
+{
+	told->nbefore = Max(told->nbefore, told->nseen);
+	told->nseen = 0;
+}
+
+void
+csv_load_report_again(CsvLoad *load)
+{
+	/* without `rejects`, the scan itself reports */
+	load->table->verbosity = load->rejects == NULL ? CSV_VERBOSITY_SILENT :
+		load->verbosity;
+	count_told(&load->bad);
+	count_told(&load->refused);
+}
 
 void
 csv_keep_record(CsvLoad *load, const CsvSkipped *skipped)
@@ -124,11 +158,13 @@ find_refusal(CsvLoad *load, const char **message)
 	ExecClearTuple(load->from);
 	ExecStoreVirtualTuple(load->from);
 	error = csv_attempt(test_row, load, CurrentMemoryContext, true);
-	if (error == NULL && !load->is_dropped)
+	/* a row is routed before a partition's trigger may drop it */
+	if (error == NULL)
 		error = csv_attempt(test_partition, load, CurrentMemoryContext, false);
 	ExecClearTuple(load->from);
 	if (error == NULL)
 		return NULL;
+	load->is_dropped = false;
 	*message = error->constraint_name;
 	if (error->sqlerrcode == ERRCODE_CHECK_VIOLATION && *message != NULL)
 		return "check";
@@ -176,6 +212,7 @@ leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
 {
 	MemoryContext outer;
 	CsvSkipped	skipped;
+	CsvTold		untold = {0};	/* only the last try knows of other indexes */
 	bool		counts;
 
 	load->nleft_out++;
@@ -210,7 +247,7 @@ leave_out(CsvLoad *load, CsvTableScan *scan, int64 verdict)
 		skipped.message = get_constraint_name((Oid) verdict);
 	}
 	if (counts)
-		csv_report_skipped(&load->report, &skipped);
+		csv_load_report(load, &skipped, verdict < 0 ? &untold : &load->refused);
 	csv_keep_record(load, &skipped);
 	MemoryContextSwitchTo(outer);
 	MemoryContextReset(load->reject_context);
@@ -248,7 +285,7 @@ find_conflict(CsvLoad *load)
 	outer = MemoryContextSwitchTo(load->reject_context);
 	(void) find_refusal(load, &message);
 	if (load->is_careful && !load->is_dropped)
-		index = csv_insert_conflict(load->tested);
+		index = csv_insert_conflict(load->tested, load->key_index);
 	if (!OidIsValid(index))
 		index = csv_only_unique_index(target, &key);
 	MemoryContextSwitchTo(outer);
@@ -279,7 +316,10 @@ csv_load_takes(void *arg, ForeignScanState *node, bool has_row)
 {
 	CsvLoad    *load = arg;
 	CsvTableScan *scan = ((CsvScanState *) node->fdw_state)->scan;
+	const char *file;
+	int64		record;
 
+	csv_insert_place(load->tested, NULL, 0);
 	if (!has_row)
 	{
 		int64		verdict = load->is_waiting ? find_conflict(load) :
@@ -302,6 +342,8 @@ csv_load_takes(void *arg, ForeignScanState *node, bool has_row)
 	if (load->owner != NULL && load->is_waiting)
 		load->nleft_out++;
 	load->is_waiting &= load->owner == NULL;
+	file = csv_table_scan_place(scan, &record);
+	csv_insert_place(load->tested, file, record);
 	return true;
 }
 
@@ -369,11 +411,14 @@ csv_append_filter(StringInfo sql, const CsvMapping *mapping, bool late)
 static void
 begin_rows(CsvLoad *load, int flags, CsvSkippedFn skipped)
 {
+	CsvTable   *table = palloc(sizeof(CsvTable));
 	List	   *attnums = NIL;
 	int			attnum = -1;
 
+	/* the query lists the files in its own memory */
+	*table = *load->table;
 	load->rows = (CsvRowsQuery) {
-		.scan = {.table = load->table,
+		.scan = {.table = table,
 			.shown_relid = RelationGetRelid(csv_insert_relation(load->target)),
 			.skipped = skipped, .places = (flags & CSV_SCAN_PLACES) != 0, .arg = load}
 	};
@@ -436,7 +481,89 @@ csv_ignore_record(void *arg, const CsvSkipped *skipped)
 bool
 csv_is_read_once(const CsvLoad *load)
 {
-	return csv_source_size(load->table).data_bytes < 0;
+	const char *filename = load->table->filename;
+	struct stat st;
+
+	/* other files of a pattern, and files that are not there, are an ERROR */
+	return filename == NULL ||
+		(stat(filename, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+void
+csv_load_refuse_twice(const CsvLoad *load)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot tell duplicates in data that can be read only once"),
+			 errhint("Write the data of \"%s\" to a file, or set \"duplicates\" to 'first', without \"freeze\".",
+					 RelationGetRelationName(load->source))));
+}
+
+typedef struct CsvLoadFile
+{
+	CsvFileIdentity identity;	/* of zeros: it cannot be opened */
+	uint64		head;			/* a hash of its first bytes */
+} CsvLoadFile;
+
+/* nbytes: of the file when it was looked at first */
+static CsvLoadFile
+look_at(const char *filename, int64 nbytes)
+{
+	CsvLoadFile file = {0};
+	int			fd = OpenTransientFile(filename,
+									   O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	uint8		head[CSV_END_BYTES];
+	struct stat st;
+
+	if (fd < 0)
+		return file;
+	if (fstat(fd, &st) == 0)
+	{
+		nbytes = pread(fd, head, Min(nbytes, CSV_END_BYTES), 0);
+		file.identity = csv_file_identity(&st);
+		file.head = hash_bytes_extended(head, (int) Max(nbytes, 0), 0);
+	}
+	CloseTransientFile(fd);
+	return file;
+}
+
+/*
+ * Verdicts tell records by their numbers in numbered files.  So all scans
+ * behind the first verdicts have one list of files.
+ */
+static void
+note_files(CsvLoad *load)
+{
+	CsvTable   *table = load->table;
+
+	if (table->files == NULL)
+		(void) csv_source_list(table, false);
+	load->files = palloc_extended(sizeof(CsvLoadFile) * Max(table->nfiles, 1),
+								  MCXT_ALLOC_HUGE);
+	for (int i = 0; i < table->nfiles; i++)
+		load->files[i] = look_at(table->files[i], PG_INT64_MAX);
+}
+
+void
+csv_load_check_files(const CsvLoad *load)
+{
+	for (int i = 0; i < load->table->nfiles; i++)
+	{
+		const CsvFileIdentity *before = &load->files[i].identity;
+		const CsvLoadFile now = look_at(load->table->files[i], before->size);
+		bool		grew = now.identity.size > before->size;
+
+		/* it may be gone by now */
+		if (now.identity.inode != 0 &&
+			(now.identity.inode != before->inode ||
+			 now.identity.size < before->size ||
+			 now.head != load->files[i].head ||
+			 (!grew && now.identity.modified != before->modified)))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("file \"%s\" changed while it was loaded",
+							csv_shown_filename(load->table->files[i]))));
+	}
 }
 
 void
@@ -455,8 +582,11 @@ csv_load_judge(CsvLoad *load)
 	if (duplicates == CSV_DUPLICATES_UNSAID || (load->by_statement &&
 												duplicates == CSV_DUPLICATES_FIRST))
 	{
-		index = load->by_statement ? InvalidOid :
-			csv_only_unique_index(relation, &key);
+		/* triggers may take the key from the rows before */
+		index = load->by_statement ||
+			(relation->trigdesc != NULL &&
+			 relation->trigdesc->trig_insert_before_row) ?
+			InvalidOid : csv_only_unique_index(relation, &key);
 		of_file = -(int64) index;
 	}
 	csv_insert_prepare(load->target);
@@ -470,13 +600,13 @@ csv_load_judge(CsvLoad *load)
 		index = InvalidOid;
 	}
 	if (csv_is_read_once(load))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tell duplicates in data that can be read only once"),
-				 errhint("Write the data of \"%s\" to a file, or set \"duplicates\" to 'first', without \"freeze\".",
-						 RelationGetRelationName(load->source))));
-	verdicts = csv_verdicts_create(relation, index, load->is_careful);
-	load->verdicts = NULL;
+		csv_load_refuse_twice(load);
+	/* new records are known to be the same */
+	if (load->table->resume == NULL && load->files == NULL)
+		note_files(load);
+	verdicts = csv_verdicts_create(relation, index, load->is_careful,
+								   load->resources);
+	csv_verdicts_drop(&load->verdicts);
 	load->taking = CSV_TAKE_BOTH;
 	load->tested = load->target;
 	load->table->verbosity = CSV_VERBOSITY_SILENT;
@@ -489,13 +619,15 @@ csv_load_judge(CsvLoad *load)
 		int64		verdict = CSV_INSERTED;
 
 		if (!load->is_careful)
-			csv_insert_fill(load->target, load->econtext);
+			csv_insert_fill(load->target, OidIsValid(index) ? key : NULL,
+							load->econtext);
 		else if (find_refusal(load, &message) != NULL)
 			verdict = CSV_REFUSED;
 		MemoryContextSwitchTo(outer);
 		if (!load->is_dropped)
 			csv_verdicts_add(verdicts, load->slot, csv_load_place(load->scan),
 							 verdict);
+		ExecClearTuple(load->slot);
 		MemoryContextReset(load->reject_context);
 		csv_insert_place(load->target, NULL, 0);
 	}

@@ -52,6 +52,13 @@ typedef enum CsvTaking
 	CSV_TAKE_BOTH
 } CsvTaking;
 
+/* cases in the order of records, so that a further try repeats no NOTICE */
+typedef struct CsvTold
+{
+	int64		nseen;			/* in this try */
+	int64		nbefore;		/* in an earlier one */
+} CsvTold;
+
 typedef struct CsvLoad
 {
 	CsvTable   *table;
@@ -79,6 +86,7 @@ typedef struct CsvLoad
 	Bitmapset  *key;			/* attribute numbers of the target */
 	Bitmapset  *updated;		/* likewise */
 	CsvVerdicts *verdicts;		/* NULL: none */
+	struct CsvLoadFile *files;	/* table->files, for verdicts; or NULL */
 	CsvTaking	taking;
 	bool		any_updates;
 	int64		nleft_out;
@@ -101,6 +109,9 @@ typedef struct CsvLoad
 	Tuplestorestate *rejected;
 	MemoryContext reject_context;	/* of one row that is left out */
 	CsvReport	report;			/* instead of the scan's */
+	CsvTold		bad;			/* records */
+	CsvTold		refused;		/* rows */
+	CsvVerbosity verbosity;		/* the table's own */
 	TimestampTz started;
 } CsvLoad;
 
@@ -108,6 +119,15 @@ typedef struct CsvLoad
 extern void csv_map_row(const CsvMapping *mapping, TupleTableSlot *from,
 						TupleTableSlot *to,
 						ExprContext *econtext);
+
+/* report a record, which is a case of `told` */
+extern void csv_load_report(CsvLoad *load, const CsvSkipped *skipped,
+							CsvTold *told);
+
+/* for a further try: without the NOTICEs that this one gave */
+extern void csv_load_report_again(CsvLoad *load);
+/* ERROR if the load's files are not those that its verdicts are about */
+extern void csv_load_check_files(const CsvLoad *load);
 
 /* keep a record among the rejects */
 extern void csv_keep_record(CsvLoad *load, const CsvSkipped *skipped);
@@ -140,6 +160,10 @@ extern bool csv_load_takes(void *load, ForeignScanState *node, bool has_row);
 
 /* may the source be different if it is read again? */
 extern bool csv_is_read_once(const CsvLoad *load);
+
+/* ERROR that says so */
+extern void csv_load_refuse_twice(const CsvLoad *load)
+	__attribute__((noreturn));
 
 /* a CsvSkippedFn, for records that are skipped again later */
 extern bool csv_ignore_record(void *arg, const CsvSkipped *skipped);

@@ -26,15 +26,29 @@
 #include "compat.h"
 #include "load/transform.h"
 
+/* SQL that is parsed */
+typedef struct ParsedSql
+{
+	const char *sql;
+	Form_pg_attribute to;		/* NULL: of a filter */
+} ParsedSql;
+
 /*
  * the error context callback: a position is in this SQL, not in the statement
  */
 static void
 tell_sql(void *arg)
 {
+	const ParsedSql *parsed = arg;
+
 	internalerrposition(geterrposition());
-	internalerrquery(arg);
+	internalerrquery(parsed->sql);
 	errposition(0);
+	if (parsed->to == NULL)
+		errcontext("filter of a load");
+	else
+		errcontext("expression of a load for column \"%s\"",
+				   NameStr(parsed->to->attname));
 }
 
 /* the only expression; ERROR if there is anything else */
@@ -95,7 +109,8 @@ Node *
 csv_parse_over(Relation source, char *sql, Form_pg_attribute to,
 			   Bitmapset **columns)
 {
-	ErrorContextCallback callback = {error_context_stack, tell_sql, sql};
+	ParsedSql	parsed = {sql, to};
+	ErrorContextCallback callback = {error_context_stack, tell_sql, &parsed};
 	ParseState *pstate = make_parsestate(NULL);
 	Node	   *expr;
 
@@ -144,7 +159,7 @@ csv_rows_begin(CsvRowsQuery *rows, Relation source, const char *sql,
 		pg_plan_query(linitial_node(Query, QueryRewrite(query)), sql, 0, NULL);
 
 	if (may_fail && (!IsA(plan->planTree, ForeignScan) ||
-					 (rows->scan.table->files != NULL &&
+					 (rows->scan.table->resume != NULL &&
 					  list_nth(((ForeignScan *) plan->planTree)->fdw_private,
 							   CSV_PLAN_FILE_QUALS) != NIL)))
 		return false;

@@ -18,9 +18,12 @@
 #include "access/htup_details.h"
 #include "access/nbtree.h"
 #include "access/relation.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_operator.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "executor/spi.h"
 #include "executor/tstoreReceiver.h"
 #include "miscadmin.h"
@@ -50,6 +53,7 @@ struct CsvVerdicts
 	TupleTableSlot *row;
 	Tuplestorestate *decided;	/* csv_verdicts */
 	Tuplesortstate *sorted;		/* all */
+	ResourceOwner resources;	/* it belongs to them */
 	TupleTableSlot *slot;		/* of the next one */
 	int64		place;			/* of the next one; PG_INT64_MAX: there is none */
 };
@@ -84,7 +88,9 @@ key_of(Relation index)
 	Form_pg_index form = index->rd_index;
 	Bitmapset  *attnums = NULL;
 
+	/* a key WITHOUT OVERLAPS is not a B-tree */
 	if (!form->indisunique || !form->indisvalid || !form->indimmediate ||
+		index->rd_rel->relam != BTREE_AM_OID ||
 		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) ||
 		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		return NULL;
@@ -102,8 +108,9 @@ csv_only_unique_index(Relation target, Bitmapset **attnums)
 	foreach(cell, RelationGetIndexList(target))
 	{
 		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
-		bool		refuses = index->rd_index->indisunique ||
-			index->rd_index->indisexclusion;
+		/* a deferrable constraint refuses the statement */
+		bool		refuses = index->rd_index->indimmediate &&
+			(index->rd_index->indisunique || index->rd_index->indisexclusion);
 		Bitmapset  *key = key_of(index);
 
 		index_close(index, NoLock);
@@ -116,6 +123,22 @@ csv_only_unique_index(Relation target, Bitmapset **attnums)
 		}
 	}
 	return found;
+}
+
+bool
+csv_any_deferrable_index(Relation target)
+{
+	bool		any = false;
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(target))
+	{
+		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		any |= !index->rd_index->indimmediate;
+		index_close(index, NoLock);
+	}
+	return any;
 }
 
 Oid
@@ -143,7 +166,12 @@ csv_key_index(Relation target, ArrayType *columns, Bitmapset **attnums)
 					RelationGetRelationName(target)) :
 			 errmsg("\"%s\" has no unique index on just the columns of \"key\"",
 					RelationGetRelationName(target)),
-			 errdetail("The index must be valid, not deferrable, and without WHERE and expressions.")));
+			 errdetail("The index must be valid, not deferrable, and without WHERE and expressions."),
+			 target->rd_rel->relkind != RELKIND_RELATION &&
+			 target->rd_rel->relkind != RELKIND_PARTITIONED_TABLE ? 0 :
+			 columns == NULL ?
+			 errhint("Add a primary key, or name the columns of a unique index in the argument \"key\".") :
+			 errhint("CREATE UNIQUE INDEX makes one.")));
 }
 
 /* ---- rows ---- */
@@ -171,7 +199,8 @@ add_foreign_keys(CsvVerdicts *verdicts)
 }
 
 CsvVerdicts *
-csv_verdicts_create(Relation target, Oid index, bool foreign_keys)
+csv_verdicts_create(Relation target, Oid index, bool foreign_keys,
+					ResourceOwner resources)
 {
 	CsvVerdicts *verdicts = palloc0(sizeof(CsvVerdicts));
 	TupleDesc	decided = CreateTemplateTupleDesc(2);
@@ -180,6 +209,7 @@ csv_verdicts_create(Relation target, Oid index, bool foreign_keys)
 	int			attnum = -1;
 
 	verdicts->target = target;
+	verdicts->resources = resources;
 	if (OidIsValid(index))
 		verdicts->index = index_open(index, RowExclusiveLock);
 	if (foreign_keys)
@@ -318,28 +348,33 @@ decide(CsvVerdicts *verdicts, const char *sql)
 	return n;
 }
 
-static char *
-operator_name(Oid operator)
-{
-	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
-	Form_pg_operator form;
-	char	   *name;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for operator %u", operator);
-	form = (Form_pg_operator) GETSTRUCT(tuple);
-	name = psprintf("OPERATOR(%s.%s)",
-					quote_identifier(get_namespace_name(form->oprnamespace)),
-					NameStr(form->oprname));
-	ReleaseSysCache(tuple);
-	return name;
-}
-
 static const char *
 column_name(Relation relation, AttrNumber attnum)
 {
 	return quote_identifier(get_attname(RelationGetRelid(relation), attnum,
 										false));
+}
+
+/*
+ * Does a row's value equal the parent's?  By the key's operator, and the
+ * parent's collation, as the triggers of foreign keys compare.
+ */
+static void
+append_equal(StringInfo sql, Relation parent, const char *value,
+			 Relation target, const ForeignKeyCacheInfo *key, int i)
+{
+	Form_pg_attribute of_parent = TupleDescAttr(RelationGetDescr(parent),
+												key->confkey[i] - 1);
+	Form_pg_attribute of_row = TupleDescAttr(RelationGetDescr(target),
+											 key->conkey[i] - 1);
+	char	   *row = psprintf("r.c%d", key->conkey[i]);
+
+	if (OidIsValid(of_parent->attcollation) && OidIsValid(of_row->attcollation))
+		row = psprintf("(%s COLLATE %s)", row,
+					   generate_collation_name(of_parent->attcollation));
+	appendStringInfoString(sql, i == 0 ? "" : " AND ");
+	generate_operator_clause(sql, value, of_parent->atttypid, key->conpfeqop[i],
+							 row, of_row->atttypid);
 }
 
 /* rows without a verdict */
@@ -365,18 +400,16 @@ foreign_key_query(Relation target, const ForeignKeyCacheInfo *key,
 	initStringInfo(&of_refused);
 	for (int i = 0; i < key->nkeys; i++)
 	{
-		char	   *equal = operator_name(key->conpfeqop[i]);
 		const char *comma = i == 0 ? "" : ", ";
-		const char *and = i == 0 ? "" : " AND ";
 
 		appendStringInfo(&columns, "%sr.c%d", comma, key->conkey[i]);
-		appendStringInfo(&of_table, "%sp.%s %s r.c%d", and,
-						 column_name(parent,
-									 key->confkey[i]), equal, key->conkey[i]);
-		appendStringInfo(&referenced, ", r.c%d", key->confkey[i]);
-		appendStringInfo(&of_rows, "%sp.c%d %s r.c%d", and, key->confkey[i],
-						 equal,
-						 key->conkey[i]);
+		appendStringInfo(&referenced, "%sr.c%d", comma, key->confkey[i]);
+		append_equal(&of_table, parent,
+					 psprintf("p.%s", column_name(parent, key->confkey[i])),
+					 target, key, i);
+		if (is_self)
+			append_equal(&of_rows, parent,
+						 psprintf("p.c%d", key->confkey[i]), target, key, i);
 	}
 
 	/* rows that need a parent which the table does not have */
@@ -393,14 +426,43 @@ foreign_key_query(Relation target, const ForeignKeyCacheInfo *key,
 		return psprintf("SELECT place, %u::pg_catalog.int8 FROM (%s) x ORDER BY place", key->conoid,
 						of_refused.data);
 
-	/* a parent may come in the same load, unless it lacks a parent itself */
-	return psprintf("WITH RECURSIVE held AS MATERIALIZED (%s), refused AS ("
-					"SELECT r.place%s FROM held r WHERE NOT EXISTS (SELECT FROM csv_rows p WHERE %s"
+	/*
+	 * A parent may come in the same load, unless it lacks a parent itself and
+	 * no other row has its key.
+	 */
+	return psprintf("WITH RECURSIVE held AS MATERIALIZED (%s), alone AS MATERIALIZED ("
+					"SELECT r.place, p.place AS parent FROM held r"
+					" JOIN (SELECT pg_catalog.min(r.place) AS place, %s FROM " UNDECIDED
+					" GROUP BY %s HAVING pg_catalog.count(*) OPERATOR(pg_catalog.=) 1) p ON %s), refused AS ("
+					"SELECT r.place FROM held r WHERE NOT EXISTS (SELECT FROM csv_rows p WHERE %s"
 					" AND NOT EXISTS (SELECT FROM csv_verdicts v WHERE v.place OPERATOR(pg_catalog.=) p.place))"
-					" UNION SELECT r.place%s FROM held r, refused p WHERE %s)"
-					" SELECT DISTINCT place, %u::pg_catalog.int8 FROM refused ORDER BY place",
-					of_refused.data, referenced.data, of_rows.data, referenced.data,
-					of_rows.data, key->conoid);
+					" UNION SELECT a.place FROM alone a, refused p"
+					" WHERE a.parent OPERATOR(pg_catalog.=) p.place)"
+					" SELECT place, %u::pg_catalog.int8 FROM refused ORDER BY place",
+					of_refused.data, referenced.data, referenced.data,
+					of_rows.data, of_rows.data, key->conoid);
+}
+
+/* would an INSERT check the key? */
+static bool
+is_checked(Relation target, Oid constraint)
+{
+	const TriggerDesc *triggers = target->trigdesc;
+	bool		replicates =
+		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (trigger->tgconstraint == constraint &&
+			TRIGGER_FOR_INSERT(trigger->tgtype))
+			return trigger->tgenabled == TRIGGER_FIRES_ALWAYS ||
+				trigger->tgenabled == (replicates ? TRIGGER_FIRES_ON_REPLICA :
+									   TRIGGER_FIRES_ON_ORIGIN);
+	}
+	/* partitions have the triggers */
+	return !replicates;
 }
 
 /* decide by a foreign key; returns how many rows it refuses */
@@ -421,7 +483,8 @@ decide_by_foreign_key(CsvVerdicts *verdicts, const ForeignKeyCacheInfo *key)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for constraint %u", key->conoid);
 	form = (Form_pg_constraint) GETSTRUCT(tuple);
-	is_tested = !form->condeferred && csv_tests_foreign_key(form);
+	is_tested = !form->condeferred && csv_tests_foreign_key(form) &&
+		is_checked(verdicts->target, key->conoid);
 	is_full = form->confmatchtype == FKCONSTR_MATCH_FULL;
 	ReleaseSysCache(tuple);
 	if (!is_tested)
@@ -476,10 +539,11 @@ csv_verdicts_free(const CsvVerdicts *verdicts, int64 place)
 
 /* ---- the end ---- */
 
-/* sort all verdicts so far */
+/* sort all verdicts so far; temporary files outlive a subtransaction */
 static void
 sort_verdicts(CsvVerdicts *verdicts)
 {
+	ResourceOwner owner = CurrentResourceOwner;
 	AttrNumber	place = 1;
 	Oid			less = Int8LessOperator;
 	Oid			collation = InvalidOid;
@@ -487,6 +551,7 @@ sort_verdicts(CsvVerdicts *verdicts)
 
 	if (verdicts->sorted != NULL)
 		tuplesort_end(verdicts->sorted);
+	CurrentResourceOwner = verdicts->resources;
 	verdicts->sorted = tuplesort_begin_heap(verdicts->slot->tts_tupleDescriptor, 1, &place,
 											&less, &collation, &nulls_first, work_mem, NULL,
 											TUPLESORT_RANDOMACCESS);
@@ -496,6 +561,7 @@ sort_verdicts(CsvVerdicts *verdicts)
 								   verdicts->slot))
 		tuplesort_puttupleslot(verdicts->sorted, verdicts->slot);
 	tuplesort_performsort(verdicts->sorted);
+	CurrentResourceOwner = owner;
 	advance(verdicts);
 }
 
@@ -508,13 +574,13 @@ decide_by_foreign_keys(CsvVerdicts *verdicts)
 	int64		nrefused;
 	ListCell   *cell;
 
-	/* a row that one key refuses may be the parent of another key */
+	/* the rows that are refused may be parents of others */
 	do
 	{
 		nrefused = 0;
 		foreach(cell, verdicts->foreign_keys)
 			nrefused += decide_by_foreign_key(verdicts, lfirst(cell));
-	} while (nrefused > 0 && list_length(verdicts->foreign_keys) > 1);
+	} while (nrefused > 0);
 	sort_verdicts(verdicts);
 	tuplestore_select_read_pointer(verdicts->rows, 0);
 	while (verdicts->index != NULL &&
@@ -564,4 +630,12 @@ csv_verdicts_end(CsvVerdicts *verdicts, bool last, bool looks, int64 of_file,
 	sort_verdicts(verdicts);
 	tuplestore_end(verdicts->decided);
 	return verdicts->counts;
+}
+
+void
+csv_verdicts_drop(CsvVerdicts **verdicts)
+{
+	if (*verdicts != NULL)
+		tuplesort_end((*verdicts)->sorted);
+	*verdicts = NULL;
 }

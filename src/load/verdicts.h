@@ -9,6 +9,7 @@
 #include "executor/tuptable.h"
 #include "utils/array.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 
 /* records whose key another record or the target has */
 typedef enum CsvDuplicates
@@ -44,19 +45,26 @@ typedef enum CsvDuplicates
 extern Oid	csv_key_index(Relation target, ArrayType *columns,
 						  Bitmapset **attnums);
 
-/* if the relation has just one index that refuses rows, and it can be a key */
+/*
+ * If the relation has just one index that refuses rows at once, and it can be a
+ * key.
+ */
 extern Oid	csv_only_unique_index(Relation target, Bitmapset **attnums);
+
+/* such an index cannot tell ON CONFLICT which rows go in */
+extern bool csv_any_deferrable_index(Relation target);
 
 /*
  * Verdicts about rows of a source, in their order.  index: by its key rows are
  * compared; InvalidOid: they are not.  foreign_keys: foreign keys decide, too.
  * In the current memory context, and within work_mem and maintenance_work_mem,
- * beyond which there are files.
+ * beyond which there are files, which last as `resources` do.
  */
 typedef struct CsvVerdicts CsvVerdicts;
 
 extern CsvVerdicts *csv_verdicts_create(Relation target, Oid index,
-										bool foreign_keys);
+										bool foreign_keys,
+										ResourceOwner resources);
 
 /* add a row of the target; verdict: CSV_INSERTED or CSV_REFUSED */
 extern void csv_verdicts_add(CsvVerdicts *verdicts, TupleTableSlot *row,
@@ -87,5 +95,7 @@ extern CsvVerdictCounts csv_verdicts_end(CsvVerdicts *verdicts, bool last,
 extern void csv_verdicts_rewind(CsvVerdicts *verdicts);
 extern int64 csv_verdicts_at(CsvVerdicts *verdicts, int64 place);
 extern int64 csv_verdicts_free(const CsvVerdicts *verdicts, int64 place);
+/* free them, if there are any, and set them to NULL */
+extern void csv_verdicts_drop(CsvVerdicts **verdicts);
 
 #endif							/* CSV_VERDICTS_H */

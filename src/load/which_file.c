@@ -715,7 +715,9 @@ report_rewritten(FileSearch *search, CsvGrowingFile *file)
 			 errdetail("It was loaded up to byte %llu, behind record %llu.",
 					   (unsigned long long) position->bytes.nbytes,
 					   (unsigned long long) position->place.records),
-			 errhint("csv_gpu_load() with mode => 'new_records' and on_rewrite => 'restart' loads it from its beginning, and with 'skip' from its end.")));
+			 position->lacks_break ?
+			 errhint("Call csv_gpu_load() with on_rewrite => 'restart', which loads it from its beginning, or 'skip', from its end.") :
+			 errhint("If it was rotated, let the option \"filename\" reach the old file, too. Otherwise call csv_gpu_load() with on_rewrite => 'restart', which loads it from its beginning, or 'skip', from its end.")));
 }
 
 void
@@ -773,6 +775,11 @@ csv_which_files(CsvTable *table, CsvPosition *positions, int npositions,
 	for (int i = 0; i < search.nfiles; i++)
 		if (search.files[i].news != NULL)
 			tell(table, &search.files[i]);
+	/* a name that was mistyped would never be noticed */
+	if (search.nfiles == 0 && npositions == 0 && table->filename != NULL)
+		csv_tell_choice(table,
+						psprintf("no file matches \"%s\"", table->filename),
+						"A load begins when there is one.");
 	*nfiles = search.nfiles;
 	return search.files;
 }

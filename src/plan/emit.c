@@ -28,6 +28,7 @@ csv_lane_of_type(Oid type)
 		case INT4OID:
 		case INT8OID:
 		case DATEOID:
+		case TIMEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 			return CSV_LANE_INT;
@@ -152,6 +153,13 @@ csv_emit_column(CsvProgram *program, const Var *var, bool trim)
 	if (var->varattno <= 0)
 		return csv_fail(program);
 	column = &program->table->columns[var->varattno - 1];
+	if (csv_is_of_file(column) && column->type != NUMERICOID &&
+		column->type != BPCHAROID)
+	{
+		result = csv_emit(program, CSV_OP_COLUMN, column->type, 0, -1, -1);
+		csv_last_instruction(program)->operand = (uint32_t) var->varattno;
+		return result;
+	}
 	if (column->dropped || column->generated ||
 		column->virtual_kind != CSV_VIRTUAL_NONE ||
 		csv_table_kind(column, &spec) == CSV_KIND_CSTRING ||

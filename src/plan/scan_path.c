@@ -217,6 +217,7 @@ expected_field_bytes(const CsvTableColumn *column)
 		case FLOAT4OID:
 		case FLOAT8OID:
 		case NUMERICOID:
+		case TIMEOID:
 			return 9;
 		case DATEOID:
 			return 11;

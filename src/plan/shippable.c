@@ -21,6 +21,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "common/string.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -30,6 +31,7 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
+#include "utils/formatting.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -137,14 +139,18 @@ rescale_both(CsvProgram *program, int *a, int *b)
 	*b = rescale(program, *b, scale);
 }
 
-/* + - * of integers, numerics or float8 (float4 has a narrower arithmetic) */
+/*
+ * + - * of integers, numerics or float8 (float4 has a narrower arithmetic), and
+ * / % of integers
+ */
 static int
 translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 {
 	Oid			type = op->opresulttype;
 	bool		is_binary = list_length(op->args) == 2;
 	CsvOperation operation = name[0] == '+' ? CSV_OP_ADD :
-		name[0] == '*' ? CSV_OP_MULTIPLY :
+		name[0] == '*' ? CSV_OP_MULTIPLY : name[0] == '/' ? CSV_OP_DIVIDE :
+		name[0] == '%' ? CSV_OP_MODULO :
 		is_binary ? CSV_OP_SUBTRACT : CSV_OP_NEGATE;
 	int			a;
 	int			b = -1;
@@ -153,7 +159,8 @@ translate_arithmetic(CsvProgram *program, OpExpr *op, const char *name)
 	int			result;
 	ListCell   *cell;
 
-	if (strlen(name) != 1 || strchr("+-*", name[0]) == NULL ||
+	if (strlen(name) != 1 ||
+		strchr(csv_is_integer_type(type) ? "+-*/%" : "+-*", name[0]) == NULL ||
 		!(csv_is_integer_type(type) || type == NUMERICOID || type == FLOAT8OID))
 		return csv_fail(program);
 	foreach(cell, op->args)
@@ -322,15 +329,43 @@ translate_list(CsvProgram *program, ScalarArrayOpExpr *expr)
 }
 
 /*
- * LIKE with a literal pattern that has no wildcard except %.  Bytes are compared, so a
- * character must not begin inside another character.
+ * lower() or upper() of a text.  In some languages, even letters of ASCII have
+ * other counterparts, as the I of Turkish has.
  */
 static int
-translate_like(CsvProgram *program, OpExpr *op, bool negated)
+emit_folded(CsvProgram *program, int a, bool lower, Oid collation)
+{
+	char		ascii[127];
+	const char *folded;
+
+	if (program->registers[a].lane != CSV_LANE_TEXT || !OidIsValid(collation))
+		return csv_fail(program);
+	for (int i = 0; i < lengthof(ascii); i++)
+		ascii[i] = (char) (i + 1);
+	folded = lower ? str_tolower(ascii, sizeof(ascii), collation) :
+		str_toupper(ascii, sizeof(ascii), collation);
+	for (int i = 0; i < lengthof(ascii); i++)
+		if (folded[i] != (char) (lower ? pg_ascii_tolower(ascii[i]) :
+								 pg_ascii_toupper(ascii[i])))
+		{
+			program->reason = "collation";
+			return csv_fail(program);
+		}
+	return csv_emit(program, lower ? CSV_OP_LOWER : CSV_OP_UPPER, TEXTOID, 0, a,
+					-1);
+}
+
+/*
+ * LIKE, or ILIKE (fold), with a literal pattern that has no wildcard except %.
+ * Bytes are compared, so a character must not begin inside another character.
+ */
+static int
+translate_like(CsvProgram *program, OpExpr *op, bool negated, bool fold)
 {
 	Node	   *value = linitial(op->args);
 	Const	   *pattern = lsecond(op->args);
 	CsvOperation operation;
+	char	   *whole;
 	char	   *piece;
 	size_t		length;
 	bool		any_before;
@@ -346,7 +381,12 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 		(GetDatabaseEncoding() != PG_UTF8 &&
 		 pg_database_encoding_max_length() > 1))
 		return csv_fail(program);
-	piece = TextDatumGetCString(pattern->constvalue);
+	whole = TextDatumGetCString(pattern->constvalue);
+	if (fold && !pg_is_ascii(whole))
+		return csv_fail(program);
+	if (fold)
+		whole = asc_tolower(whole, strlen(whole));
+	piece = pstrdup(whole);
 	length = strlen(piece);
 	any_before = length > 0 && piece[0] == '%';
 	if (any_before)
@@ -365,7 +405,7 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 	if (strchr(piece, '%') != NULL)
 	{
 		operation = CSV_OP_LIKE;
-		piece = TextDatumGetCString(pattern->constvalue);
+		piece = whole;
 	}
 
 	/* LIKE sees the blanks at the end of a char(n) */
@@ -374,6 +414,8 @@ translate_like(CsvProgram *program, OpExpr *op, bool negated)
 		csv_emit_column(program, (Var *) value, false) : csv_fail(program);
 	if (program->registers[a].lane != CSV_LANE_TEXT)
 		return csv_fail(program);
+	if (fold)
+		a = emit_folded(program, a, true, op->inputcollid);
 	literal = (Node *) makeConst(TEXTOID, -1, op->inputcollid, -1,
 								 CStringGetTextDatum(piece), false, false);
 	if (operation == CSV_OP_EQUAL)
@@ -404,10 +446,16 @@ translate_operator(CsvProgram *program, OpExpr *op)
 	{
 		case F_TEXTLIKE:
 		case F_BPCHARLIKE:
-			return translate_like(program, op, false);
+			return translate_like(program, op, false, false);
 		case F_TEXTNLIKE:
 		case F_BPCHARNLIKE:
-			return translate_like(program, op, true);
+			return translate_like(program, op, true, false);
+		case F_TEXTICLIKE:
+		case F_BPCHARICLIKE:
+			return translate_like(program, op, false, true);
+		case F_TEXTICNLIKE:
+		case F_BPCHARICNLIKE:
+			return translate_like(program, op, true, true);
 		default:
 			break;
 	}
@@ -416,10 +464,10 @@ translate_operator(CsvProgram *program, OpExpr *op)
 		translate_arithmetic(program, op, name);
 }
 
-/* ---- functions: casts ---- */
+/* ---- functions: casts, and parts of dates ---- */
 
 static int
-translate_cast(CsvProgram *program, FuncExpr *function)
+translate_function(CsvProgram *program, FuncExpr *function)
 {
 	CsvOperation operation;
 	int			a;
@@ -435,6 +483,11 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 			/* the lane is the same */
 			a = register_of(program, linitial(function->args));
 			return csv_seen_as(program, a, function->funcresulttype);
+		case F_LOWER_TEXT:
+		case F_UPPER_TEXT:
+			a = register_of(program, linitial(function->args));
+			return emit_folded(program, a, function->funcid == F_LOWER_TEXT,
+							   function->inputcollid);
 		case F_NUMERIC_INT2:
 		case F_NUMERIC_INT4:
 		case F_NUMERIC_INT8:
@@ -448,8 +501,23 @@ translate_cast(CsvProgram *program, FuncExpr *function)
 		case F_TIMESTAMP_DATE:
 			operation = CSV_OP_DATE_TO_TIMESTAMP;
 			break;
+		case F_DATE_TIMESTAMP:
+			operation = CSV_OP_TIMESTAMP_TO_DATE;
+			break;
+		case F_TIME_TIMESTAMP:
+			operation = CSV_OP_TIMESTAMP_TO_TIME;
+			break;
+		case F_INT4_NUMERIC:
+		case F_INT8_NUMERIC:
+		case F_INT4_FLOAT8:
+		case F_INT8_FLOAT8:
+			if (!IsA(linitial(function->args), FuncExpr))
+				return csv_fail(program);
+			return csv_translate_moment(program, linitial(function->args),
+										function->funcresulttype, register_of);
 		default:
-			return csv_fail(program);
+			return csv_translate_moment(program, function,
+										function->funcresulttype, register_of);
 	}
 	a = register_of(program, linitial(function->args));
 	result = csv_emit(program, operation, function->funcresulttype, 0, a, -1);
@@ -734,7 +802,7 @@ translate_new(CsvProgram *program, Node *node)
 		case T_FuncExpr:
 			return ((FuncExpr *) node)->funcid == F_SCALE ?
 				translate_scale(program, linitial(((FuncExpr *) node)->args)) :
-				translate_cast(program, (FuncExpr *) node);
+				translate_function(program, (FuncExpr *) node);
 		default:
 			return csv_fail(program);
 	}

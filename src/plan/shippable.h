@@ -155,4 +155,19 @@ extern bool csv_holds_row(const CsvProgram *program, Expr *expr);
  */
 extern bool csv_is_constant(CsvProgram *program, Expr *expr);
 
+/* ---- moments.c: parts of dates and times ---- */
+
+/* translates a node: shippable.c's function */
+typedef int (*CsvRegisterFn) (CsvProgram *program, Node *node);
+
+/*
+ * EXTRACT, date_part() or date_trunc(); anything else fails.  type: the
+ * function's, or the integer that a cast makes of a part.
+ */
+extern int	csv_translate_moment(CsvProgram *program, FuncExpr *function,
+								 Oid type, CsvRegisterFn register_of);
+
+/* how many values may such a key have, approximately?  0: not known */
+extern double csv_most_values(const Node *key);
+
 #endif							/* CSV_SHIPPABLE_H */

@@ -298,10 +298,9 @@ order_results(CsvPlanState *state, PathTarget *target)
  * note why not.
  */
 static bool
-push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
+push_grouping(CsvPlanState *state, PathTarget *target, List *clauses,
 			  List *target_list, List *having)
 {
-	Query	   *parse = root->parse;
 	int			i = 0;
 	bool		good = true;
 	ListCell   *cell;
@@ -312,12 +311,12 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 		Index		sgref = get_pathtarget_sortgroupref(target, i++);
 
 		if (sgref != 0 &&
-			get_sortgroupref_clause_noerr(sgref, parse->groupClause) != NULL)
+			get_sortgroupref_clause_noerr(sgref, clauses) != NULL)
 			good &= push_key(state, lfirst(cell));
 	}
 
 	/* keys that are not in the target */
-	foreach(cell, parse->groupClause)
+	foreach(cell, clauses)
 	{
 		Expr	   *key = (Expr *) get_sortgroupclause_expr(lfirst(cell),
 															 target_list);
@@ -326,7 +325,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
 	}
 
 	/* without a key there would be a group even if there is no row */
-	if (good && parse->groupClause != NIL && state->program->query.nkeys == 0)
+	if (good && clauses != NIL && state->program->query.nkeys == 0)
 		good &= push_expression(state, (Expr *) makeBoolConst(true, false),
 								true);
 	foreach(cell, target->exprs)
@@ -344,7 +343,7 @@ push_grouping(PlannerInfo *root, CsvPlanState *state, PathTarget *target,
  * have a reason
  */
 static void
-leave_grouping(const PlannerInfo *root, CsvPlanState *state, List *target_list,
+leave_grouping(CsvPlanState *state, List *clauses, List *target_list,
 			   List *having, const char *reason)
 {
 	List	   *exprs = list_concat(pull_var_clause((Node *) target_list,
@@ -356,7 +355,7 @@ leave_grouping(const PlannerInfo *root, CsvPlanState *state, List *target_list,
 													PVC_RECURSE_PLACEHOLDERS));
 	ListCell   *cell;
 
-	foreach(cell, root->parse->groupClause)
+	foreach(cell, clauses)
 		csv_note_left(state,
 					  get_sortgroupclause_expr(lfirst(cell),
 											   target_list), reason);
@@ -444,6 +443,7 @@ spill_cost(const CsvPlanState *state, double ngroups, double values_bytes,
  * Stages: UPPERREL_GROUP_AGG is for a table or (with partitionwise aggregation) for a
  * partition.  UPPERREL_PARTIAL_GROUP_AGG is for a partition whose groups are combined
  * with the groups of other partitions; then the scan returns transition states.
+ * In UPPERREL_DISTINCT, all values of a row are keys.
  */
 void
 csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
@@ -452,10 +452,17 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	CsvPlanState *input = input_rel->fdw_private;
 	GroupPathExtraData *grouping = extra;
 	Query	   *parse = root->parse;
+	bool		distinct = stage == UPPERREL_DISTINCT;
+	List	   *clauses = distinct ? parse->distinctClause : parse->groupClause;
+	List	   *target_list = distinct ? root->processed_tlist : NIL;
+	PathTarget *target = distinct ? root->upper_targets[stage] :
+		output_rel->reltarget;
 	List	   *having = NIL;
 	List	   *keys = NIL;
 	CsvPlanState *state;
 	double		ngroups = 1;
+	double		most_groups = 1;
+	ListCell   *cell;
 	double		values_bytes;
 	double		nrows;
 	const char *reason;
@@ -467,7 +474,8 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	Cost		total_cost;
 	QualCost	having_cost;
 
-	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_PARTIAL_GROUP_AGG) ||
+	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_PARTIAL_GROUP_AGG &&
+		 !distinct) ||
 		output_rel->fdw_private != NULL || input == NULL || input->upper ||
 		!IS_SIMPLE_REL(input_rel))
 		return;
@@ -476,16 +484,19 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	if (stage == UPPERREL_PARTIAL_GROUP_AGG &&
 		grouping->patype != PARTITIONWISE_AGGREGATE_PARTIAL)
 		return;
+	if (!distinct)
+		target_list = grouping->targetList;
 	if (stage == UPPERREL_GROUP_AGG)
 		having = (List *) grouping->havingQual;
 	reason = input->program == NULL ? input->refusal :
 		parse->groupingSets != NIL ? "grouping sets" :
+		distinct && parse->hasDistinctOn ? "DISTINCT ON" :
 		parse->hasTargetSRFs ? "set-returning function" :
 		list_length(input->pushed) != list_length(input->restrictinfo) ?
 		"a WHERE clause stays" : NULL;
 	if (reason != NULL)
-		leave_grouping(root, input, grouping->targetList, having, reason);
-	if (reason != NULL || (parse->groupClause == NIL && !parse->hasAggs))
+		leave_grouping(input, clauses, target_list, having, reason);
+	if (reason != NULL || (clauses == NIL && !parse->hasAggs))
 		return;
 
 	state = palloc0(sizeof(CsvPlanState));
@@ -499,12 +510,11 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	/* translate anew: the table's own plan may be used after all */
 	state->program = csv_program_create(input->table, input->relid, parse,
 										input->pushed);
-	if (!push_grouping(root, state, output_rel->reltarget,
-					   grouping->targetList, having))
+	if (!push_grouping(state, target, clauses, target_list, having))
 		reason = "another key or aggregate stays";
 	input->left = state->left;
 	/* the table's own scan will be used only if it costs less */
-	leave_grouping(root, input, grouping->targetList, having,
+	leave_grouping(input, clauses, target_list, having,
 				   reason != NULL ? reason : "costs less in the executor");
 	if (reason != NULL)
 		return;
@@ -518,11 +528,20 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		csv_resident_exist(state->table, state->wanted, state->wanted, false,
 					   &ncolumns, &nresident);
 
-	if (parse->groupClause != NIL)
+	if (clauses != NIL)
 	{
-		keys = get_sortgrouplist_exprs(parse->groupClause,
-									   grouping->targetList);
+		keys = get_sortgrouplist_exprs(clauses, target_list);
 		ngroups = estimate_num_groups(root, keys, input_rel->rows, NULL, NULL);
+		/* this takes parts of dates to have as many values as the dates have */
+		foreach(cell, keys)
+		{
+			double		n = csv_most_values(lfirst(cell));
+
+			most_groups *= n > 0 ? n :
+				estimate_num_groups(root, list_make1(lfirst(cell)),
+									input_rel->rows, NULL, NULL);
+		}
+		ngroups = Min(ngroups, most_groups);
 	}
 	values_bytes = distinct_bytes(root, state, keys, input_rel->rows);
 	/* the values that count(DISTINCT) counts come out one by one */
@@ -540,8 +559,7 @@ csv_get_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 	total_cost = startup_cost +
 		ngroups * (cpu_tuple_cost + having_cost.per_tuple);
 	output_rel->fdw_private = state;
-	path = csv_create_foreign_upper_path(root, output_rel,
-										 output_rel->reltarget, nrows,
+	path = csv_create_foreign_upper_path(root, output_rel, target, nrows,
 										 startup_cost, total_cost);
 	path->path.parallel_safe = false;
 	add_path(output_rel, (Path *) path);

@@ -53,13 +53,28 @@ put_value(Constants *out, uint8_t lane, const CsvValue *value)
 	CsvConstant *constant = new_constant(out, lane);
 
 	memcpy(&constant->value, &value->value, sizeof(constant->value));
-	if (lane == CSV_LANE_TEXT)
+	constant->isnull = value->state == CSV_LANE_NULL;
+	constant->undecided = value->state == CSV_LANE_UNDECIDED;
+	if (lane == CSV_LANE_TEXT && value->state == CSV_LANE_VALUE)
 	{
 		constant->length = value->length;
 		constant->offset = (uint32_t) out->text.len;
 		appendBinaryStringInfo(&out->text, (const char *) value->bytes,
 							   (int) value->length);
 	}
+}
+
+/* begins with the constants of a query, which has some */
+static void
+copy_constants(Constants *out, const CsvQuery *query)
+{
+	initStringInfo(&out->constants);
+	initStringInfo(&out->text);
+	out->n = query->nconstants;
+	appendBinaryStringInfo(&out->constants, (const char *) query->constants,
+						   (int) (out->n * sizeof(CsvConstant)));
+	appendBinaryStringInfo(&out->text, (const char *) query->text,
+						   (int) query->text_length);
 }
 
 static int
@@ -391,22 +406,49 @@ csv_program_query(const CsvProgram *program, List *constants,
 
 CsvQuery *
 csv_query_over(const CsvQuery *query, const CsvColumn *columns,
-			   uint32_t ncolumns)
+			   uint32_t ncolumns, CsvFileValueFn file_value, void *arg)
 {
 	size_t		nbytes = query->ninstructions * sizeof(CsvInstruction);
-	CsvQuery   *over = palloc(sizeof(CsvQuery) + nbytes);
-	CsvInstruction *instructions = (CsvInstruction *) (over + 1);
+	CsvInstruction *instructions = palloc0(MAXALIGN(nbytes));
+	Constants	out = {.n = 0};
+	CsvQuery   *over;
 
-	*over = *query;
-	over->instructions = instructions;
 	memcpy(instructions, query->instructions, nbytes);
+	nbytes = MAXALIGN(nbytes);
 	for (uint32_t i = 0; i < query->ninstructions; i++)
 	{
-		if (instructions[i].operation != CSV_OP_COLUMN)
+		CsvInstruction *instruction = &instructions[i];
+		uint32_t	k = 0;
+		CsvValue	value;
+
+		if (instruction->operation != CSV_OP_COLUMN)
 			continue;
-		for (uint32_t k = 0; k < ncolumns; k++)
-			if (columns[k].attnum == query->instructions[i].operand)
-				instructions[i].operand = k;
+		while (k < ncolumns && columns[k].attnum != instruction->operand)
+			k++;
+		if (k == ncolumns)
+		{
+			if (out.n == 0)
+				copy_constants(&out, query);
+			file_value(arg, (AttrNumber) instruction->operand, &value);
+			instruction->operation = CSV_OP_CONSTANT;
+			k = out.n;
+			put_value(&out, instruction->lane, &value);
+		}
+		instruction->operand = k;
 	}
+	over = palloc(sizeof(CsvQuery) + nbytes + out.constants.len + out.text.len);
+	*over = *query;
+	over->instructions = memcpy(over + 1, instructions, nbytes);
+	pfree(instructions);
+	if (out.n == 0)
+		return over;
+	over->nconstants = out.n;
+	over->constants = memcpy((char *) (over + 1) + nbytes, out.constants.data,
+							 out.constants.len);
+	over->text_length = (uint32_t) out.text.len;
+	over->text = memcpy((char *) (over->constants + out.n), out.text.data,
+						out.text.len);
+	pfree(out.constants.data);
+	pfree(out.text.data);
 	return over;
 }

@@ -85,6 +85,7 @@ csv_value_of_datum(const CsvRegister *reg, Datum datum, CsvValue *value)
 			value->value.integer = DatumGetDateADT(datum);
 			return true;
 		case INT8OID:
+		case TIMEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 			value->value.integer = DatumGetInt64(datum);
@@ -281,6 +282,7 @@ csv_datum_of_value(const CsvRegister *reg, const CsvValue *value)
 		case DATEOID:
 			return DateADTGetDatum((DateADT) value->value.integer);
 		case INT8OID:
+		case TIMEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 			return Int64GetDatum(value->value.integer);

@@ -141,12 +141,20 @@ extern bool csv_program_is_ready(const CsvProgram *program, List *constants,
 								 ExprContext *econtext);
 
 /*
- * The same query over columns of a layout: with their indexes instead of attribute
- * numbers.  It is one piece of memory, which pfree() frees, in the current memory
+ * The value of an attribute in all rows of a file (csv_is_of_file()); undecided
+ * if its type refuses the value.
+ */
+typedef void (*CsvFileValueFn) (void *arg, AttrNumber attnum, CsvValue *value);
+
+/*
+ * The same query over columns of a layout: with their indexes instead of
+ * attribute numbers, and with constants instead of attributes that it lacks.
+ * It is one piece of memory, which pfree() frees, in the current memory
  * context.  The two queries share parts.
  */
 extern CsvQuery *csv_query_over(const CsvQuery *query,
-								const CsvColumn *columns, uint32_t ncolumns);
+								const CsvColumn *columns, uint32_t ncolumns,
+								CsvFileValueFn file_value, void *arg);
 
 /* ---- between datums and lanes ---- */
 

@@ -400,6 +400,9 @@ csv_evaluator_free(CsvEvaluator *evaluator)
 		evaluator->groups, evaluator->best, evaluator
 	};
 
+	for (uint32_t i = 0; i < evaluator->query->nregisters && parts[0] != NULL;
+		 i++)
+		csv_free(&memory, evaluator->registers[i].folded);
 	if (evaluator->groups != NULL)
 		csv_groups_free(evaluator->groups);
 	if (evaluator->best != NULL)

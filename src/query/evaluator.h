@@ -14,6 +14,8 @@ typedef struct CsvRegisterRoom
 	void	   *values;			/* 16 bytes a row */
 	uint32_t   *lengths;		/* 4 bytes a row */
 	uint8_t    *state;			/* 1 byte a row */
+	uint8_t    *folded;			/* texts in lower or upper case; or NULL */
+	size_t		folded_bytes;
 } CsvRegisterRoom;
 
 struct CsvEvaluator

@@ -8,7 +8,8 @@
  * is undecided; the stored result is within the lane's range, and has no meaning.
  *
  *	lane		as in PostgreSQL's
- *	INT			int2pl, int4mi, int8mul, ...: undecided out of range
+ *	INT			int2pl, int4mi, int8div, ...: undecided out of range, and if the
+ *				divisor is zero
  *	DECIMAL		numeric_add, numeric_sub, numeric_mul: undecided beyond 38
  *				digits
  *	FLOAT		float8pl, float8mi, float8mul, or their float4 versions:
@@ -70,6 +71,28 @@ CSV_INLINE bool
 csv_int_negate(int64_t a, uint32_t bits, int64_t *result)
 {
 	return csv_int_subtract(0, a, bits, result);
+}
+
+CSV_INLINE bool
+csv_int_divide(int64_t a, int64_t b, uint32_t bits, int64_t *result)
+{
+	/* quotients of doubles are exact below 2^52, and much faster */
+	uint64_t	bound = UINT64_C(1) << 51;
+	uint64_t	beyond = ((uint64_t) a + bound) | ((uint64_t) b + bound);
+
+	if (b == 0 || b == -1)
+		return csv_int_negate(a, bits, result) && b != 0;
+	*result = beyond >> 52 == 0 ? (int64_t) ((double) a / (double) b) : a / b;
+	return csv_int_fits(*result, bits);
+}
+
+CSV_INLINE bool
+csv_int_modulo(int64_t a, int64_t b, int64_t *result)
+{
+	*result = 0;
+	if (b != -1 && csv_int_divide(a, b, 64, result))
+		*result = a - *result * b;
+	return b != 0;
 }
 
 /* ---- decimals ---- */
@@ -412,6 +435,11 @@ csv_int_to_float(int64_t a, uint32_t bits)
 	return bits == 32 ? (double) (float) a : (double) a;
 }
 
+#define CSV_DAY_MICROSECONDS	INT64_C(86400000000)
+
+/* dates that are timestamps, too: 4714-11-24 BC to 294276-12-31 */
+#define CSV_IS_DAY(days)	((days) >= -2451545 && (days) < 106751983)
+
 /*
  * Microseconds of a date, as date2timestamp().  Infinite dates become infinite
  * timestamps; days from 294277-01-01 on are out of range.
@@ -423,10 +451,68 @@ csv_date_to_timestamp(int64_t days, int64_t *microseconds)
 		days == INT32_MAX ? INT64_MAX : 0;
 	if (*microseconds != 0)
 		return true;
-	if (days < -2451545 || days >= 106751983)
+	if (!CSV_IS_DAY(days))
 		return false;
-	*microseconds = days * INT64_C(86400000000);
+	*microseconds = days * CSV_DAY_MICROSECONDS;
 	return true;
+}
+
+/* false for infinite timestamps */
+CSV_INLINE bool
+csv_timestamp_to_time(int64_t microseconds, int64_t *time)
+{
+	*time = microseconds % CSV_DAY_MICROSECONDS;
+	*time += *time < 0 ? CSV_DAY_MICROSECONDS : 0;
+	return microseconds != INT64_MIN && microseconds != INT64_MAX;
+}
+
+CSV_INLINE bool
+csv_timestamp_to_date(int64_t microseconds, int64_t *days)
+{
+	*days = microseconds == INT64_MIN ? INT32_MIN :
+		microseconds == INT64_MAX ? INT32_MAX :
+		microseconds / CSV_DAY_MICROSECONDS -
+		(microseconds % CSV_DAY_MICROSECONDS < 0);
+	return true;
+}
+
+/* false for dates that timestamps do not have, and for infinite dates */
+CSV_INLINE bool
+csv_date_part(int64_t date, int64_t part, int64_t *result)
+{
+	/* days since a 1st of March, of a year divisible by 400; since Monday */
+	uint32_t	n = (uint32_t) date + 2483589;
+	uint32_t	of_week = (n + 2) % 7;
+	bool		is_iso = part == CSV_PART_WEEK || part == CSV_PART_ISO_YEAR;
+
+	/* a week is of the year that has its Thursday */
+	uint32_t	quarters = 4 * (is_iso ? n - of_week + 3 : n) + 3;
+	uint32_t	of_century = quarters % 146097 | 3;
+	uint32_t	of_year = of_century % 1461 / 4;
+	uint32_t	month = (5 * of_year + 2) / 153;
+	uint32_t	day = of_year - (153 * month + 2) / 5;
+	bool		is_next = month >= 10;	/* January or February */
+	uint32_t	year = quarters / 146097 * 100 + of_century / 1461 + is_next;
+	uint32_t	is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+	uint32_t	quarter;
+
+	/* from here on from January, and all but the year from 0 */
+	month = is_next ? month - 10 : month + 2;
+	of_year = is_next ? of_year - 306 : of_year + 59 + is_leap;
+	quarter = month / 3;
+	*result = part == CSV_PART_DAY_OF_YEAR ? of_year + 1 :
+		part == CSV_PART_DAY ? day + 1 :
+		part == CSV_PART_DAY_OF_WEEK ? (of_week + 1) % 7 :
+		part == CSV_PART_ISO_DAY_OF_WEEK ? of_week + 1 :
+		part == CSV_PART_MONTH ? month + 1 :
+		part == CSV_PART_QUARTER ? quarter + 1 :
+		part == CSV_PART_WEEK ? of_year / 7 + 1 :
+		part == CSV_PART_EPOCH ? ((int64_t) n - 2472632) * 86400 :
+		part != CSV_PART_DAY_OF_QUARTER ?
+		(int64_t) year - 4800 - (year <= 4800) :
+		quarter == 0 ? of_year + 1 :
+		of_year + 2 - 91 * quarter - is_leap - (quarter == 3);
+	return CSV_IS_DAY(date);
 }
 
 /* ---- by operation, which is a constant where speed matters ---- */
@@ -443,8 +529,18 @@ csv_int_operate(int operation, int64_t a, int64_t b, uint32_t bits,
 			return csv_int_subtract(a, b, bits, result);
 		case CSV_OP_MULTIPLY:
 			return csv_int_multiply(a, b, bits, result);
+		case CSV_OP_DIVIDE:
+			return csv_int_divide(a, b, bits, result);
+		case CSV_OP_MODULO:
+			return csv_int_modulo(a, b, result);
+		case CSV_OP_DATE_PART:
+			return csv_date_part(a, b, result);
 		case CSV_OP_NEGATE:
 			return csv_int_negate(a, bits, result);
+		case CSV_OP_TIMESTAMP_TO_DATE:
+			return csv_timestamp_to_date(a, result);
+		case CSV_OP_TIMESTAMP_TO_TIME:
+			return csv_timestamp_to_time(a, result);
 		default:
 			return csv_date_to_timestamp(a, result);
 	}
@@ -677,6 +773,35 @@ csv_text_like(const uint8_t *text, uint32_t length,
 		pattern_length -= n + 1;
 		first = false;
 	}
+}
+
+/* room for a text in lower or upper case, which is written by 8 bytes */
+CSV_INLINE size_t
+csv_folded_bytes(size_t length)
+{
+	return (length + 7) / 8 * 8;
+}
+
+/* the text in lower (or upper) case; false: not all characters are ASCII */
+CSV_INLINE bool
+csv_text_fold(bool lower, const uint8_t *text, uint32_t length, uint8_t *folded)
+{
+	uint64_t	first = CSV_EACH_BYTE(1) * (0x80 - (lower ? 'A' : 'a'));
+	uint64_t	all = 0;
+
+	for (uint32_t pos = 0; pos < length; pos += 8)
+	{
+		uint64_t	word = length - pos >= 8 ? csv_load8(text + pos) :
+			csv_load_some(text + pos, length - pos);
+		uint64_t	low = word & CSV_EACH_BYTE(0x7f);
+		uint64_t	letters = (low + first) & CSV_EACH_BYTE(0x80) &
+			~(low + first - CSV_EACH_BYTE(26));
+
+		all |= word;
+		word ^= letters >> 2;	/* 0x20 of each letter */
+		memcpy(folded + pos, &word, 8);
+	}
+	return (all & CSV_EACH_BYTE(0x80)) == 0;
 }
 
 /* ---- hashes: equal values have equal hashes ---- */

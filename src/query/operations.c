@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "../reader/arrays.h"
+
 #define ALWAYS_INLINE	inline __attribute__((always_inline))
 
 /* ---- states ---- */
@@ -201,7 +203,7 @@ arithmetic(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 {
 	uint16_t	result = instruction->result;
 	const CsvLanes *a = &evaluator->lanes[instruction->a];
-	const CsvLanes *b = instruction->operation <= CSV_OP_MULTIPLY ?
+	const CsvLanes *b = instruction->operation < CSV_OP_NEGATE ?
 		&evaluator->lanes[instruction->b] : a;
 
 	evaluator->lanes[result].lane = a->lane;
@@ -225,9 +227,17 @@ arithmetic(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 			operate_decimals(evaluator, result, CSV_OP_RESCALE, a, a,
 							 instruction->operand);
 			break;
-		case CSV_OP_DATE_TO_TIMESTAMP:
-			operate_ints(evaluator, result, CSV_OP_DATE_TO_TIMESTAMP, a, a, 64);
-			break;
+#define OF_INTS(op) \
+		case op: \
+			operate_ints(evaluator, result, op, a, b, instruction->bits); \
+			break
+			OF_INTS(CSV_OP_DIVIDE);
+			OF_INTS(CSV_OP_MODULO);
+			OF_INTS(CSV_OP_DATE_PART);
+			OF_INTS(CSV_OP_DATE_TO_TIMESTAMP);
+			OF_INTS(CSV_OP_TIMESTAMP_TO_DATE);
+			OF_INTS(CSV_OP_TIMESTAMP_TO_TIME);
+#undef OF_INTS
 		case CSV_OP_INT_TO_DECIMAL:
 			csv_set_narrow_decimals(evaluator, result, a->integers);
 			break;
@@ -473,6 +483,44 @@ match(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 #undef MATCH
 }
 
+static void
+fold(CsvEvaluator *evaluator, const CsvInstruction *instruction)
+{
+	bool		lower = instruction->operation == CSV_OP_LOWER;
+	uint16_t	result = instruction->result;
+	const CsvLanes *a = &evaluator->lanes[instruction->a];
+	CsvLanes   *lanes = &evaluator->lanes[result];
+	CsvRegisterRoom *own = &evaluator->registers[result];
+	const uint8_t **texts = own->values;
+	size_t		nbytes = 8;		/* an empty text has an address, too */
+	bool		has_room;
+
+	combine_states(evaluator, result, a, a);
+	lanes->lane = CSV_LANE_TEXT;
+	lanes->wide = false;
+	lanes->texts = texts;
+	lanes->lengths = own->lengths;
+	FOR_ROWS(evaluator, i,
+			 own->lengths[i] = csv_lanes_state(a, i) != CSV_LANE_VALUE ? 0 :
+			 a->lengths[i];
+			 nbytes += csv_folded_bytes(own->lengths[i]););
+	has_room = csv_renew(&evaluator->memory, &own->folded, &own->folded_bytes,
+						 nbytes);
+	nbytes = 0;
+	FOR_ROWS(evaluator, i,
+			 {
+				 uint8_t   *place = own->folded + nbytes;
+
+				 texts[i] = place;
+				 if (!has_room)
+					 own->lengths[i] = 0;
+				 if (!has_room ||
+					 !csv_text_fold(lower, a->texts[i], own->lengths[i], place))
+					 csv_own_state(evaluator, result)[i] = CSV_LANE_UNDECIDED;
+				 nbytes += csv_folded_bytes(own->lengths[i]);
+			 });
+}
+
 /* IS [NOT] NULL, IS TRUE, IS FALSE: never NULL */
 static void
 test_state(CsvEvaluator *evaluator, const CsvInstruction *instruction)
@@ -644,10 +692,11 @@ typedef void (*ExecuteFn) (CsvEvaluator *evaluator,
 /* constants are in their registers already */
 static const ExecuteFn execute[CSV_NUM_OPERATIONS] = {
 	[CSV_OP_COLUMN] = csv_load_column,
-	[CSV_OP_ADD ... CSV_OP_DATE_TO_TIMESTAMP] = arithmetic,
+	[CSV_OP_ADD ... CSV_OP_TIMESTAMP_TO_TIME] = arithmetic,
 	[CSV_OP_EQUAL ... CSV_OP_GREATER_EQUAL] = compare,
 	[CSV_OP_IN] = look_up,
 	[CSV_OP_STARTS_WITH ... CSV_OP_LIKE] = match,
+	[CSV_OP_LOWER ... CSV_OP_UPPER] = fold,
 	[CSV_OP_IS_NULL ... CSV_OP_IS_FALSE] = test_state,
 	[CSV_OP_NOT] = negate_bools,
 	[CSV_OP_AND ... CSV_OP_OR] = and_or,

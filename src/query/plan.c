@@ -78,6 +78,7 @@ typedef struct Making
 	Register	registers[CSV_MAX_REGISTERS];
 	CsvStep    *steps;
 	uint32_t	nsteps;
+	uint32_t	nfolds;
 	bool		squares[CSV_MAX_AGGREGATES];	/* of each input */
 	bool		has_values[CSV_MAX_AGGREGATES]; /* of each input */
 	bool		has_input[CSV_MAX_AGGREGATES];	/* each input has its step */
@@ -132,6 +133,9 @@ csv_lane_of_result(const CsvQuery *query, const CsvLayout *layout,
 			return CSV_LANE_DECIMAL;
 		case CSV_OP_INT_TO_FLOAT:
 			return CSV_LANE_FLOAT;
+		case CSV_OP_LOWER:
+		case CSV_OP_UPPER:
+			return CSV_LANE_TEXT;
 		default:
 			return CSV_LANE_INT;
 	}
@@ -145,7 +149,7 @@ csv_operand_count(uint8_t operation)
 		case CSV_OP_COLUMN:
 		case CSV_OP_CONSTANT:
 			return 0;
-		case CSV_OP_ADD ... CSV_OP_MULTIPLY:
+		case CSV_OP_ADD ... CSV_OP_DATE_PART:
 		case CSV_OP_EQUAL ... CSV_OP_GREATER_EQUAL:
 		case CSV_OP_AND ... CSV_OP_OR:
 			return 2;
@@ -202,7 +206,9 @@ add_instruction(Making *making, const CsvInstruction *instruction)
 	step->bits = instruction->bits;
 	step->flags = instruction->flags;
 	step->operand = instruction->operand;
-	step->count = instruction->count;
+	step->count = instruction->operation == CSV_OP_LOWER ||
+		instruction->operation == CSV_OP_UPPER ? making->nfolds++ :
+		instruction->count;
 	step->result = instruction->result;
 	if (noperands > 0)
 		step->a = use_register(making, instruction->a);
@@ -482,6 +488,7 @@ make_plan(CsvPlan *plan, Making *making, const CsvMemory *memory,
 	if (plan->block == NULL)
 		return false;
 	plan->nsteps = making->nsteps;
+	plan->nfolds = making->nfolds;
 	plan->nkeys = query->nkeys;
 	plan->ninputs = making->partial.ninputs;
 	plan->nwords = making->partial.nwords;

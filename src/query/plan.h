@@ -43,7 +43,7 @@ typedef struct CsvStep
 	int32_t		b;
 	int32_t		c;
 	uint32_t	operand;
-	uint32_t	count;
+	uint32_t	count;			/* also the number of a step that makes texts */
 } CsvStep;
 
 /* an input of aggregates */
@@ -73,6 +73,7 @@ typedef struct CsvPlan
 	uint32_t	nvalues;		/* inputs with values */
 	uint32_t	naggregates;	/* aggregates that keep more than a count */
 	uint32_t	nwords;			/* of a group */
+	uint32_t	nfolds;			/* steps that make texts: see `count` */
 	bool		aggregates;
 	const CsvStep *steps;
 	const CsvConstant *constants;

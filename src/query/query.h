@@ -28,7 +28,8 @@
  *
  * Lanes.  A register holds one value a row, of one of these types:
  *
- *	INT			int64_t			BOOL (0, 1), INT2 to INT8, DATE, TIMESTAMP(TZ)
+ *	INT			int64_t			BOOL (0, 1), INT2 to INT8, DATE, TIME,
+ *								TIMESTAMP(TZ)
  *	DECIMAL		CsvInt128		a numeric times 10^scale, of a fixed scale
  *	FLOAT		double
  *	TEXT		bytes, length	the value's own bytes
@@ -108,6 +109,9 @@ typedef enum CsvOperation
 	CSV_OP_ADD,
 	CSV_OP_SUBTRACT,
 	CSV_OP_MULTIPLY,			/* DECIMAL: scales add up */
+	CSV_OP_DIVIDE,				/* INT only, as the next */
+	CSV_OP_MODULO,
+	CSV_OP_DATE_PART,			/* b: CsvDatePart of a date that is finite */
 	CSV_OP_NEGATE,
 
 	/* between lanes */
@@ -115,6 +119,8 @@ typedef enum CsvOperation
 	CSV_OP_INT_TO_DECIMAL,		/* scale 0 */
 	CSV_OP_INT_TO_FLOAT,		/* rounded to float8, or with bits 32 to float4 */
 	CSV_OP_DATE_TO_TIMESTAMP,	/* days to microseconds; infinities stay */
+	CSV_OP_TIMESTAMP_TO_DATE,	/* infinities stay */
+	CSV_OP_TIMESTAMP_TO_TIME,	/* microseconds since midnight */
 
 	/* the result is BOOL; lane: the lane of the operands */
 	CSV_OP_EQUAL,
@@ -137,6 +143,10 @@ typedef enum CsvOperation
 	CSV_OP_CONTAINS,
 	CSV_OP_LIKE,				/* except that % is any bytes */
 
+	/* TEXT; undecided unless all characters are ASCII */
+	CSV_OP_LOWER,
+	CSV_OP_UPPER,
+
 	/* never NULL */
 	CSV_OP_IS_NULL,
 	CSV_OP_IS_NOT_NULL,
@@ -152,6 +162,22 @@ typedef enum CsvOperation
 	CSV_OP_CHOOSE,
 	CSV_NUM_OPERATIONS
 } CsvOperation;
+
+/* as EXTRACT has them; the first day is 1 */
+typedef enum CsvDatePart
+{
+	CSV_PART_DAY_OF_YEAR,
+	CSV_PART_DAY_OF_QUARTER,
+	CSV_PART_DAY,
+	CSV_PART_DAY_OF_WEEK,		/* Sunday is 0 */
+	CSV_PART_ISO_DAY_OF_WEEK,	/* Sunday is 7 */
+	CSV_PART_YEAR,				/* there is no year 0 */
+	CSV_PART_QUARTER,
+	CSV_PART_MONTH,
+	CSV_PART_ISO_YEAR,
+	CSV_PART_WEEK,
+	CSV_PART_EPOCH				/* seconds since 1970 */
+} CsvDatePart;
 
 /* for CSV_OP_COLUMN: without the blanks at the end (char(n)) */
 #define CSV_FLAG_TRIM			1
@@ -172,8 +198,8 @@ typedef struct CsvInstruction
 {
 	uint8_t		operation;		/* CsvOperation */
 	uint8_t		lane;			/* CsvLane */
-	uint8_t		bits;			/* INT arithmetic: the range, 16, 32 or 64 bits; FLOAT:
-								 * 32 for float4, otherwise float8 */
+	uint8_t		bits;			/* INT arithmetic: the range, 16, 32 or 64 (0)
+								 * bits; FLOAT: 32 for float4, otherwise float8 */
 	uint8_t		flags;
 	uint16_t	result;			/* registers; each register is written once */
 	uint16_t	a;

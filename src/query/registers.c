@@ -362,6 +362,7 @@ csv_load_column(CsvEvaluator *evaluator, const CsvInstruction *instruction)
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_TIME:
 			lanes->integers = (const int64_t *) entry;
 			break;
 		case CSV_KIND_FLOAT4:

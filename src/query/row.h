@@ -68,6 +68,8 @@ typedef struct CsvOutputs
 	uint32_t   *hashes;			/* of all keys */
 	uint64_t   *values;			/* nvalues x nrows x 2 */
 	uint8_t    *counts;			/* ninputs x nrows: 1 if the value counts */
+	uint8_t    *folded;			/* nfolds x nrows x folded_bytes: texts */
+	size_t		folded_bytes;	/* room for any text, in words of 8 bytes */
 } CsvOutputs;
 
 typedef enum CsvFate
@@ -239,6 +241,7 @@ csv_row_column(const CsvRowColumn *column, uint32_t row, const CsvStep *step)
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_TIME:
 		case CSV_KIND_FLOAT8:
 			return csv_row_of_integer(*(const int64_t *) entry, true);
 		case CSV_KIND_FLOAT4:
@@ -315,7 +318,7 @@ csv_row_decimals(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 	return csv_row_of_wide((CsvUint128) decimal, known);
 }
 
-/* CSV_OP_ADD to CSV_OP_DATE_TO_TIMESTAMP, of operands that are values */
+/* CSV_OP_ADD to CSV_OP_TIMESTAMP_TO_TIME, of operands that are values */
 CSV_ROW_FUNCTION CsvRowValue
 csv_row_arithmetic(const CsvStep *step, CsvRowValue a, CsvRowValue b)
 {
@@ -619,6 +622,22 @@ csv_row_take(const CsvPlan *plan, const CsvStep *step, const CsvSlots *slots,
 	}
 }
 
+CSV_ROW_FUNCTION CsvRowValue
+csv_row_fold(const CsvStep *step, CsvRowValue a, const CsvOutputs *outputs,
+			 uint32_t row)
+{
+	uint8_t    *folded = outputs->folded + outputs->folded_bytes *
+		((size_t) step->count * outputs->nrows + row);
+
+	if (a.state != CSV_LANE_VALUE)
+		return a;
+	if (!csv_text_fold(step->operation == CSV_OP_LOWER, csv_row_text(a),
+					   (uint32_t) a.high, folded))
+		a.state = CSV_LANE_UNDECIDED;
+	a.low = (uint64_t) (uintptr_t) folded;
+	return a;
+}
+
 /*
  * A row with a doubtful value comes out as careful: its value is not made yet.  (A
  * CSV_VALUE_LONG text exists; the caller can take it from the field's bytes.)
@@ -644,6 +663,10 @@ csv_row_step(const CsvPlan *plan, const CsvStep *step,
 {
 	if (step->operation >= CSV_NUM_OPERATIONS)
 		csv_row_take(plan, step, slots, row, outputs, state);
+	else if (step->operation == CSV_OP_LOWER || step->operation == CSV_OP_UPPER)
+		csv_row_store(slots, step->result,
+					  csv_row_fold(step, csv_row_operand(plan, slots, step->a),
+								   outputs, row));
 	else
 		csv_row_store(slots, step->result,
 					  csv_row_execute(plan, step, columns, row, slots));

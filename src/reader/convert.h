@@ -24,6 +24,7 @@
  *	date			YYYY-MM-DD, years 0001 to 9999
  *	timestamp		a date, or a date, a blank or T, HH:MM[:SS[.f]] with f of
  *					one to six digits, no more than the type's precision
+ *	time			HH:MM[:SS[.f]], as in a timestamp
  *	timestamptz		a timestamp with a time, then Z, or [blank] +-HH[[:]MM]
  *	uuid			32 hexadecimal digits, with hyphens as 8-4-4-4-12 or without
  *
@@ -194,6 +195,7 @@ csv_value_stride(const CsvColumn *column)
 		case CSV_KIND_FLOAT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_TIME:
 		case CSV_KIND_DECIMAL64:
 			return 8;
 		case CSV_KIND_UUID:
@@ -285,6 +287,10 @@ csv_convert_value(const CsvColumn *column, uint8_t decimal_separator,
 		case CSV_KIND_TIMESTAMPTZ:
 			ok = csv_parse_timestamptz(p, n, column->precision, &integer);
 			value8 = (uint64_t) integer;
+			break;
+		case CSV_KIND_TIME:
+			ok = n > 0 && csv_scan_time(p, n, column->precision, &integer) == n;
+			value8 = ok ? (uint64_t) integer : 0;
 			break;
 		case CSV_KIND_UUID:
 			ok = csv_parse_uuid(p, n, entry);

@@ -74,43 +74,35 @@ csv_parse_date(const uint8_t *p, uint32_t n, int32_t *days)
 }
 
 /*
- * Read a date, and a time of day if the text is longer, from the start of the text.
- * Returns the number of bytes read; 0 if the value is doubtful.
+ * Read a time of day from the start of the text.  Returns the number of bytes
+ * read; 0 if the value is doubtful.
  */
 CSV_INLINE uint32_t
-csv_scan_timestamp(const uint8_t *p, uint32_t n, int32_t precision,
-				   int64_t *microseconds)
+csv_scan_time(const uint8_t *p, uint32_t n, int32_t precision,
+			  int64_t *microseconds)
 {
-	int32_t		days;
 	uint32_t	hour;
 	uint32_t	minute;
 	uint32_t	second = 0;
 	uint32_t	fraction = 0;
-	uint32_t	used = 16;
+	uint32_t	used = 5;
 
-	if (n < 10 || !csv_parse_date(p, 10, &days))
+	if (n < 5 || p[2] != ':')
 		return 0;
-	if (n == 10)
+	hour = csv_two_digits(p);
+	minute = csv_two_digits(p + 3);
+	if (n >= 8 && p[5] == ':')
 	{
-		*microseconds = days * INT64_C(86400000000);
-		return 10;
-	}
-	if (n < 16 || (p[10] != ' ' && p[10] != 'T') || p[13] != ':')
-		return 0;
-	hour = csv_two_digits(p + 11);
-	minute = csv_two_digits(p + 14);
-	if (n >= 19 && p[16] == ':')
-	{
-		second = csv_two_digits(p + 17);
-		used = 19;
+		second = csv_two_digits(p + 6);
+		used = 8;
 	}
 	if (hour > 23 || minute > 59 || second > 59)
 		return 0;
 
-	if (used == 19 && n > 19 && p[19] == '.')
+	if (used == 8 && n > 8 && p[8] == '.')
 	{
-		uint32_t	rest = n - 20 < 8 ? n - 20 : 8;
-		uint64_t	word = csv_load_some(p + 20, rest);
+		uint32_t	rest = n - 9 < 8 ? n - 9 : 8;
+		uint64_t	word = csv_load_some(p + 9, rest);
 		uint32_t	length = csv_leading_digits(word);
 
 		if (length < 1 || length > 6 ||
@@ -119,10 +111,34 @@ csv_scan_timestamp(const uint8_t *p, uint32_t n, int32_t precision,
 		/* two leading zeros, then the digits and trailing zeros */
 		word &= (UINT64_C(1) << 8 * length) - 1;
 		fraction = csv_eight_digits(word << 16);
-		used = 20 + length;
+		used = 9 + length;
 	}
-	*microseconds = days * INT64_C(86400000000) +
-		(int64_t) (hour * 3600 + minute * 60 + second) * 1000000 + fraction;
+	*microseconds = (int64_t) (hour * 3600 + minute * 60 + second) * 1000000 +
+		fraction;
+	return used;
+}
+
+/* a date, and a time of day if the text is longer; as csv_scan_time() */
+CSV_INLINE uint32_t
+csv_scan_timestamp(const uint8_t *p, uint32_t n, int32_t precision,
+				   int64_t *microseconds)
+{
+	int32_t		days;
+	int64_t		time = 0;
+	uint32_t	used = 10;
+
+	if (n < 10 || !csv_parse_date(p, 10, &days))
+		return 0;
+	if (n > 10)
+	{
+		if (n < 16 || (p[10] != ' ' && p[10] != 'T'))
+			return 0;
+		used = csv_scan_time(p + 11, n - 11, precision, &time);
+		if (used == 0)
+			return 0;
+		used += 11;
+	}
+	*microseconds = days * INT64_C(86400000000) + time;
 	return used;
 }
 

@@ -127,6 +127,7 @@ typedef enum CsvKind
 	CSV_KIND_DATE,
 	CSV_KIND_TIMESTAMP,
 	CSV_KIND_TIMESTAMPTZ,
+	CSV_KIND_TIME,
 	CSV_KIND_UUID,
 	CSV_KIND_DECIMAL64,
 	CSV_KIND_DECIMAL128,
@@ -187,7 +188,8 @@ typedef struct CsvColumn
 	int32_t		type_chars;
 	int16_t		precision;		/* NUMERIC: precision, or -1 without typmod;
 								 * DECIMAL: 1 to 18 or 38;
-								 * TIMESTAMP: digits of the fraction, or -1 */
+								 * TIMESTAMP, TIME: digits of the fraction, or
+								 * -1 */
 	int16_t		scale;			/* NUMERIC, DECIMAL: 0 <= scale <= precision */
 	uint8_t		thousands;		/* numbers: the separator (ASCII) that may stand
 								 * between groups of three digits; 0: none */

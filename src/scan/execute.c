@@ -130,6 +130,24 @@ attach_evaluator(void *arg, CsvEvaluation *evaluation, CsvEvaluator *evaluator)
 		csv_aggregation_attach(state->aggregation, evaluation, evaluator);
 }
 
+/* CsvPushdown.file_value */
+static void
+get_file_value(void *arg, AttrNumber attnum, CsvValue *value)
+{
+	CsvScanState *state = ((ForeignScanState *) arg)->fdw_state;
+	CsvRegister reg = {.type = state->table->columns[attnum - 1].type};
+	Datum		datum;
+	bool		isnull;
+
+	memset(value, 0, sizeof(*value));
+	if (!csv_scan_file_value(state->scan, attnum, &datum, &isnull))
+		value->state = CSV_LANE_UNDECIDED;
+	else if (isnull)
+		value->state = CSV_LANE_NULL;
+	else
+		(void) csv_value_of_datum(&reg, datum, value);
+}
+
 /* CsvPushdown.spills: the evaluator's groups are about to go to a file */
 static void
 spill_aggregation(void *arg)
@@ -240,18 +258,30 @@ is_awaited(const ForeignScanState *node)
 		!csv_awaited_scan->has_ended;
 }
 
+/* does the awaited scan begin here? */
+static bool
+begins_awaited(const ForeignScanState *node, Oid relid, int eflags)
+{
+	const CsvAwaitedScan *awaited = csv_awaited_scan;
+	const char *sql = node->ss.ps.state->es_sourceText;
+
+	return awaited != NULL && awaited->node == NULL &&
+		awaited->table->relid == relid &&
+		(awaited->sql == NULL ||
+		 (sql != NULL && strcmp(awaited->sql, sql) == 0)) &&
+		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0;
+}
+
 /* the table of an awaited scan's caller, or the table as in the catalogs */
 static CsvTable *
 get_table(ForeignScanState *node, Oid relid, int eflags)
 {
-	CsvAwaitedScan *awaited = csv_awaited_scan;
 	CsvTable   *table;
 
-	if (awaited != NULL && awaited->node == NULL && awaited->table->relid == relid &&
-		(eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+	if (begins_awaited(node, relid, eflags))
 	{
-		awaited->node = node;
-		return awaited->table;
+		csv_awaited_scan->node = node;
+		return csv_awaited_scan->table;
 	}
 	table = csv_table_get(relid);
 	csv_table_check(table);
@@ -310,6 +340,7 @@ csv_begin_scan(ForeignScanState *node, int eflags)
 		state->pushdown.prepare = prepare_query;
 		state->pushdown.prepared = attach_evaluator;
 		state->pushdown.spills = spill_aggregation;
+		state->pushdown.file_value = get_file_value;
 		state->pushdown.hidden = csv_plan_set(plan, CSV_PLAN_HIDDEN);
 		state->pushdown.few_rows = csv_plan_has_order(plan);
 		state->pushdown.rows_out = csv_plan_rows_out(plan);

@@ -73,12 +73,14 @@ typedef struct CsvScanState
 } CsvScanState;
 
 /*
- * A scan that a statement runs for the caller, and that reports to the caller.  It is
- * the first scan of this table that begins, in this process only.
+ * A scan that a statement runs for the caller, and that reports to the caller.
+ * It is the first scan of this table that begins, in this process only, and in
+ * this statement: the planner may call functions that have others.
  */
 typedef struct CsvAwaitedScan
 {
 	CsvTable   *table;			/* the scan reads it as it is here */
+	const char *sql;			/* of the statement; NULL: any */
 	Oid			shown_relid;	/* in pg_stat_progress_copy */
 	CsvSkippedFn skipped;		/* as for csv_table_scan_begin(); NULL: the usual */
 

@@ -43,6 +43,7 @@ csv_join_type_allowed(Oid type)
 		case DATEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
+		case TIMEOID:
 		case UUIDOID:
 		case TEXTOID:
 		case VARCHAROID:

@@ -265,8 +265,10 @@ sum_up(int elevel, const CsvReportCounts *counts, const CsvTable *table,
 	char	   *source =
 		DatumGetCString(DirectFunctionCall1(regclassout,
 											ObjectIdGetDatum(table->relid)));
-	char	   *hint = psprintf("See csv_gpu_errors(%s).",
-								quote_literal_cstr(source));
+	/* csv_gpu_errors() does not have rows that a load's target refuses */
+	char	   *hint = counts->by_code[CSV_ERROR_REFUSED] > 0 ?
+		"See the table of rejects." :
+		psprintf("See csv_gpu_errors(%s).", quote_literal_cstr(source));
 
 	initStringInfo(&detail);
 	/* the most frequent first */

@@ -277,6 +277,7 @@ fetch_for(const CsvValueInput *input)
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_TIME:
 		case CSV_KIND_FLOAT8:
 			return CSV_FETCH_INT64;
 		case CSV_KIND_CSTRING:
@@ -311,17 +312,23 @@ order_columns(CsvTableScan *scan)
 	}
 }
 
-/* virtual columns have the opened file's values */
-static void
-open_virtuals(CsvTableScan *scan)
+/* the open file's name in the operating system */
+static char *
+open_name(const CsvTableScan *scan)
 {
 	char	  **names;
 	int			nfiles;
 
-	if (scan->virtuals == NULL)
-		return;
 	csv_source_names(scan->batches->source, &names, &nfiles);
-	csv_virtuals_open_file(scan->virtuals, names[scan->at->file_number - 1]);
+	return names[scan->batches->at.file_number - 1];
+}
+
+bool
+csv_scan_file_value(CsvTableScan *scan, AttrNumber attnum, Datum *value,
+					bool *isnull)
+{
+	return csv_virtuals_value(scan->virtuals, attnum, open_name(scan), value,
+							  isnull);
 }
 
 /* ---- batches ---- */
@@ -457,7 +464,8 @@ advance_batch(CsvTableScan *scan)
 	if (scan->opening != scan->at->opening)
 	{
 		order_columns(scan);
-		open_virtuals(scan);
+		if (scan->virtuals != NULL)
+			csv_virtuals_open_file(scan->virtuals, open_name(scan));
 		scan->opening = scan->at->opening;
 	}
 	for (int i = 0; i < scan->ncolumns; i++)

@@ -141,6 +141,13 @@ extern CsvTableScan *csv_table_scan_begin(const CsvTable *table,
 										  int flags,
 										  CsvSkippedFn skipped, void *arg);
 
+/*
+ * Makes the value that a wanted attribute has in all rows of the open file, for
+ * csv_virtuals_value()'s time; false if the type refuses it.
+ */
+extern bool csv_scan_file_value(CsvTableScan *scan, AttrNumber attnum,
+								Datum *value, bool *isnull);
+
 /* ---- scans that several processes share ---- */
 
 /*

@@ -186,6 +186,21 @@ csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename)
 	MemoryContextSwitchTo(outer);
 }
 
+bool
+csv_virtuals_value(CsvVirtuals *virtuals, AttrNumber attnum, char *filename,
+				   Datum *value, bool *isnull)
+{
+	MemoryContext outer = MemoryContextSwitchTo(virtuals->file_context);
+	VirtualColumn *column = virtuals->columns;
+	bool		made;
+
+	while (column->column->attnum != attnum)
+		column++;
+	made = csv_file_value_make(&column->made.input, filename, true, value, isnull);
+	MemoryContextSwitchTo(outer);
+	return made;
+}
+
 /* make an array of n fields from `first` on; false if a field is refused */
 static bool
 make_array(CsvScanColumn *element, CsvInputs *inputs, uint32_t first, uint32_t n,

@@ -36,6 +36,13 @@ extern CsvVirtuals *csv_virtuals_create(const CsvTable *table,
 extern void csv_virtuals_open_file(CsvVirtuals *virtuals, char *filename);
 
 /*
+ * Make such a column's value for a file, which lives until the next
+ * csv_virtuals_open_file().  False if the type refuses it.
+ */
+extern bool csv_virtuals_value(CsvVirtuals *virtuals, AttrNumber attnum,
+							   char *filename, Datum *value, bool *isnull);
+
+/*
  * Fill in the columns of the row with this entry in the batch's arrays, and this
  * number (from 1) in its file, in the current memory context.  *any_surplus: it has
  * surplus fields, if these are wanted.  If a value is refused, its record is refused,

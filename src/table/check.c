@@ -245,6 +245,9 @@ type_kind(Oid type, int32 typmod, CsvColumn *out)
 			out->precision = typmod;
 			return type == TIMESTAMPOID ?
 				CSV_KIND_TIMESTAMP : CSV_KIND_TIMESTAMPTZ;
+		case TIMEOID:
+			out->precision = typmod;
+			return CSV_KIND_TIME;
 		case UUIDOID:
 			return CSV_KIND_UUID;
 		case TEXTOID:

@@ -358,6 +358,34 @@ find_similar(CsvFileLayout *layout, const HeaderField *fields, uint32_t n,
 }
 
 /*
+ * For a load: ERROR if the header has none of the table's columns, as with
+ * another delimiter.  The rows would all be NULLs.
+ */
+static void
+refuse_unknown(const CsvFileLayout *layout, const HeaderField *fields,
+			   uint32_t n, const char *filename)
+{
+	const CsvTable *table = layout->table;
+	bool		known = layout->ncolumns == 0;
+
+	for (int i = 0; i < layout->ncolumns; i++)
+		known |= layout->columns[i].spec.field != CSV_ABSENT_FIELD;
+	for (int i = 0; i < table->natts && !known; i++)
+	{
+		const char *name = table->columns[i].header_name;
+
+		for (uint32_t j = 0; name != NULL && j < n && !known; j++)
+			known = strcmp(fold_name(fields[j].name), fold_name(name)) == 0;
+	}
+	if (!known)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("header of \"%s\" has none of the columns of foreign table \"%s\"",
+						filename, table->name),
+				 errhint("Compare the option \"delimiter\" with the file.")));
+}
+
+/*
  * Finds the fields of columns that have a name, which the file may lack with by_name.
  * Whether a name counts as duplicate there does not depend on the columns that a query
  * wants.
@@ -405,6 +433,8 @@ find_by_name(CsvFileLayout *layout, char **names, uint32_t nnames,
 	}
 	if (table->by_name)
 		find_similar(layout, fields, n, filename);
+	if (table->by_name && table->all_files)
+		refuse_unknown(layout, fields, n, filename);
 }
 
 /* lays out columns by the header; returns the number of its fields */

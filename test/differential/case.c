@@ -181,7 +181,8 @@ choose_column(CsvColumn *column, Choices *choices)
 										 (uint32_t) column->precision + 1);
 	}
 	if ((column->kind == CSV_KIND_TIMESTAMP ||
-		 column->kind == CSV_KIND_TIMESTAMPTZ) && chance(choices, 2))
+		 column->kind == CSV_KIND_TIMESTAMPTZ || column->kind == CSV_KIND_TIME) &&
+		chance(choices, 2))
 		column->precision = (int16_t) choose(choices, 7);
 }
 
@@ -408,7 +409,7 @@ case_print(FILE *out, const Case *test_case)
 	static const char *boundaries[] = {"auto", "lf", "crlf", "cr"};
 	static const char *kinds[CSV_NUM_KINDS] = {
 		"text", "cstring", "bool", "int2", "int4", "int8", "float4", "float8",
-		"numeric", "date", "timestamp", "timestamptz", "uuid", "decimal64",
+		"numeric", "date", "timestamp", "timestamptz", "time", "uuid", "decimal64",
 		"decimal128", "scaled"
 	};
 	const CsvDialectOptions *dialect = &test_case->dialect;

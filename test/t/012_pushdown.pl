@@ -10,6 +10,7 @@ my $seconds = amount(4);
 my $queries_per_file = 50;
 my $kept_share = 0.2;	# of the files, whose columns the session may keep
 my $directory = PostgreSQL::Test::Utils::tempdir;
+mkdir "$directory/p=$_" for 1 .. 3;
 my @engines = engines();
 my $node = csv_server('pushdown', QUICK_FILES, 'csv_gpu_fdw.resident_memory' => '100MB');
 my $session = new_session($node);
@@ -40,6 +41,8 @@ sub decimal
 
 sub day { return sprintf('%04d-%02d-%02d', 1992 + int rand 7, 1 + int rand 12, 1 + int rand 28) }
 
+sub hours { return sprintf('%02d:%02d:%02d', rand 24, rand 60, rand 60) . pick('', '', '.5', '.000001') }
+
 sub moment { return day() . sprintf(' %02d:%02d:%02d', rand 24, rand 60, rand 60) }
 
 # name, type, a value; numbers that add up without rounding
@@ -58,13 +61,14 @@ my @columns = (
 	[ 'd', 'date', sub { chance(0.02) ? pick('infinity', '-infinity', '1998-1-2') : day() } ],
 	[ 'ts', 'timestamp', sub { chance(0.02) ? 'infinity' : chance(0.3) ? day() : moment() } ],
 	[ 'tz', 'timestamptz', sub { moment() . pick('+00', '+02', 'Z') } ],
+	[ 'tm', 'time', sub { chance(0.03) ? pick('24:00', '4:5', '04:05 PM') : hours() } ],
 	[ 'u', 'uuid', sub { sprintf('%08x-0000-0000-0000-%012x', pick(0, 1, 255, 4294967295), rand 3) } ],
 	[ 't', 'text', sub { chance(0.01) ? 'x' x 10000 : word() } ],
 	[ 'v', 'varchar(12)', sub { word() } ],
 	[ 'c', 'char(12)', sub { word() . ' ' x rand 2 } ]);
 
-# k tells the parts of a partitioned table apart
-my $definition = 'k integer, ' . join ', ', map { "$_->[0] $_->[1]" } @columns;
+# k tells the parts of a partitioned table apart; the file's path has the last two
+my $definition = 'k integer, ' . join(', ', map { "$_->[0] $_->[1]" } @columns) . ', pk smallint, fn text';
 
 sub make_file
 {
@@ -136,6 +140,9 @@ sub int_value
 	my ($depth) = @_;
 
 	return pick('i2', 'i4', 'i8', 'i4', int(rand(200)) - 100, '3::bigint', constant('integer')) if $depth <= 0 || chance(0.5);
+	return '(' . int_value($depth - 1) . pick(' / ', ' % ') . pick('7', '-3', '10::bigint', '2::smallint', 'CASE WHEN i2 <> 0 THEN i2 END') . ')'
+	  if chance(0.2);
+	return pick('extract(month from ts)', 'extract(hour from tm)', "date_part('week', ts)") . '::int' if chance(0.1);
 	return '(' . int_value($depth - 1) . pick(' + ', ' - ', ' * ') . int_value($depth - 1) . ')'
 	  if chance(0.8);
 	return '(- ' . int_value($depth - 1) . ')';
@@ -148,8 +155,20 @@ sub numeric_value
 	return pick('n', 'm', 'n', 'p', 'q', constant('numeric')) if $depth <= 0 || chance(0.5);
 	return '(' . numeric_value($depth - 1) . pick(' + ', ' - ', ' * ') . numeric_value($depth - 1) . ')'
 	  if chance(0.8);
+	return part() if chance(0.5);
 	return int_value(0) . '::numeric';
 }
+
+sub part
+{
+	my $of = pick('d', 'ts', 'ts', 'tm');
+	my @units = $of eq 'tm' ? () : qw(year quarter month week day dow isodow doy isoyear);
+
+	push @units, qw(hour minute second) if $of ne 'd';
+	return 'extract(' . pick(@units, 'epoch') . " from $of)";
+}
+
+sub truncated { return 'date_trunc(' . literal(pick(qw(year quarter month week day hour minute second))) . ', ' . pick('ts', 'ts', 'd::timestamp') . ')' }
 
 # a column at the least, so that it is no constant
 sub numeric_column
@@ -166,7 +185,10 @@ sub float_value
 	return '(' . float_value($depth - 1) . pick(' + ', ' - ', ' * ') . float_value($depth - 1) . ')';
 }
 
-sub text_value { return pick('t', 'v', 'c', 'v::text', "coalesce(t, v)") }
+# of some languages, upper or lower case has other letters
+sub folded { return pick('lower', 'upper') . '(' . pick('t', 'v', 'c', 'coalesce(v, t)', 't COLLATE "und-x-icu"', 't COLLATE "tr-x-icu"', 'fn') . ')' }
+
+sub text_value { return pick('t', 'v', 'c', 'v::text', "coalesce(t, v)", folded(), 'fn') }
 
 sub quoted { my $word = word(); utf8::encode($word); return "'$word'" }
 
@@ -204,17 +226,22 @@ sub condition
 		sub { compared_with(float_value(1), sub { pick('0', '1.5', "'NaN'", 'f4', '-0.0') . '::float8' }) },
 		sub { compared_with('f4', sub { pick("'0'", "'NaN'", "'2.25'") . '::real' }) },
 		sub { 'd' . comparison() . date_value() },
+		sub { compared_with('tm', sub { "time '" . hours() . "'" }) },
+		sub { compared_with(part(), sub { pick('1995', '3', '1.5', '0', 'i2') }) },
+		sub { compared_with(truncated(), sub { "timestamp '" . day() . "'" }) },
+		sub { compared_with('ts::date', sub { "date '" . day() . "'" }) },
 		sub { 'ts' . comparison() . pick(date_value(), 'd') },
 		sub { compared_with('d', sub { "date '" . day() . "'" }) },
 		sub { 'tz' . comparison() . "timestamptz '" . moment() . "+01'" },
 		sub { compared_with('u', sub { "uuid '000000ff-0000-0000-0000-000000000001'" }) },
 		sub { compared_with(text_value(), \&quoted) },
+		sub { compared_with('pk', sub { pick(1, 2) }) },
 		sub { text_value() . comparison() . pick(text_value(), constant('text')) },
 		sub { constant('boolean') },
 		sub {
 			my $pattern = pick('%', '') . word() . pick('%', '', '%' . word());
 			utf8::encode($pattern);
-			text_value() . pick(' LIKE ', ' NOT LIKE ') . "'$pattern'"
+			text_value() . pick(' LIKE ', ' NOT LIKE ', ' ILIKE ', ' NOT ILIKE ') . "'$pattern'"
 		},
 		sub { "CASE WHEN b THEN i4 > 0 WHEN i2 = 1 THEN d < date '1995-01-01' ELSE v = 'a' END" },
 		sub { "CASE i2 WHEN 1 THEN 'a' WHEN 2 THEN v ELSE t END = " . quoted() })->();
@@ -224,7 +251,8 @@ sub condition
 sub key
 {
 	return pick('b', 'i2', 'i4', 'i8', 'n', 'm', 'p', 'q', 'q + n', 'scale(q)', 'd', 'ts', 'tz', 'u', 't', 'v', 'c', 'k', 'k', 'f8 + 0::float8', 'i2', 'c', 'v',
-		'i2 + i2', 'n + 1', 'coalesce(v, t)', "CASE WHEN b THEN 'yes' ELSE 'no' END", any_constant(), any_constant(), any_constant());
+		'tm', part(), part(), truncated(), truncated(), 'ts::date', 'ts::time', 'i4 / 100', 'i8 % 7', "date_part('month', ts)",
+		'i2 + i2', 'n + 1', 'coalesce(v, t)', 'pk', 'fn', folded(), "CASE WHEN b THEN 'yes' ELSE 'no' END", any_constant(), any_constant(), any_constant());
 }
 
 # with as many digits as it needs, equal for equal values
@@ -236,7 +264,7 @@ sub aggregate
 	my ($grouped) = @_;
 	my $call = pick(
 		sub { 'count(*)' },
-		sub { 'count(' . pick('DISTINCT ', '') . pick(any_constant(), map { $_->[0] } @columns) . ')' },
+		sub { 'count(' . pick('DISTINCT ', '') . pick(any_constant(), folded(), 'fn', map { $_->[0] } @columns) . ')' },
 		sub { pick('sum', 'avg', 'min', 'max') . '(' . constant(pick('integer', 'float8')) . ')' },
 		sub { pick('min', 'max') . '(' . constant(pick('text', 'date', 'timestamptz', 'numeric')) . ')' },
 		sub { pick('sum', 'avg', 'min', 'max') . '(' . int_value(1) . ' + i2)' },
@@ -247,7 +275,7 @@ sub aggregate
 		sub { pick('sum', 'max') . '(' . pick('scale(q)', 'scale(q * m)', 'scale(coalesce(p, n))') . ')' },
 		sub { pick('sum', 'avg') . '(' . pick('f4', 'f8', 'f8 * 2', 'f4 + f8') . ')' },
 		sub { pick('min', 'max') . '(' . pick('f4', 'f8', 'f8 * 2') . ' + 0::float8)' },
-		sub { pick('min', 'max') . '(' . pick('d', 'ts', 'tz', 't', 'v', 'c') . ')' },
+		sub { pick('min', 'max') . '(' . pick('d', 'ts', 'tz', 'tm', 't', 'v', 'c', 'pk', 'fn', 'lower(t)', truncated(), part()) . ')' },
 		sub { pick('bool_and', 'bool_or', 'every') . '(' . pick('b', 'i4 > 0', condition(1)) . ')' },
 		sub { pick('variance', 'stddev', 'var_pop', 'stddev_pop') . '(' . pick('i2', 'i4', 'n', 'i2 * 2') . ')' },
 		# that of floats is rounded once, and not at every step; this hides it
@@ -321,6 +349,7 @@ sub query
 
 		return 'SELECT ' . join(', ', map { "$wanted[$_] AS x$_" } 0 .. $#wanted) . source() . where();
 	}
+	return 'SELECT DISTINCT ' . join(', ', map { trimmed(key()) . " AS x$_" } 0 .. rand 4) . source() . where() if chance(0.2);
 	@keys = map { key() } 1 .. rand 4 if chance(0.7);
 
 	my @results = ((map { trimmed($_) } @keys), map { aggregate(@keys > 0) } 0 .. rand 4);
@@ -428,7 +457,8 @@ my ($nfiles, $nqueries, $nerrors, $npushed, $ndifferent) = (0, 0, 0, 0, 0);
 while (time() - $start < $seconds && $ndifferent == 0)
 {
 	my $nparts = pick(1, 1, 3);
-	my @paths = map { "$directory/$nfiles.$_.csv" } 1 .. $nparts;
+	my @paths = map { "$directory/p=$_/$nfiles.csv" } 1 .. $nparts;
+	my @patterns = $nparts > 1 && chance(0.5) ? "$directory/*/$nfiles.csv" : @paths;
 	# what of a value is bad does not depend on the columns that a query wants only here
 	my $bad = pick(0, 0, 0.003);
 	my $options = "log_verbosity 'silent'" . ($bad ? ", on_error 'set_null'" : '')
@@ -442,12 +472,13 @@ while (time() - $start < $seconds && $ndifferent == 0)
 	make_file($paths[$_ - 1], $_, $bad) for 1 .. $nparts;
 	my $kept = chance($kept_share);
 	settle() if $kept;
-	$sql .= "CREATE TABLE csv_parts ($definition) PARTITION BY LIST (k);" if $nparts > 1;
+	$sql .= "CREATE TABLE csv_parts ($definition) PARTITION BY LIST (k);" if @patterns > 1;
 	$sql .= "CREATE FOREIGN TABLE csv_$_ " .
-	  ($nparts > 1 ? "PARTITION OF csv_parts FOR VALUES IN ($_)" : "($definition)") .
-	  " SERVER csv OPTIONS (filename '$paths[$_ - 1]', $options);" for 1 .. $nparts;
-	$sql .= 'CREATE VIEW csv AS SELECT * FROM ' . ($nparts > 1 ? 'csv_parts' : 'csv_1') . ';';
-	$sql .= 'ANALYZE csv_parts;' if $nparts > 1;
+	  (@patterns > 1 ? "PARTITION OF csv_parts FOR VALUES IN ($_)" : "($definition)") .
+	  " SERVER csv OPTIONS (filename '$patterns[$_ - 1]', $options);
+	  ALTER FOREIGN TABLE csv_$_ ALTER pk OPTIONS (virtual 'path:p'), ALTER fn OPTIONS (virtual 'filename');" for 1 .. @patterns;
+	$sql .= 'CREATE VIEW csv AS SELECT * FROM ' . (@patterns > 1 ? 'csv_parts' : 'csv_1') . ';';
+	$sql .= 'ANALYZE csv_parts;' if @patterns > 1;
 	$session->value("$sql
 		SET csv_gpu_fdw.enable_pushdown = off;
 		CREATE TABLE plain AS SELECT * FROM csv;

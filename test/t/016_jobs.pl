@@ -101,6 +101,11 @@ is( sql(qq{SELECT owner, filename = '$dir/a1.csv', records_loaded, records_skipp
 	'importer|t|1000|0|t|t', 'the run');
 like( sql(q{SELECT records_loaded, error FROM csv_gpu_job_run WHERE job = 'fails' LIMIT 1}),
 	qr/^\|could not open file "\/nosuchfile\.csv"/, 'the failure');
+sql(q{CREATE TABLE low (id int CHECK (id < 900), what text)});
+sql(q{SELECT csv_gpu_schedule('low', '@yearly', 'source', 'low')});
+like( sql(q{SELECT error FROM csv_gpu_run_job('low')}),
+	qr/^new row .*\nDETAIL:  Failing row .*\nCONTEXT:  csv_gpu_load into "low", record 900 of "\Q$dir\E\/a1.csv"$/, 'the record that is at fault');
+sql(q{SELECT csv_gpu_unschedule('low')});
 is(sql(q{SELECT description FROM csv_gpu_job WHERE job = 'new'}), 'what comes in', 'the description');
 
 # ---- the next minute: only what is new ----
@@ -263,7 +268,7 @@ for my $role ($super, 'importer')
 	my $where = $role eq $super ? 'database postgres' : 'the database that cron.database_name names';
 
 	($out, $err) = in_other($schedule, $role);
-	like($err, qr/WARNING:  job "\Q$name\E" is not scheduled yet, because pg_cron is in another database\nHINT:  In $where, a superuser must run: (SELECT cron\.schedule_in_database\(.*\);)$/,
+	like($err, qr/WARNING:  job "\Q$name\E" is not scheduled yet, because pg_cron is in another database\nDETAIL:.*\nHINT:  In $where, a superuser must run: (SELECT cron\.schedule_in_database\(.*\);)$/,
 		'the hint has what to do there');
 	is($out, 't', 'there is no number');
 	my ($call) = $err =~ /must run: (.*)/;

@@ -18,6 +18,7 @@ my %functions = (
 	csv_gpu_begin_load => {},
 	csv_gpu_begin_run => { nobody => qr/job "j" does not exist/ },
 	csv_gpu_check_logged => {},
+	csv_gpu_check_sql => { nobody => qr/syntax error at or near/, arguments => [q('nothing')] },
 	csv_gpu_cron => { nobody => qr/needs the extension pg_cron/ },
 	csv_gpu_cron_fields => {},
 	csv_gpu_cron_numbers => {},

@@ -141,4 +141,24 @@ foreach my $case (1 .. amount(30))
 	like($counts, qr/ $nout$/, "$what: skipped");
 }
 
+# a key of ranges that must not overlap is no B-tree; each record that overlaps is refused by itself
+if ($session->value('SHOW server_version_num') >= 180000)
+{
+	write_file("$directory/spans.csv", qq{1,"[1,5)"\n1,"[4,8)"\n1,"[5,9)"\n2,\n2,"[4,8)"\n});
+	$session->value(qq{CREATE FOREIGN TABLE spans (id int, span int4range) SERVER csv OPTIONS (filename '$directory/spans.csv')});
+	foreach my $partitions ('', 'PARTITION BY RANGE (id)')
+	{
+		$session->value("CREATE TABLE times (id int4range, span int4range, PRIMARY KEY (id, span WITHOUT OVERLAPS)) $partitions");
+		$session->value('CREATE TABLE times_1 PARTITION OF times DEFAULT') if $partitions ne '';
+		my $load = "records_loaded || ' ' || records_skipped FROM csv_gpu_load('spans', 'times', rejects => 'rejected', expressions => '{\"id\": \"int4range(id, id, ''[]'')\"}'";
+
+		$session->value('TRUNCATE rejected');
+		is($session->value("SELECT $load)"), '3 2', "ranges $partitions");
+		is($session->value('SELECT string_agg(record::text, \' \' ORDER BY record) FROM rejected'), '2 4', "rejects $partitions");
+		my (undef, $error) = $session->query("SELECT $load, duplicates => 'first')");
+		like($error, qr/has no primary key that can tell duplicates/, "no key $partitions");
+		$session->value('DROP TABLE times');
+	}
+}
+
 finish($session);

@@ -160,7 +160,8 @@ host_answer(const CsvPlan *plan, const CsvLayout *layout,
 	CsvSlots	slots = {words, states, 1};
 	CsvOutputs	outputs = {batch->nrows, malloc(n + 1),
 		malloc(plan->nkeys * n * 16 + 1), malloc(n * 4 + 1), malloc(n * 4 + 1),
-	malloc(plan->nvalues * n * 16 + 1), malloc(plan->ninputs * n + 1)};
+	malloc(plan->nvalues * n * 16 + 1), malloc(plan->ninputs * n + 1),
+	malloc(plan->nfolds * n * 32 + 1), 32};
 
 	/* a copy elsewhere must do */
 	uint8_t    *block = malloc(plan->nbytes);
@@ -210,6 +211,7 @@ host_answer(const CsvPlan *plan, const CsvLayout *layout,
 	free(outputs.hashes);
 	free(outputs.values);
 	free(outputs.counts);
+	free(outputs.folded);
 	free(block);
 	return &out->answer;
 }

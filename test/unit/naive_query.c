@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- exact numbers ---- */
 
@@ -220,8 +221,13 @@ naive_arithmetic(const CsvInstruction *instruction, uint8_t lane,
 		__int128	y = b->value.integer;
 		__int128	most = ((__int128) 1 << (instruction->bits - 1)) - 1;
 
+		if (y == 0 && (operation == CSV_OP_DIVIDE || operation == CSV_OP_MODULO))
+			return make_state(CSV_LANE_UNDECIDED);
 		x = operation == CSV_OP_ADD ? x + y : operation == CSV_OP_SUBTRACT ?
-			x - y : operation == CSV_OP_MULTIPLY ? x * y : -x;
+			x - y : operation == CSV_OP_MULTIPLY ? x * y :
+			operation == CSV_OP_DIVIDE ? x / y : operation == CSV_OP_MODULO ? x % y : -x;
+		if (operation == CSV_OP_MODULO)
+			most = INT64_MAX;
 		if (x > most || x < -most - 1)
 			return make_state(CSV_LANE_UNDECIDED);
 		result.value.integer = (int64_t) x;
@@ -293,6 +299,9 @@ lane_of(const CsvQuery *query, uint16_t number)
 			return CSV_LANE_DECIMAL;
 		case CSV_OP_INT_TO_FLOAT:
 			return CSV_LANE_FLOAT;
+		case CSV_OP_LOWER:
+		case CSV_OP_UPPER:
+			return CSV_LANE_TEXT;
 		default:
 			return CSV_LANE_INT;
 	}
@@ -331,6 +340,32 @@ text_like(const CsvValue *text, uint32_t i, const CsvValue *pattern, uint32_t j)
 		text_like(text, i + 1, pattern, j + 1);
 }
 
+/* its bytes are never freed */
+static CsvValue
+fold_text(bool lower, CsvValue text)
+{
+	static struct Folded
+	{
+		struct Folded *next;
+		uint8_t		bytes[];
+	}		   *all_folded;
+	struct Folded *folded = malloc(sizeof(*folded) + text.length);
+
+	folded->next = all_folded;
+	all_folded = folded;
+	for (uint32_t i = 0; i < text.length; i++)
+	{
+		uint8_t		c = text.bytes[i];
+
+		if (c >= 128)
+			return make_state(CSV_LANE_UNDECIDED);
+		folded->bytes[i] = lower && c >= 'A' && c <= 'Z' ? (uint8_t) (c + 32) :
+			!lower && c >= 'a' && c <= 'z' ? (uint8_t) (c - 32) : c;
+	}
+	text.bytes = folded->bytes;
+	return text;
+}
+
 static bool
 text_matches(int operation, const CsvValue *text, const CsvValue *pattern)
 {
@@ -358,6 +393,64 @@ text_matches(int operation, const CsvValue *text, const CsvValue *pattern)
 	return false;
 }
 
+/* by the C library's calendar */
+static CsvValue
+naive_date_part(int64_t date, int64_t part)
+{
+	CsvValue	result = make_bool(false);
+	int64_t    *value = &result.value.integer;
+	time_t		seconds;
+	struct tm	parts;
+	char		text[8];
+
+	if (date < -2451545 || date >= 106751983)
+		return make_state(CSV_LANE_UNDECIDED);
+	seconds = (date + 10957) * 86400;
+	gmtime_r(&seconds, &parts);
+	strftime(text, sizeof(text), "%V", &parts);
+	switch (part)
+	{
+		case CSV_PART_EPOCH:
+			*value = seconds;
+			return result;
+		case CSV_PART_QUARTER:
+			*value = parts.tm_mon / 3 + 1;
+			return result;
+		case CSV_PART_MONTH:
+			*value = parts.tm_mon + 1;
+			return result;
+		case CSV_PART_DAY:
+			*value = parts.tm_mday;
+			return result;
+		case CSV_PART_DAY_OF_YEAR:
+			*value = parts.tm_yday + 1;
+			return result;
+		case CSV_PART_DAY_OF_WEEK:
+			*value = parts.tm_wday;
+			return result;
+		case CSV_PART_ISO_DAY_OF_WEEK:
+			*value = parts.tm_wday == 0 ? 7 : parts.tm_wday;
+			return result;
+		case CSV_PART_WEEK:
+			*value = atoi(text);
+			return result;
+		case CSV_PART_YEAR:
+		case CSV_PART_ISO_YEAR:
+			*value = parts.tm_year + 1900;
+			if (part == CSV_PART_ISO_YEAR && parts.tm_mon == 0 && atoi(text) > 50)
+				(*value)--;
+			if (part == CSV_PART_ISO_YEAR && parts.tm_mon == 11 && atoi(text) == 1)
+				(*value)++;
+			*value -= *value <= 0;
+			return result;
+		default:
+			parts.tm_mon = parts.tm_mon / 3 * 3;
+			parts.tm_mday = 1;
+			*value = date - (timegm(&parts) / 86400 - 10957) + 1;
+			return result;
+	}
+}
+
 /* an operation of values that are neither NULL nor undecided */
 static CsvValue
 naive_operation(const CsvQuery *query, const CsvInstruction *instruction,
@@ -371,6 +464,8 @@ naive_operation(const CsvQuery *query, const CsvInstruction *instruction,
 		case CSV_OP_ADD:
 		case CSV_OP_SUBTRACT:
 		case CSV_OP_MULTIPLY:
+		case CSV_OP_DIVIDE:
+		case CSV_OP_MODULO:
 		case CSV_OP_NEGATE:
 			return naive_arithmetic(instruction, lane, &a, &b);
 		case CSV_OP_RESCALE:
@@ -404,6 +499,19 @@ naive_operation(const CsvQuery *query, const CsvInstruction *instruction,
 			else
 				result.value.integer = a.value.integer * 24 * 3600 * 1000000;
 			return result;
+		case CSV_OP_TIMESTAMP_TO_DATE:
+			result.value.integer = a.value.integer == INT64_MIN ? INT32_MIN :
+				a.value.integer == INT64_MAX ? INT32_MAX :
+				(int64_t) floorl((long double) a.value.integer / 86400 / 1000000);
+			return result;
+		case CSV_OP_TIMESTAMP_TO_TIME:
+			if (a.value.integer == INT64_MIN || a.value.integer == INT64_MAX)
+				return make_state(CSV_LANE_UNDECIDED);
+			result.value.integer = (a.value.integer % INT64_C(86400000000) +
+									INT64_C(86400000000)) % INT64_C(86400000000);
+			return result;
+		case CSV_OP_DATE_PART:
+			return naive_date_part(a.value.integer, b.value.integer);
 		case CSV_OP_EQUAL:
 			return make_bool(naive_compare(lane, &a, &b) == 0);
 		case CSV_OP_NOT_EQUAL:
@@ -431,6 +539,9 @@ naive_operation(const CsvQuery *query, const CsvInstruction *instruction,
 		case CSV_OP_LIKE:
 			return b.state != CSV_LANE_VALUE ? b :
 				make_bool(text_matches(operation, &a, &b));
+		case CSV_OP_LOWER:
+		case CSV_OP_UPPER:
+			return fold_text(operation == CSV_OP_LOWER, a);
 		case CSV_OP_NOT:
 			return make_bool(a.value.integer == 0);
 		default:
@@ -497,6 +608,9 @@ naive_value(const CsvQuery *query, const NaiveTable *table, uint32_t row,
 		case CSV_OP_ADD:
 		case CSV_OP_SUBTRACT:
 		case CSV_OP_MULTIPLY:
+		case CSV_OP_DIVIDE:
+		case CSV_OP_MODULO:
+		case CSV_OP_DATE_PART:
 		case CSV_OP_EQUAL:
 		case CSV_OP_NOT_EQUAL:
 		case CSV_OP_LESS:

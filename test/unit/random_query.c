@@ -93,7 +93,7 @@ random_text(Spread spread, uint8_t *text)
 		random_below(3);
 
 	for (uint32_t i = 0; i < length; i++)
-		text[i] = one_in(4) ? ' ' : (uint8_t) ('a' + random_below(2));
+		text[i] = one_in(4) ? ' ' : (uint8_t) "ababaBZ{"[random_below(8)];
 	if (one_in(20) && length > 0)
 		text[0] = 0xc3;
 	return length;
@@ -134,12 +134,13 @@ make_value(Fixture *fixture, uint32_t c, uint32_t row, CsvValue *value)
 			break;
 		case CSV_KIND_DATE:
 			value->value.integer = spread == SPREAD_WIDE && one_in(2) ?
-				106751983 - (int64_t) random_below(2) :
+				106751983 - (int64_t) random_below(one_in(2) ? 2 : 109203530) :
 				random_integer(spread, 32);
 			break;
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_TIME:
 			value->value.integer = spread == SPREAD_DISTINCT ? row :
 				random_integer(spread, 64);
 			break;
@@ -228,6 +229,7 @@ put_entry(const CsvColumn *column, const CsvValue *value, uint8_t *entry,
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
 		case CSV_KIND_TIMESTAMPTZ:
+		case CSV_KIND_TIME:
 		case CSV_KIND_FLOAT8:
 		case CSV_KIND_DECIMAL64:
 		case CSV_KIND_DECIMAL128:
@@ -643,6 +645,12 @@ random_expression(Program *program, const Fixture *fixture, uint8_t lane,
 	}
 	if (is_bool)
 		return random_bool(program, fixture, depth);
+	if (lane == CSV_LANE_TEXT && which < 7)
+	{
+		a = random_expression(program, fixture, lane, false, depth);
+		return add_operation(program, one_in(2) ? CSV_OP_LOWER : CSV_OP_UPPER, lane, a,
+							 0);
+	}
 	if (lane == CSV_LANE_TEXT || lane == CSV_LANE_UUID)
 		return random_column(program, fixture, lane, false);
 	if (which == 4)
@@ -650,7 +658,13 @@ random_expression(Program *program, const Fixture *fixture, uint8_t lane,
 		if (lane == CSV_LANE_INT)
 		{
 			a = random_expression(program, fixture, lane, false, depth);
-			return add_operation(program, CSV_OP_DATE_TO_TIMESTAMP, lane, a, 0);
+			if (one_in(2))
+				return add_operation(program, CSV_OP_DATE_TO_TIMESTAMP + random_below(3), lane,
+									 a, 0);
+			b = add_instruction(program, CSV_OP_CONSTANT, lane)->result;
+			program->instructions[b].operand = program->query.nconstants;
+			add_constant(program, lane)->value.integer = random_below(CSV_PART_EPOCH + 1);
+			return add_operation(program, CSV_OP_DATE_PART, lane, a, b);
 		}
 		a = random_expression(program, fixture, CSV_LANE_INT, false, depth);
 		a = add_operation(program, lane == CSV_LANE_FLOAT ?
@@ -672,7 +686,8 @@ random_expression(Program *program, const Fixture *fixture, uint8_t lane,
 	else
 	{
 		b = random_expression(program, fixture, lane, false, depth);
-		a = add_operation(program, CSV_OP_ADD + random_below(3), lane, a, b);
+		a = add_operation(program, CSV_OP_ADD + random_below(lane == CSV_LANE_INT ? 5 : 3), lane,
+						  a, b);
 	}
 	program->instructions[a].bits = lane == CSV_LANE_FLOAT ?
 		(single_floats ? 32 : 64) : widths[random_below(3)];

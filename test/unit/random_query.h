@@ -12,7 +12,7 @@
 
 /* ---- batches ---- */
 
-#define MAX_COLUMNS	16
+#define MAX_COLUMNS	20
 
 /* all floats are float4s, and operations on them float4's */
 extern bool single_floats;

@@ -180,6 +180,7 @@ print_value(FILE *out, Reading *reading, const CsvReader *reader,
 			break;
 		case CSV_KIND_INT8:
 		case CSV_KIND_TIMESTAMP:
+		case CSV_KIND_TIME:
 			memcpy(&int8, entry, 8);
 			fprintf(out, "<%lld>", (long long) int8);
 			break;

@@ -866,6 +866,33 @@ TEST(timestamps_in_their_spellings)
 						 "2000-01-01 00:00:00.1234", &entry));
 }
 
+TEST(times)
+{
+	static const struct
+	{
+		const char *text;
+		int64_t		value;
+	}			cases[] = {
+		{"00:00", 0}, {"23:59", SECONDS(86340)}, {"01:02:03", SECONDS(3723)},
+		{" 23:59:59.999999 ", SECONDS(86400) - 1}, {"00:00:00.5", 500000},
+		{"12:34:56.000007", SECONDS(45296) + 7}
+	};
+	Entry		entry;
+
+	for (size_t i = 0; i < LENGTH(cases); i++)
+	{
+		if (!convert(CSV_KIND_TIME, -1, 0, '.', cases[i].text, &entry))
+			fail_msg("%s was not taken", cases[i].text);
+		assert_int_equal(entry.int8, cases[i].value);
+	}
+	EXPECT_DOUBTFUL(CSV_KIND_TIME,
+					"", "1:00", "24:00", "24:00:00", "00:60", "00:00:60", "00:00:", "00:00:0",
+					"00:00:00.", "00:00:00.1234567", "00:00.5", "0000", "000000", "00.00",
+					"00:00 AM", "00:00Z", "00:00:00+01", "2000-01-01 00:00", "now", "allballs");
+	assert_true(convert(CSV_KIND_TIME, 3, 0, '.', "00:00:00.123", &entry));
+	assert_false(convert(CSV_KIND_TIME, 3, 0, '.', "00:00:00.1234", &entry));
+}
+
 TEST(timestamps_with_a_zone)
 {
 	static const struct

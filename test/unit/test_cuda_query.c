@@ -65,6 +65,9 @@ put_value(Content *text, const CsvColumn *column, const CsvValue *value)
 			content_format(text, "2001-12-%02d 01:02:03+01",
 					   (int) (value->value.integer & 15) + 1);
 			break;
+		case CSV_KIND_TIME:
+			content_format(text, "01:02:%02d.5", (int) (value->value.integer & 15));
+			break;
 		case CSV_KIND_UUID:
 			content_format(text, "%016llx%016llx",
 					   (unsigned long long) (value->value.uuid >> 64),
@@ -128,7 +131,8 @@ lay_out(Fixture *fixture)
 		fixture->columns[c].max_chars = -1;
 		fixture->columns[c].byte_width = -1;
 		if (fixture->columns[c].kind == CSV_KIND_TIMESTAMP ||
-			fixture->columns[c].kind == CSV_KIND_TIMESTAMPTZ)
+			fixture->columns[c].kind == CSV_KIND_TIMESTAMPTZ ||
+			fixture->columns[c].kind == CSV_KIND_TIME)
 			fixture->columns[c].precision = -1;
 	}
 	layout->columns = fixture->columns;

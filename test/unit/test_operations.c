@@ -32,6 +32,19 @@ TEST(integers_overflow_at_their_range)
 	assert_true(csv_int_multiply(INT64_MIN, 1, 64, &result));
 	assert_false(csv_int_negate(INT64_MIN, 64, &result));
 	assert_false(csv_int_negate(-32768, 16, &result));
+	assert_false(csv_int_divide(-32768, -1, 16, &result));
+	assert_true(csv_int_divide(-32768, -1, 32, &result));
+	assert_false(csv_int_divide(INT64_MIN, -1, 64, &result));
+	assert_true(csv_int_modulo(INT64_MIN, -1, &result));
+	assert_int_equal(result, 0);
+	assert_false(csv_int_divide(7, 0, 32, &result));
+	assert_false(csv_int_modulo(7, 0, &result));
+	assert_true(csv_int_divide(-7, 2, 32, &result));
+	assert_int_equal(result, -3);
+	assert_true(csv_int_modulo(-7, 2, &result));
+	assert_int_equal(result, -1);
+	assert_true(csv_int_divide(INT64_MAX, 3, 64, &result));
+	assert_int_equal(result, INT64_MAX / 3);
 }
 
 TEST(decimals_end_at_38_digits)
@@ -55,6 +68,29 @@ TEST(decimals_end_at_38_digits)
 	assert_false(csv_decimal_rescale(7, 38, &result));
 	assert_false(csv_decimal_rescale(7, 1000, &result));
 	assert_true(csv_decimal_rescale(0, 1000, &result));
+}
+
+TEST(letters_of_ascii_have_two_cases)
+{
+	for (uint32_t c = 0; c < 256; c++)
+		for (uint32_t length = 1; length < 20; length++)
+		{
+			uint8_t		text[20];
+			uint8_t		lower[24];
+			uint8_t		upper[24];
+			uint32_t	at = c % length;
+
+			memset(text, 'm', length);
+			text[at] = (uint8_t) c;
+			assert_int_equal(csv_text_fold(true, text, length, lower), c < 128);
+			assert_int_equal(csv_text_fold(false, text, length, upper), c < 128);
+			if (c >= 128)
+				continue;
+			assert_int_equal(lower[at], c >= 'A' && c <= 'Z' ? c + 32 : c);
+			assert_int_equal(upper[at], c >= 'a' && c <= 'z' ? c - 32 : c);
+			for (uint32_t i = 0; i < length; i++)
+				assert_true(i == at || (lower[i] == 'm' && upper[i] == 'M'));
+		}
 }
 
 TEST(floats_raise_what_postgresqls_do)
