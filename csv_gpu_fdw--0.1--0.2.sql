@@ -965,4 +965,83 @@ REVOKE EXECUTE ON FUNCTION csv_gpu_warn_of_drop() FROM PUBLIC;
 CREATE EVENT TRIGGER csv_gpu_warn_of_drop ON ddl_command_start WHEN TAG IN ('DROP EXTENSION')
 	EXECUTE FUNCTION csv_gpu_warn_of_drop();
 
+-- Not strict, like the next two: without a server, one is chosen.
+CREATE FUNCTION csv_gpu_sniff(
+	filename text,
+	server text DEFAULT NULL,
+	OUT column_number integer,
+	OUT column_name text,
+	OUT header_name text,
+	OUT type text,
+	OUT nulls bigint,
+	OUT max_chars integer,
+	OUT byte_width integer,
+	OUT delimiter text,
+	OUT quote text,
+	OUT escape text,
+	OUT record_boundary text,
+	OUT header_rows integer,
+	OUT decimal_separator text,
+	OUT encoding text,
+	OUT records bigint,
+	OUT skipped bigint,
+	OUT null_values text,
+	OUT date_format text,
+	OUT timestamp_format text,
+	OUT thousands_separator text,
+	OUT comment text,
+	OUT footer_rows integer,
+	OUT "trim" boolean,
+	OUT format text,
+	OUT virtual text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'csv_gpu_sniff_2'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000 ROWS 20;
+
+COMMENT ON FUNCTION csv_gpu_sniff(text, text)
+IS 'what IMPORT FOREIGN SCHEMA would make of a file: a row for each of its fields, and for each key in its path';
+
+SELECT csv_gpu_succeed('@extschema@.csv_gpu_sniff(text)'::pg_catalog.regprocedure,
+	'@extschema@.csv_gpu_sniff(text,text)'::pg_catalog.regprocedure);
+
+CREATE FUNCTION csv_gpu_peek(
+	filename text,
+	rows integer DEFAULT 10,
+	server text DEFAULT NULL,
+	OUT record bigint,
+	OUT fields json)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000 ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_peek(text, integer, text)
+IS 'the first records of a file, under the names that its columns would have';
+
+CREATE FUNCTION csv_gpu_open(
+	filename text,
+	name text DEFAULT NULL,
+	server text DEFAULT NULL)
+RETURNS text
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000;
+
+COMMENT ON FUNCTION csv_gpu_open(text, text, text)
+IS 'makes a temporary foreign table of a file, and returns its name';
+
+-- The validator does not see a table's server.
+CREATE FUNCTION csv_gpu_check_rights()
+RETURNS event_trigger
+AS 'MODULE_PATHNAME'
+LANGUAGE C;
+
+COMMENT ON FUNCTION csv_gpu_check_rights()
+IS 'internal: the event trigger of that name';
+REVOKE EXECUTE ON FUNCTION csv_gpu_check_rights() FROM PUBLIC;
+CREATE EVENT TRIGGER csv_gpu_check_rights ON ddl_command_end
+	WHEN TAG IN ('CREATE FOREIGN TABLE', 'ALTER FOREIGN TABLE', 'ALTER TABLE', 'IMPORT FOREIGN SCHEMA', 'ALTER SERVER')
+	EXECUTE FUNCTION csv_gpu_check_rights();
+
 DROP FUNCTION csv_gpu_succeed(regprocedure, regprocedure);

@@ -309,8 +309,10 @@ LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
 COMMENT ON FUNCTION csv_gpu_set_positions(regclass, regclass)
 IS 'has csv_gpu_load() count all complete records that are in the files as loaded; returns the number of files';
 
+-- Not strict, like the next two: without a server, one is chosen.
 CREATE FUNCTION csv_gpu_sniff(
 	filename text,
+	server text DEFAULT NULL,
 	OUT column_number integer,
 	OUT column_name text,
 	OUT header_name text,
@@ -337,12 +339,51 @@ CREATE FUNCTION csv_gpu_sniff(
 	OUT format text,
 	OUT virtual text)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'csv_gpu_sniff_2'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 COST 1000 ROWS 20;
 
-COMMENT ON FUNCTION csv_gpu_sniff(text)
+COMMENT ON FUNCTION csv_gpu_sniff(text, text)
 IS 'what IMPORT FOREIGN SCHEMA would make of a file: a row for each of its fields, and for each key in its path';
+
+CREATE FUNCTION csv_gpu_peek(
+	filename text,
+	rows integer DEFAULT 10,
+	server text DEFAULT NULL,
+	OUT record bigint,
+	OUT fields json)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000 ROWS 10;
+
+COMMENT ON FUNCTION csv_gpu_peek(text, integer, text)
+IS 'the first records of a file, under the names that its columns would have';
+
+CREATE FUNCTION csv_gpu_open(
+	filename text,
+	name text DEFAULT NULL,
+	server text DEFAULT NULL)
+RETURNS text
+AS 'MODULE_PATHNAME'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+COST 1000;
+
+COMMENT ON FUNCTION csv_gpu_open(text, text, text)
+IS 'makes a temporary foreign table of a file, and returns its name';
+
+-- The validator does not see a table's server.
+CREATE FUNCTION csv_gpu_check_rights()
+RETURNS event_trigger
+AS 'MODULE_PATHNAME'
+LANGUAGE C;
+
+COMMENT ON FUNCTION csv_gpu_check_rights()
+IS 'internal: the event trigger of that name';
+REVOKE EXECUTE ON FUNCTION csv_gpu_check_rights() FROM PUBLIC;
+CREATE EVENT TRIGGER csv_gpu_check_rights ON ddl_command_end
+	WHEN TAG IN ('CREATE FOREIGN TABLE', 'ALTER FOREIGN TABLE', 'ALTER TABLE', 'IMPORT FOREIGN SCHEMA', 'ALTER SERVER')
+	EXECUTE FUNCTION csv_gpu_check_rights();
 
 -- For all users, because it asks for the rights of pg_write_server_files itself.
 CREATE FUNCTION csv_gpu_leftovers(

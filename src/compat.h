@@ -15,6 +15,7 @@
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
+#include "catalog/pg_foreign_server.h"
 #include "commands/copy.h"
 #include "commands/explain.h"
 #include "commands/vacuum.h"
@@ -106,6 +107,16 @@ csv_owns_table(Oid table, Oid user)
 	return object_ownercheck(RelationRelationId, table, user);
 #else
 	return pg_class_ownercheck(table, user);
+#endif
+}
+
+static inline AclResult
+csv_server_aclcheck(Oid server, Oid user, AclMode mode)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ForeignServerRelationId, server, user, mode);
+#else
+	return pg_foreign_server_aclcheck(server, user, mode);
 #endif
 }
 

@@ -66,7 +66,7 @@ comma := ,
 wraps = $(addprefix -Wl$(comma)--wrap=,$(1))
 INJECT_OBJS = build/obj/test/inject/server.o
 INJECT_WRAPS = $(call wraps,MarkGUCPrefixReserved csv_has_settled compute_parallel_worker csv_resident_find \
-	csv_piece_bytes csv_inlet_open dlopen)
+	csv_piece_bytes csv_inlet_open csv_codec_load dlopen)
 INJECT_CUDA_OBJS = $(if $(WITH_CUDA),build/obj/test/inject/gpu.cu.o)
 INJECT_CUDA_WRAPS = $(if $(WITH_CUDA),$(call wraps,csv_cuda_open csv_cuda_engine cudaMemcpyAsync))
 INJECT_SERVICE_WRAPS = $(call wraps,csv_outlet_init csv_device_patience csv_least_device_rows \

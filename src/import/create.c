@@ -11,6 +11,7 @@
 #include "utils/guc.h"
 
 #include "import/create.h"
+#include "import/given.h"
 #include "table/option_list.h"
 
 /* NULL: the table or column does not get it */
@@ -145,7 +146,8 @@ table_options(const CsvFindings *findings, const char *name, const List *keys,
 	List	   *options = NIL;
 	ListCell   *cell;
 
-	add_option(&options, "filename", table->filename);
+	add_option(&options, table->program != NULL ? "program" : "filename",
+			   table->filename);
 	if (has_header_match(findings, name, given))
 		add_option(&options, "header", "match");
 	else if (table->reader.header_rows == 1)
@@ -225,7 +227,9 @@ add_field(StringInfo columns, const CsvFindings *findings, const CsvFoundColumn 
 
 	/* precision and scale are limits, and a further digit would be rounded */
 	add_column(columns, column->name,
-			   format_type_with_typemod(type, limits ? column->typmod : -1), options);
+			   format_type_with_typemod(type, column->given != NULL ?
+										column->given->typmod :
+										limits ? column->typmod : -1), options);
 }
 
 char *
@@ -251,7 +255,17 @@ csv_create_statement(const CsvFindings *findings, const char *name,
 		add_column(&columns, key->name,
 				   format_type_be(import->all_text ? TEXTOID : key->type), options);
 	}
+	foreach(cell, import->given_virtuals)
+	{
+		const CsvImportedColumn *given = lfirst(cell);
+		List	   *options = NIL;
+
+		add_option(&options, "virtual", given->word);
+		add_column(&columns, given->name, format_type_be(given->type), options);
+	}
 	return psprintf("CREATE FOREIGN TABLE %s (%s\n) SERVER %s OPTIONS (%s)",
-					quote_identifier(name), columns.data, quote_identifier(server),
+					quote_qualified_identifier(import->schema, name),
+					columns.data,
+					quote_identifier(server),
 					table_options(findings, name, keys, import->table_options));
 }

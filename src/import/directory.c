@@ -116,7 +116,8 @@ hint_directory(const char *directory, int error)
 
 /* the list of a name; NULL: none */
 static List **
-list_for(CsvListing *listing, const char *path, const char *name, const List *suffixes)
+list_for(CsvListing *listing, const CsvTable *table, const char *path,
+		 const char *name, const List *suffixes)
 {
 	const char *equals = strchr(name, '=');
 	bool		is_file = csv_stem_length(name, suffixes) > 0;
@@ -126,7 +127,7 @@ list_for(CsvListing *listing, const char *path, const char *name, const List *su
 		return NULL;
 	if (is_file && csv_name_without_compression(name, false) < strlen(name))
 		return &listing->unread;
-	if (stat(path, &st) != 0)
+	if (csv_table_stat(table, path, &st) != 0)
 	{
 		/* a file that cannot be looked at may be opened, and then tells why not */
 		if (errno != ENOENT && errno != ELOOP)
@@ -142,15 +143,22 @@ list_for(CsvListing *listing, const char *path, const char *name, const List *su
 }
 
 CsvListing
-csv_list_directory(const char *directory, const List *suffixes)
+csv_list_directory(const CsvTable *table, const char *directory,
+				   const List *suffixes)
 {
 	CsvListing	listing = {NIL};
-	DIR		   *dir = AllocateDir(directory);
+	DIR		   *dir;
 	struct dirent *entry;
 
-	if (dir == NULL)
+	csv_check_allowed(&table->rights, directory, CSV_ACCESS_READ);
+	dir = AllocateDir(directory);
+	if (dir != NULL)
+		csv_check_file(&table->rights, directory, dirfd(dir));
+	else
 	{
 		int			error = errno;
+
+		csv_check_links(&table->rights, directory, CSV_ACCESS_READ);
 
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -160,7 +168,8 @@ csv_list_directory(const char *directory, const List *suffixes)
 	while ((entry = ReadDir(dir, directory)) != NULL)
 	{
 		char	   *path = psprintf("%s/%s", directory, entry->d_name);
-		List	  **list = list_for(&listing, path, entry->d_name, suffixes);
+		List	  **list =
+			list_for(&listing, table, path, entry->d_name, suffixes);
 
 		CHECK_FOR_INTERRUPTS();
 		if (list != NULL)
@@ -180,6 +189,7 @@ csv_list_directory(const char *directory, const List *suffixes)
 /* one search */
 typedef struct HiveSearch
 {
+	const CsvTable *table;
 	const List *suffixes;
 	size_t		nfixed;			/* bytes of the directory in which it began */
 	int			nvisited;		/* directories */
@@ -243,7 +253,7 @@ walk(HiveSearch *search, const char *directory, int depth, bool are_named)
 
 	if (++search->nvisited > MOST_DIRECTORIES || access(directory, R_OK | X_OK) != 0)
 		return;
-	listing = csv_list_directory(directory, search->suffixes);
+	listing = csv_list_directory(search->table, directory, search->suffixes);
 	foreach(cell, depth == 0 ? NIL : listing.files)
 	{
 		char	   *path = psprintf("%s/%s", directory, (char *) lfirst(cell));
@@ -272,9 +282,11 @@ walk(HiveSearch *search, const char *directory, int depth, bool are_named)
 }
 
 CsvHive *
-csv_find_hive(const char *directory, const List *suffixes)
+csv_find_hive(const CsvTable *table, const char *directory,
+			  const List *suffixes)
 {
 	HiveSearch	search = {
+		.table = table,
 		.suffixes = suffixes,
 		.nfixed = strlen(directory) + 1,
 		.hive = palloc0(sizeof(CsvHive))

@@ -6,7 +6,7 @@
 #ifndef CSV_DIRECTORY_H
 #define CSV_DIRECTORY_H
 
-#include "nodes/pg_list.h"
+#include "table/table.h"
 
 /* the list of suffixes that the option "suffixes" has; ERROR if it is wrong */
 extern List *csv_suffixes(const char *value);
@@ -20,8 +20,14 @@ typedef struct CsvListing
 	List	   *keys;			/* directories KEY=VALUE */
 } CsvListing;
 
-/* in the current memory context; ERROR if the directory cannot be read */
-extern CsvListing csv_list_directory(const char *directory, const List *suffixes);
+/*
+ * In the current memory context; ERROR if the directory cannot be read, or is
+ * not allowed. Files that are not allowed are listed, if links lead to them:
+ * reading them will fail.
+ */
+extern CsvListing csv_list_directory(const CsvTable *table,
+									 const char *directory,
+									 const List *suffixes);
 
 /*
  * The length of a file's name without its suffix and its compression's suffix, which may
@@ -40,7 +46,8 @@ typedef struct CsvHive
  * The pattern of the files below the directory.  It is made of the path of the first of
  * them, in the order of names.  NULL: there are no files.  In the current memory context.
  */
-extern CsvHive *csv_find_hive(const char *directory, const List *suffixes);
+extern CsvHive *csv_find_hive(const CsvTable *table, const char *directory,
+							  const List *suffixes);
 
 /* the path of files that match `pattern` in the directory, whose name stands for itself */
 extern char *csv_pattern_in(const char *directory, const char *pattern);

@@ -36,16 +36,17 @@ merge_figures(CsvFigures *figures, const CsvFigures *more)
 }
 
 static void
-note_first(CsvFirst *first, int64 record, const char *text, uint32 nbytes)
+note_first(CsvFirst *first, const CsvValuePlace *place, const char *text,
+		   uint32 nbytes)
 {
-	first->record = record;
+	first->place = *place;
 	first->nbytes = (uint8) Min(nbytes, CSV_FIRST_BYTES);
 	memcpy(first->text, text, first->nbytes);
 }
 
 void
-csv_evidence_add(const CsvReadingRules *rules, CsvEvidence *evidence, int64 record,
-				 const char *text, uint32 nbytes)
+csv_evidence_add(const CsvReadingRules *rules, CsvEvidence *evidence,
+				 const CsvValuePlace *place, const char *text, uint32 nbytes)
 {
 	uint32	   *most = evidence->figures.most;
 	CsvReadValue value;
@@ -61,7 +62,7 @@ csv_evidence_add(const CsvReadingRules *rules, CsvEvidence *evidence, int64 reco
 		evidence->nquoted_nulls++;
 		return;
 	}
-	if (evidence->ntexts > MANY_TEXTS && record % LOOK_EVERY != 0)
+	if (evidence->ntexts > MANY_TEXTS && place->record % LOOK_EVERY != 0)
 	{
 		value.form = CSV_FORM_TEXT;
 		value.missing = csv_missing_word(rules, text, nbytes);
@@ -84,12 +85,13 @@ csv_evidence_add(const CsvReadingRules *rules, CsvEvidence *evidence, int64 reco
 	}
 	evidence->nvalues++;
 	if (evidence->seen[value.form].count++ == 0)
-		note_first(&evidence->first[value.form], record, text, nbytes);
-	evidence->seen[value.form].last = record;
+		note_first(&evidence->first[value.form], place, text, nbytes);
+	evidence->seen[value.form].last = place->record;
 }
 
 void
-csv_evidence_merge(CsvEvidence *evidence, const CsvEvidence *more, int64 nrecords)
+csv_evidence_merge(CsvEvidence *evidence, const CsvEvidence *more,
+				   const CsvValuePlace *before)
 {
 	evidence->nnulls += more->nnulls;
 	evidence->nquoted_nulls += more->nquoted_nulls;
@@ -103,14 +105,19 @@ csv_evidence_merge(CsvEvidence *evidence, const CsvEvidence *more, int64 nrecord
 	for (int form = 0; form < CSV_NUM_FORMS; form++)
 	{
 		const CsvFirst *first = &more->first[form];
+		const CsvValuePlace place = {
+			.record = before->record + first->place.record,
+			.line = before->line + first->place.line,
+			.file = before->file
+		};
 
 		if (more->seen[form].count == 0)
 			continue;
 		if (evidence->seen[form].count == 0)
-			note_first(&evidence->first[form], first->record + nrecords, first->text,
+			note_first(&evidence->first[form], &place, first->text,
 					   first->nbytes);
 		evidence->seen[form].count += more->seen[form].count;
-		evidence->seen[form].last = more->seen[form].last + nrecords;
+		evidence->seen[form].last = more->seen[form].last + before->record;
 	}
 }
 

@@ -14,12 +14,20 @@ typedef struct CsvSeen
 	int64		last;			/* number of the record, from 0; if count is not 0 */
 } CsvSeen;
 
+/* where a value stands */
+typedef struct CsvValuePlace
+{
+	int64		record;			/* of all files, from 0 */
+	int64		line;			/* of the file */
+	const char *file;			/* NULL: not known yet */
+} CsvValuePlace;
+
 /* the first of them: this is apart, since it is written once */
 #define CSV_FIRST_BYTES	47
 
 typedef struct CsvFirst
 {
-	int64		record;
+	CsvValuePlace place;
 	uint8		nbytes;
 	char		text[CSV_FIRST_BYTES];	/* its beginning */
 } CsvFirst;
@@ -45,10 +53,15 @@ typedef struct CsvEvidence
  * it asks PostgreSQL for the number of characters.
  */
 extern void csv_evidence_add(const CsvReadingRules *rules, CsvEvidence *evidence,
-							 int64 record, const char *text, uint32 nbytes);
+							 const CsvValuePlace *place, const char *text,
+							 uint32 nbytes);
 
-/* add the evidence of the records that follow, whose numbers begin at 0 again */
-extern void csv_evidence_merge(CsvEvidence *evidence, const CsvEvidence *more, int64 nrecords);
+/*
+ * add the evidence of the records that follow `before`, as if they were the
+ * first
+ */
+extern void csv_evidence_merge(CsvEvidence *evidence, const CsvEvidence *more,
+							   const CsvValuePlace *before);
 
 /* a set of forms */
 #define CSV_FORM_BIT(form)	(UINT64_C(1) << (form))

@@ -367,7 +367,7 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given, bo
 			any_first = csv_source_read(source, buffer, sizeof(buffer)) > 0;
 			if (!any_first)
 				continue;
-			is_marked = by_mark && csv_file_marked_utf16(names[i]) >= CSV_UTF16_ANY;
+			is_marked = by_mark && csv_file_marked_utf16(&table->rights, names[i]) >= CSV_UTF16_ANY;
 			begin_files(files, table, pstrdup(csv_source_name(source)), &first);
 			continue;
 		}
@@ -377,7 +377,8 @@ csv_files_look(CsvFiles *files, const CsvTable *table, const CsvGiven *given, bo
 		if (look_at_file(*table, *given, any_tail, source, &head))
 			add_file(files, name, &head);
 		if (by_mark && files->marked == NULL &&
-			(csv_file_marked_utf16(names[i]) >= CSV_UTF16_ANY) != is_marked)
+			(csv_file_marked_utf16(&table->rights, names[i]) >=
+			 CSV_UTF16_ANY) != is_marked)
 			files->marked = name;
 		MemoryContextSwitchTo(outer);
 	}

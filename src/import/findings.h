@@ -17,6 +17,7 @@ typedef struct CsvFoundColumn
 	Oid			type;
 	int32		typmod;			/* precision and scale of today's values, or -1 */
 	char	   *pattern;		/* of dates or timestamps; NULL: none */
+	struct CsvImportedColumn *given;	/* the type that the user wants; NULL: any */
 	uint32		kept;			/* words for missing values that are values */
 	char	   *null_values;	/* words that are NULL; NULL: none */
 	bool		force_null;
@@ -72,11 +73,11 @@ extern void csv_observe_values(CsvFindings *findings, const CsvReadingRules *rul
 							   int64 max_records);
 
 /*
- * Read a file, or the files of a pattern, as options have it where they say so.
- * In the current memory context.  ERROR where it cannot be read, or makes no
- * table.  Does not look at privileges.
+ * Read a file, or the files of a pattern, as options have it where they say
+ * so. In the current memory context.  ERROR where it cannot be read, or makes
+ * no table, or the server (InvalidOid: none) does not allow it.
  */
-extern CsvFindings *csv_sniff(const char *filename, List *server_options,
+extern CsvFindings *csv_sniff(const char *filename, Oid server,
 							  const CsvImportOptions *import);
 
 #endif							/* CSV_FINDINGS_H */

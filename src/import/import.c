@@ -25,7 +25,9 @@
 
 #include "import/create.h"
 #include "import/directory.h"
+#include "import/given.h"
 #include "import/import.h"
+#include "import/look.h"
 #include "import/names.h"
 #include "import/findings.h"
 #include "import/tell.h"
@@ -38,6 +40,7 @@ typedef struct Import
 	ImportForeignSchemaStmt *statement;
 	ForeignServer *server;
 	CsvImportOptions options;
+	CsvTable   *table;			/* with the options that all tables get */
 	char	   *directory;
 	List	   *suffixes;
 	HTAB	   *names;			/* of tables */
@@ -46,13 +49,6 @@ typedef struct Import
 	const char *path;			/* of the current table's files */
 	CsvFindings *findings;
 } Import;
-
-void
-csv_check_may_read_files(const char *what)
-{
-	csv_check_role(ROLE_PG_READ_SERVER_FILES, psprintf("for %s", what),
-				   "read the server's files");
-}
 
 /* ---- a table ---- */
 
@@ -84,7 +80,8 @@ sniff(void *arg)
 {
 	Import	   *import = arg;
 
-	import->findings = csv_sniff(import->path, import->server->options, &import->options);
+	import->findings = csv_sniff(import->path, import->server->serverid,
+								 &import->options);
 	return true;
 }
 
@@ -248,7 +245,8 @@ tell_missing(const Import *import)
 static bool
 import_hive(Import *import, bool asked_for)
 {
-	CsvHive    *hive = csv_find_hive(import->directory, import->suffixes);
+	CsvHive    *hive =
+		csv_find_hive(import->table, import->directory, import->suffixes);
 	const char *base = strrchr(import->directory, '/');
 	char	   *name;
 
@@ -271,7 +269,7 @@ static void
 import_files(Import *import)
 {
 	bool		asked_for = import->statement->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO;
-	CsvListing	listing = csv_list_directory(import->directory,
+	CsvListing	listing = csv_list_directory(import->table, import->directory,
 											 import->suffixes);
 	ListCell   *cell;
 
@@ -295,25 +293,36 @@ csv_import_foreign_schema(ImportForeignSchemaStmt *statement, Oid serverid)
 	Import		import = {.statement = statement};
 	const CsvImportOptions *options = &import.options;
 
-	csv_check_may_read_files("IMPORT FOREIGN SCHEMA from a directory");
 	import.server = GetForeignServer(serverid);
 	csv_import_options(statement->options, &import.options);
 	import.directory = pstrdup(options->directory != NULL ? options->directory :
 							   statement->remote_schema);
+	if (options->program != NULL)
+		csv_check_role(ROLE_PG_EXECUTE_SERVER_PROGRAM,
+					   "for IMPORT FOREIGN SCHEMA from a program",
+					   "run programs");
+	else
+		csv_check_may_look(import.server, import.directory,
+						   "IMPORT FOREIGN SCHEMA from a directory");
+	csv_find_given(&import.options);
 	for (size_t i = strlen(import.directory); i > 1 && import.directory[i - 1] == '/'; i--)
 		import.directory[i - 1] = '\0';
 
 	/* faults of options are not a file's */
-	(void) csv_table_make(import.server->options,
-						  csv_with_option(options->table_options, "filename",
-										  import.directory));
+	import.table = csv_table_make(serverid,
+								  csv_with_option(options->table_options,
+												  "filename", import.directory));
 	import.suffixes = csv_suffixes(options->suffixes != NULL ? options->suffixes : "csv,tsv");
 	import.names = csv_names_create();
-	if (options->pattern == NULL)
+	if (options->program != NULL)
+		(void) import_table(&import, options->program, options->table, 0, true);
+	else if (options->pattern == NULL)
 		import_files(&import);
 	else
 		(void) import_table(&import, csv_pattern_in(import.directory, options->pattern),
 							options->table, strlen(import.directory) + 1, true);
 	tell_missing(&import);
+	if (import.created != NIL)
+		csv_check_given(options);
 	return import.created;
 }

@@ -11,7 +11,4 @@
 extern List *csv_import_foreign_schema(ImportForeignSchemaStmt *statement,
 									   Oid serverid);
 
-/* ERROR unless the user may read the server's files */
-extern void csv_check_may_read_files(const char *what);
-
 #endif							/* CSV_IMPORT_H */

@@ -74,7 +74,8 @@ key_type(const CsvTable *table, const char *key, char **names, int nnames)
 
 		if (are_filled_up)
 			value += Min(strspn(value, "0"), nbytes - 1);
-		csv_evidence_add(&rules, evidence, foreach_current_index(cell), value,
+		csv_evidence_add(&rules, evidence,
+						 &(CsvValuePlace) {.record = foreach_current_index(cell)}, value,
 						 (uint32) strlen(value));
 	}
 

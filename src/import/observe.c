@@ -46,6 +46,7 @@ typedef struct Observer
 	CsvFindings *findings;
 	CsvReadingRules rules;		/* a copy, since threads run on when an ERROR is raised */
 	CsvTableScan *scan;
+	char	   *file;			/* the last one of which rows came; NULL: none */
 	Note		all;
 	Note	   *notes;			/* CSV_BATCH_SLOTS of them, for threads; NULL: none */
 	MemoryContextCallback callback;
@@ -93,7 +94,8 @@ is_joined(const CsvFindings *findings, const char *text, uint32 nbytes)
 
 /* add a record's values, texts or NULLs; may_join: quotes may have joined records in them */
 static void
-add_row(const Observer *observer, Note *note, int64 record, bool may_join)
+add_row(const Observer *observer, Note *note, const CsvValuePlace *place,
+		bool may_join)
 {
 	const CsvFindings *findings = observer->findings;
 
@@ -107,7 +109,7 @@ add_row(const Observer *observer, Note *note, int64 record, bool may_join)
 			evidence->nnulls++;
 			continue;
 		}
-		csv_evidence_add(&observer->rules, evidence, record, VARDATA_ANY(value),
+		csv_evidence_add(&observer->rules, evidence, place, VARDATA_ANY(value),
 						 (uint32) VARSIZE_ANY_EXHDR(value));
 		note->any_joined |= may_join && is_joined(findings, VARDATA_ANY(value),
 												  (uint32) VARSIZE_ANY_EXHDR(value));
@@ -173,9 +175,13 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 	{
 		if (!is_delivered(batch, layout, any_slow, row, &error))
 		{
+			const CsvValuePlace place = {
+				.record = (int64) row + error - before,
+				.line = batch->row_lines[row] + 1
+			};
+
 			take_row(note, batch, layout, row);
-			add_row(observer, note, (int64) row + error - before,
-					batch->nlines > batch->nrecords);
+			add_row(observer, note, &place, batch->nlines > batch->nrecords);
 		}
 		if (row % 1024 == 0 && interrupted(interrupted_arg))
 			return true;
@@ -186,22 +192,52 @@ observe_in_thread(void *arg, uint32_t thread, uint32_t slot, CsvBatch *batch,
 
 /* ---- in the order of the file ---- */
 
-static void
-add_delivered(Observer *observer, const Datum *values, const bool *isnull, int64 record)
+/* the place before the first line of the batch */
+static CsvValuePlace
+place_before(Observer *observer)
 {
-	for (uint32 i = 0; i < observer->findings->ncolumns; i++)
-		observer->all.values[i] = isnull[i] ? NULL : DatumGetPointer(values[i]);
-	add_row(observer, &observer->all, record, true);
+	const CsvFileBatch *at = observer->scan->at;
+
+	if (observer->file == NULL || strcmp(observer->file, at->filename) != 0)
+		observer->file =
+			MemoryContextStrdup(GetMemoryChunkContext(observer->findings),
+								at->filename);
+	return (CsvValuePlace) {
+		observer->findings->nrecords, (int64) at->batch.file_lines,
+		observer->file
+	};
 }
 
-/* the evidence of the batch whose first row is record `first` */
+/*
+ * a row of the batch, by its entry there, which is n records behind those that
+ * are counted
+ */
 static void
-add_note(Observer *observer, Note *note, int64 first)
+add_delivered(Observer *observer, const Datum *values, const bool *isnull,
+			  uint32 entry,
+			  uint32 n)
 {
+	CsvValuePlace place = place_before(observer);
+
+	place.record += n;
+	place.line += observer->scan->at->batch.row_lines[entry] + 1;
+	for (uint32 i = 0; i < observer->findings->ncolumns; i++)
+		observer->all.values[i] = isnull[i] ? NULL : DatumGetPointer(values[i]);
+	add_row(observer, &observer->all, &place, true);
+}
+
+/* the evidence of the batch whose first row comes next */
+static void
+add_note(Observer *observer, Note *note)
+{
+	CsvValuePlace before;
+
 	if (note == NULL || note->evidence == NULL)
 		return;
+	before = place_before(observer);
 	for (uint32 i = 0; i < observer->findings->ncolumns; i++)
-		csv_evidence_merge(&observer->all.evidence[i], &note->evidence[i], first);
+		csv_evidence_merge(&observer->all.evidence[i], &note->evidence[i],
+						   &before);
 	observer->all.any_joined |= note->any_joined;
 	free(note->evidence);
 	note->evidence = NULL;
@@ -289,8 +325,10 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 	observer->rules = *rules;
 	observer->all.evidence = findings->evidence;
 	observer->all.values = palloc(sizeof(char *) * findings->ncolumns);
-	observer->scan = csv_table_scan_begin(table, csv_table_attributes(table), NULL, 0,
-										  note_skipped, findings);
+	observer->scan =
+		csv_table_scan_begin(table, csv_table_attributes(table), NULL,
+							 CSV_SCAN_PLACES,
+							 note_skipped, findings);
 	observer->scan->shows_progress = true;
 	if (max_records < 0 && sizeof(CsvEvidence) * findings->ncolumns <= MOST_NOTE_BYTES)
 		watch(observer);
@@ -305,13 +343,15 @@ csv_observe_values(CsvFindings *findings, const CsvReadingRules *rules, int64 ma
 		}
 		CHECK_FOR_INTERRUPTS();
 		note = observer->scan->batches->at.batch.note;
-		add_note(observer, note, findings->nrecords);
-		add_delivered(observer, values, isnull, findings->nrecords++);
+		add_note(observer, note);
+		add_delivered(observer, values, isnull, observer->scan->entry, 0);
+		findings->nrecords++;
 		while (note != NULL && csv_table_scan_run(observer->scan, &run))
 		{
 			for (uint32_t i = 0; i < run.ninput_rows; i++)
 				add_delivered(observer, run.input_rows[i].values, run.input_rows[i].isnull,
-							  findings->nrecords + run.input_rows[i].row);
+							  run.first + run.input_rows[i].row,
+							  run.input_rows[i].row);
 			findings->nrecords += run.nrows;
 			observer->scan->row += run.nrows;
 		}

@@ -11,7 +11,7 @@
 
 #include "compat.h"
 #include "import/create.h"
-#include "import/import.h"
+#include "import/look.h"
 #include "import/findings.h"
 #include "import/tell.h"
 #include "table/option_list.h"
@@ -96,11 +96,23 @@ put_key(ReturnSetInfo *result, AttInMetadata *input, const CsvFindings *findings
 	put_row(result, input, findings, values);
 }
 
+/* the symbol of version 0.1 */
 PG_FUNCTION_INFO_V1(csv_gpu_sniff);
 
-/* csv_gpu_sniff(filename): a row per field, and per key in the path */
 Datum
 csv_gpu_sniff(PG_FUNCTION_ARGS)
+{
+	csv_fail_as_older();
+}
+
+PG_FUNCTION_INFO_V1(csv_gpu_sniff_2);
+
+/*
+ * csv_gpu_sniff(filename text, server text): a row per field, and per key in
+ * the path
+ */
+Datum
+csv_gpu_sniff_2(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	AttInMetadata *input;
@@ -108,14 +120,22 @@ csv_gpu_sniff(PG_FUNCTION_ARGS)
 	CsvFindings *findings;
 	List	   *keys;
 	ListCell   *cell;
+	char	   *filename;
 
-	csv_begin_function(fcinfo, "strict text -> setof integer text text text bigint integer "
+	csv_begin_function(fcinfo, "text text -> setof integer text text text bigint integer "
 					   "integer text text text text integer text text bigint bigint text text "
 					   "text text text integer boolean text text");
-	csv_check_may_read_files("function csv_gpu_sniff");
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	filename = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	input = TupleDescGetAttInMetadata(result->setDesc);
 	csv_import_options(NIL, &import);
-	findings = csv_sniff(text_to_cstring(PG_GETARG_TEXT_PP(0)), NIL, &import);
+	findings = csv_sniff(filename,
+						 csv_look_server("csv_gpu_sniff", filename,
+										 PG_ARGISNULL(1) ? NULL :
+										 text_to_cstring(PG_GETARG_TEXT_PP(1)),
+										 false),
+						 &import);
 	keys = findings->ncolumns == 0 ? NIL : csv_find_keys(findings, 0);
 	for (uint32 i = 0; i < findings->ncolumns; i++)
 		put_column(result, input, findings, i);

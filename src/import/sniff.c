@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 
 #include "import/file_heads.h"
+#include "import/given.h"
 #include "import/guess.h"
 #include "import/sample.h"
 #include "import/names.h"
@@ -32,8 +33,9 @@
 /* what is known, step by step */
 typedef struct Sniffing
 {
-	const char *filename;
-	List	   *server_options;
+	const char *filename;		/* or a program */
+	const char *input_option;	/* what it is */
+	Oid			server;			/* InvalidOid: none */
 	List	   *options;		/* of the table, as given */
 	CsvGiven	given;
 	bool		any_tail;		/* the file's end counts */
@@ -70,7 +72,7 @@ read_sample(CsvTable *table, uint64 capacity, CsvSample *sample)
 	while (sample->nbytes == 0 && csv_source_open_next(source, NULL))
 	{
 		/* a FIFO cannot be read twice */
-		if (!csv_source_is_regular(source))
+		if (!csv_source_is_regular(source) && table->program == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is not a regular file", csv_source_name(source))));
@@ -98,10 +100,18 @@ csv_with_option(const List *options, const char *name, const char *value)
 				   makeDefElem(pstrdup(name), (Node *) makeString(pstrdup(value)), -1));
 }
 
+/* encoding: NULL, or the option */
 static CsvTable *
-make_table(List *server_options, List *options, const char *encoding)
+make_table(Oid server, List *options, const char *encoding)
 {
-	return csv_table_make(server_options, csv_with_option(options, "encoding", encoding));
+	CsvTable   *table = csv_table_make(server, encoding == NULL ? options :
+									   csv_with_option(options, "encoding",
+													   encoding));
+
+	/* messages name it */
+	if (table->program != NULL)
+		table->name = table->filename = table->program;
+	return table;
 }
 
 /*
@@ -112,18 +122,19 @@ make_table(List *server_options, List *options, const char *encoding)
 static CsvTable *
 begin_table(Sniffing *sniffing, uint64 sample_bytes)
 {
-	List	   *server_options = sniffing->server_options;
-	List	   *options = csv_with_option(sniffing->options, "filename",
-										  sniffing->filename);
+	Oid			server = sniffing->server;
+	List	   *options =
+		csv_with_option(sniffing->options, sniffing->input_option,
+						sniffing->filename);
 	CsvSample  *sample = &sniffing->sample;
-	CsvTable   *table = csv_table_make(server_options, options);
+	CsvTable   *table = make_table(server, options, NULL);
 
 	sniffing->guessed = NULL;
 	sniffing->may_guess = false;
 	if (!csv_is_given(options, "encoding"))
 	{
 		/* the client's may be one that is converted: no mark is left then */
-		CsvTable   *utf8_table = make_table(server_options, options, "UTF8");
+		CsvTable   *utf8_table = make_table(server, options, "UTF8");
 		bool		is_marked;
 
 		utf8_table->utf16 = CSV_UTF16_BY_MARK;
@@ -131,7 +142,7 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 		is_marked = csv_sample_pass_mark(sample);
 		if (sample->is_utf16)
 			return table->file_encoding == PG_UTF8 ? utf8_table :
-				make_table(server_options, options, csv_utf16_name(CSV_UTF16_ANY));
+				make_table(server, options, csv_utf16_name(CSV_UTF16_ANY));
 		if (!is_marked)
 			sniffing->guessed = csv_guess_utf16(sample);
 		if (!is_marked && sniffing->guessed == NULL && table->file_encoding == PG_UTF8 &&
@@ -146,7 +157,7 @@ begin_table(Sniffing *sniffing, uint64 sample_bytes)
 			sniffing->may_guess = sniffing->guessed == NULL;
 		}
 		if (sniffing->guessed != NULL)
-			table = make_table(server_options, options, sniffing->guessed);
+			table = make_table(server, options, sniffing->guessed);
 		else if (is_marked || table->file_encoding == PG_UTF8)
 			return utf8_table;
 	}
@@ -342,13 +353,14 @@ find(Sniffing *sniffing, const CsvImportOptions *import)
 	}
 
 	tell_format(sniffing, findings);
-	if (!import->all_text)
-		csv_decide_types(findings, &rules);
+	csv_give_types(findings, import);
+	if (!import->all_text || import->given_types != NIL)
+		csv_decide_types(findings, &rules, import->all_text);
 	return findings;
 }
 
 CsvFindings *
-csv_sniff(const char *filename, List *server_options, const CsvImportOptions *import)
+csv_sniff(const char *filename, Oid server, const CsvImportOptions *import)
 {
 	List	   *options = import->table_options;
 	CsvFindings *findings = NULL;
@@ -357,7 +369,8 @@ csv_sniff(const char *filename, List *server_options, const CsvImportOptions *im
 	{
 		Sniffing	sniffing = {
 			.filename = filename,
-			.server_options = server_options,
+			.input_option = import->program != NULL ? "program" : "filename",
+			.server = server,
 			.options = options,
 			.given = what_is_given(options)
 		};

@@ -28,6 +28,7 @@
 #include "utils/numeric.h"
 
 #include "import/forms.h"
+#include "import/given.h"
 #include "import/types.h"
 #include "table/text.h"
 
@@ -331,7 +332,8 @@ settle_missing_numbers(const CsvReadingRules *rules, CsvFoundColumn *column)
 	none.missing = 0;
 	for (int i = CSV_FIRST_MISSING_NUMBER; i < CSV_MISSING_WORDS; i++)
 		if ((numbers & (UINT32_C(1) << i)) != 0)
-			csv_evidence_add(&none, evidence, 0, csv_missing_words[i],
+			csv_evidence_add(&none, evidence, &(CsvValuePlace) {0},
+							 csv_missing_words[i],
 							 (uint32) strlen(csv_missing_words[i]));
 	evidence->nmissing -= evidence->nmissing_numbers;
 	evidence->missing &= ~numbers;
@@ -436,21 +438,31 @@ find_first(const CsvEvidence *evidence, uint64 forms, int64 *last)
 	{
 		if ((forms & CSV_FORM_BIT(form)) == 0 || evidence->seen[form].count == 0)
 			continue;
-		if (first < 0 || evidence->first[form].record < evidence->first[first].record)
+		if (first < 0 || evidence->first[form].place.record <
+			evidence->first[first].place.record)
 			first = form;
 		*last = Max(*last, evidence->seen[form].last);
 	}
 	return first;
 }
 
-/* the first value of a form, for a message */
+/* the first value of a form, and where it stands, for a message */
 static char *
-shown(const CsvEvidence *evidence, int form)
+shown(const CsvFindings *findings, const CsvEvidence *evidence, int form)
 {
 	const CsvFirst *first = &evidence->first[form];
+	const CsvValuePlace *place = &first->place;
+	char	   *value =
+		csv_quoted_text(pnstrdup(first->text, pg_mbcliplen(first->text,
+														   first->nbytes,
+														   SHOWN_BYTES)));
 
-	return csv_quoted_text(pnstrdup(first->text,
-									pg_mbcliplen(first->text, first->nbytes, SHOWN_BYTES)));
+	/* a number that stands for a missing value was told from its kind only */
+	return place->file == NULL ? value :
+		strcmp(place->file, findings->table->filename) == 0 ?
+		psprintf("%s (line %lld)", value, (long long) place->line) :
+		psprintf("%s (line %lld of \"%s\")", value, (long long) place->line,
+				 place->file);
 }
 
 /* why no input function takes a number of this form */
@@ -486,41 +498,46 @@ find_reason(const CsvFindings *findings, const CsvEvidence *evidence, CsvNumberR
 	int			when;
 
 	if (odd >= 0 && csv_evidence_all(evidence, CSV_NUMBER_FORMS | ODD_NUMBERS))
-		return psprintf("%s %s", shown(evidence, odd), oddity_of(odd));
+		return psprintf("%s %s", shown(findings, evidence, odd),
+						oddity_of(odd));
 	if (csv_are_codes(evidence))
 		return psprintf("%s may be a code or a number",
-						shown(evidence, CSV_FORM_EXPONENT_BARE));
+						shown(findings, evidence, CSV_FORM_EXPONENT_BARE));
 	if (csv_evidence_all(evidence, BIT(DATE) | BIT(TIMESTAMP) | BIT(TIMESTAMPTZ)) &&
 		csv_evidence_count(evidence, BIT(TIMESTAMPTZ)) * ODD_ONE_IN > evidence->nvalues)
 		return psprintf("%s has a time zone, and other values have none",
-						shown(evidence, CSV_FORM_TIMESTAMPTZ));
+						shown(findings, evidence, CSV_FORM_TIMESTAMPTZ));
 	if (csv_evidence_all(evidence, CSV_WHEN_FORMS) &&
 		csv_evidence_has(evidence, CSV_FORM_DAY_FIRST) &&
 		csv_evidence_has(evidence, CSV_FORM_MONTH_FIRST))
 		return psprintf("%s has the day first, and %s the month",
-						shown(evidence, CSV_FORM_DAY_FIRST), shown(evidence, CSV_FORM_MONTH_FIRST));
+						shown(findings, evidence, CSV_FORM_DAY_FIRST),
+						shown(findings, evidence, CSV_FORM_MONTH_FIRST));
 	odd = find_first(evidence, BIT(ODD_DATE), &last);
 	if (odd >= 0 && csv_evidence_all(evidence, ALL_WHEN_FORMS))
 		return psprintf(evidence->first[odd].nbytes <= SHORT_DATE_BYTES ?
 						"%s may be a month of a year, or a day of a month" :
 						"%s has the name of a month, in a form that is not recognized",
-						shown(evidence, odd));
+						shown(findings, evidence, odd));
 	when = find_first(evidence, CSV_WHEN_FORMS | BIT(DAYS), &last);
 	if (when >= 0 && csv_evidence_count(evidence, ALL_WHEN_FORMS) > 0 &&
 		csv_evidence_all(evidence, ALL_WHEN_FORMS | BIT(DAYS)))
 		return psprintf(csv_evidence_fact(evidence, CSV_FACT_SHORT_YEAR) ?
 						"%s may be a date of several orders, or a version" :
-						"%s has another form than other dates", shown(evidence, when));
+						"%s has another form than other dates",
+						shown(findings, evidence, when));
 	if (csv_evidence_all(evidence, CSV_NUMBER_FORMS) &&
 		!csv_evidence_all(evidence, csv_likely_number_forms(evidence)))
 		return psprintf("%s has other separators than other values",
-						shown(evidence, find_first(evidence, ~csv_likely_number_forms(evidence),
-												   &last)));
+						shown(findings, evidence,
+							  find_first(evidence, ~csv_likely_number_forms(evidence),
+										 &last)));
 	if (!findings->given.decimal && !findings->given.thousands &&
 		csv_evidence_count(evidence, CSV_FORMS(CSV_FORM_EITHER, CSV_FORM_EITHER_COMMA)) == 0 &&
 		!csv_evidence_all(evidence, numbers) && csv_is_number_otherwise(findings, evidence))
 		return psprintf("%s has other separators than numbers of the table",
-						shown(evidence, find_first(evidence, ~numbers, &last)));
+						shown(findings, evidence,
+							  find_first(evidence, ~numbers, &last)));
 	return NULL;
 }
 
@@ -541,7 +558,8 @@ find_odd(const CsvFindings *findings, const CsvEvidence *evidence, Type type, in
 	return *nodd * ODD_ONE_IN <= evidence->nvalues ||
 		(*nodd < nothers && nothers >= LEAST_OTHERS &&
 		 (last < EDGE_RECORDS ||
-		  evidence->first[odd].record >= findings->nrecords - EDGE_RECORDS)) ? odd : -1;
+		  evidence->first[odd].place.record >=
+		  findings->nrecords - EDGE_RECORDS)) ? odd : -1;
 }
 
 /*
@@ -567,7 +585,8 @@ tell_odd(const CsvFindings *findings, CsvNumberReading reading)
 		char	   *reason;
 
 		CHECK_FOR_INTERRUPTS();
-		if (column->type != TEXTOID || evidence->nvalues == 0)
+		if (column->type != TEXTOID || column->given != NULL ||
+			evidence->nvalues == 0)
 			continue;
 		type = find_main_type(evidence);
 		if ((reason = find_reason(findings, evidence, reading)) != NULL)
@@ -582,20 +601,20 @@ tell_odd(const CsvFindings *findings, CsvNumberReading reading)
 							 nodds > 1 ? "\n" : "", column->name,
 							 (long long) (evidence->nvalues - nodd),
 							 (long long) evidence->nvalues, type.plural,
-							 shown(evidence, first));
+							 shown(findings, evidence, first));
 	}
 	if (nreasons > 0)
 		ereport(NOTICE,
 				(errmsg("using type text for columns of \"%s\" whose values look like numbers or dates",
 						findings->table->filename),
 				 errdetail_internal("%s", reasons.data),
-				 errhint("Where an option such as \"date_format\" or \"decimal_separator\" says how to read them, add it to IMPORT FOREIGN SCHEMA, or give the column its type and that option by ALTER FOREIGN TABLE. A view can convert other values.")));
+				 errhint("Where an option such as \"date_format\" or \"decimal_separator\" says how to read them, add it to IMPORT FOREIGN SCHEMA, with the column's type in OPTIONS (types '...'). A view can convert other values.")));
 	if (nodds > 0)
 		ereport(NOTICE,
 				(errmsg("columns of \"%s\" are text for a few of their values",
 						findings->table->filename),
 				 errdetail_internal("%s", odd.data),
-				 errhint("To read such a value as NULL, add OPTIONS (null_values '...') to IMPORT FOREIGN SCHEMA. To skip such records, give the column its type by ALTER FOREIGN TABLE; with \"on_error\" 'set_null', they stay, with NULL. \"header_rows\" and \"footer_rows\" leave out records at the top and at the end.")));
+				 errhint("To read such a value as NULL, add OPTIONS (null_values '...') to IMPORT FOREIGN SCHEMA. To skip such records, give the column its type by OPTIONS (types '...'); with \"on_error\" 'set_null', they stay, with NULL. \"header_rows\" and \"footer_rows\" leave out records at the top and at the end.")));
 }
 
 /* ---- all of them ---- */
@@ -618,7 +637,8 @@ type_of(CsvFindings *findings, CsvFoundColumn *column, CsvNumberReading reading,
 }
 
 void
-csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules)
+csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules,
+				 bool all_text)
 {
 	bool	   *are_numbers = palloc(sizeof(bool) * findings->ncolumns);
 	bool		any_grouped = false;
@@ -635,7 +655,10 @@ csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules)
 		CsvFoundColumn *column = &findings->columns[i];
 
 		CHECK_FOR_INTERRUPTS();
-		column->type = type_of(findings, column, reading, are_numbers[i]);
+		if (!all_text && column->given == NULL)
+			column->type = type_of(findings, column, reading, are_numbers[i]);
+		else if (column->given != NULL)
+			column->type = column->given->type;
 		any_day_first |= has_dates(column) &&
 			csv_evidence_has(column->evidence, CSV_FORM_DAY_FIRST);
 		any_month_first |= has_dates(column) &&
@@ -650,7 +673,8 @@ csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules)
 		findings->thousands_separator = findings->table->thousands_separator;
 	findings->date_format = common_pattern(findings, DATEOID);
 	findings->timestamp_format = common_pattern(findings, TIMESTAMPOID);
-	tell_odd(findings, reading);
+	if (!all_text)
+		tell_odd(findings, reading);
 }
 
 Oid

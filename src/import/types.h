@@ -54,7 +54,9 @@ extern uint64 csv_likely_number_forms(const CsvEvidence *evidence);
  * the table's separators, null_values, date_format, timestamp_format.  In the current
  * memory context.
  */
-extern void csv_decide_types(CsvFindings *findings, const CsvReadingRules *rules);
+extern void csv_decide_types(CsvFindings *findings,
+							 const CsvReadingRules *rules,
+							 bool all_text);
 
 /*
  * The type whose input function reads all values so, without any option; text where

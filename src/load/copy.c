@@ -384,7 +384,7 @@ make_table(const TakenCopy *taken)
 	options = add_option(options, "null", copy->null_print);
 	options = add_option(options, "encoding", pg_encoding_to_char(file_encoding(copy)));
 
-	table = csv_table_make(NIL, options);
+	table = csv_table_make(InvalidOid, options);
 	csv_table_set_fields(table, (uint32) list_length(taken->attnums));
 	if (taken->incoming != NULL)
 	{

@@ -169,12 +169,13 @@ format_identity(const CsvFileIdentity *file)
 }
 
 static char *
-file_identity(const char *filename)
+file_identity(const CsvTable *table, const char *filename)
 {
 	CsvFileIdentity identity;
 	struct stat st;
 
-	if (stat(filename, &st) != 0)
+	csv_check_links(&table->rights, filename, CSV_ACCESS_READ);
+	if (csv_table_stat(table, filename, &st) != 0)
 		csv_fail_on_file("could not stat file \"%s\": %m", filename, "read");
 	identity = csv_file_identity(&st);
 	return format_identity(&identity);
@@ -249,7 +250,7 @@ csv_gpu_files(PG_FUNCTION_ARGS)
 		if (!csv_check_filename(WARNING, names[i]))
 			continue;
 		values[0] = CStringGetTextDatum(names[i]);
-		if (stat(names[i], &st) != 0)
+		if (csv_table_stat(table, names[i], &st) != 0)
 			nulls[1] = nulls[2] = nulls[3] = true;
 		else if (!S_ISREG(st.st_mode))
 			continue;
@@ -290,7 +291,8 @@ check_whole(Oid source)
 		CsvFileIdentity identity;
 
 		CHECK_FOR_INTERRUPTS();
-		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
+		if (csv_table_stat(table, names[i], &st) != 0 ||
+			!S_ISREG(st.st_mode))
 			continue;
 		identity = csv_file_identity(&st);
 		if (!is_whole(table, names[i], &identity))
@@ -353,7 +355,7 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 	{
 		csv_prefer_pattern(table, DEBUG1);
 		csv_source_choose_file(table, filename);
-		identity = file_identity(filename);
+		identity = file_identity(table, filename);
 	}
 	csv_load(&request, &result);
 
@@ -366,7 +368,8 @@ csv_gpu_load_file_2(PG_FUNCTION_ARGS)
 						get_rel_name(request.source),
 						(long long) result.skipped),
 				 errhint("csv_gpu_errors() shows why.")));
-	if (identity != NULL && strcmp(identity, file_identity(filename)) != 0)
+	if (identity != NULL &&
+		strcmp(identity, file_identity(table, filename)) != 0)
 		fail_as_changed(filename);
 	if (filename == NULL && !request.is_new_records && !request.only_check)
 		check_whole(request.source);

@@ -133,6 +133,7 @@ open_file(FileSearch *search, CsvGrowingFile *file)
 	if (file->fd < 0)
 		csv_fail_on_file("could not open file \"%s\" for reading: %m",
 						 file->name, "read");
+	csv_check_file(&search->table->rights, file->name, file->fd);
 	refresh_identity(search, file);
 	return true;
 }
@@ -216,7 +217,8 @@ list_files(FileSearch *search)
 
 		CHECK_FOR_INTERRUPTS();
 		(void) csv_check_filename(ERROR, names[i]);
-		if (stat(names[i], &st) != 0)
+		csv_check_links(&search->table->rights, names[i], CSV_ACCESS_READ);
+		if (csv_table_stat(search->table, names[i], &st) != 0)
 		{
 			if (errno == ENOENT)
 				continue;

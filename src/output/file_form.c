@@ -188,7 +188,8 @@ csv_file_form_read(const CsvTable *table)
 	MemoryContext outer;
 	struct stat st;
 
-	if (stat(table->filename, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size == 0))
+	if (csv_table_stat(table, table->filename, &st) != 0 ||
+		 (S_ISREG(st.st_mode) && st.st_size == 0))
 		return csv_file_form_new(table);
 	csv_check_regular(table->filename, st.st_mode);
 	form.fields = palloc(sizeof(int32) * Max(table->natts, 1));

@@ -509,14 +509,14 @@ begin(CsvHidden *hidden, const char *path)
 }
 
 void
-csv_hidden_make_file(const char *path, CsvSink *sink)
+csv_hidden_make_file(const char *path, const CsvPlace *place, CsvSink *sink)
 {
 	MemoryContext outer = MemoryContextSwitchTo(TopTransactionContext);
 	CsvHidden  *hidden = palloc0(sizeof(CsvHidden));
 
 	hidden->directory = csv_directory_of(path);
 	begin(hidden, path);
-	csv_sink_open(sink, hidden->path, NULL, O_CREAT | O_EXCL);
+	csv_sink_open(sink, hidden->path, place, O_CREAT | O_EXCL);
 
 	/*
 	 * A server with a copy of this server's data directory does not settle a locked file.

@@ -91,7 +91,8 @@ extern List *csv_hidden_all;
  * Makes and locks a file under the hidden name of this path.  It will replace no other file.
  * The caller writes, closes and synchronizes it before the transaction commits.
  */
-extern void csv_hidden_make_file(const char *path, CsvSink *sink);
+extern void csv_hidden_make_file(const char *path, const CsvPlace *place,
+								 CsvSink *sink);
 
 /*
  * Makes and locks a hidden directory in hidden->directory, with new/ and old/.  makes_parent:

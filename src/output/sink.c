@@ -254,8 +254,7 @@ csv_sink_open(CsvSink *sink, const char *name, const CsvPlace *place, int flags)
 
 	/* an ERROR closes it */
 	sink->name = name;
-	sink->fd = OpenTransientFile(directory, O_PATH | O_DIRECTORY |
-								 (place != NULL ? O_NOFOLLOW : 0));
+	sink->fd = OpenTransientFile(directory, O_PATH | O_DIRECTORY);
 	if (sink->fd < 0 || fstat(sink->fd, &st) != 0)
 		csv_fail_on_file("could not open file \"%s\" for writing: %m", name, "write");
 	if (place != NULL)

@@ -91,6 +91,7 @@ typedef struct Write
 	Oid			relid;
 	char	   *filename;
 	bool		is_pattern;
+	CsvRights	rights;
 	WriteState *state;
 
 	/*
@@ -107,7 +108,8 @@ typedef struct Write
 
 	/* while the transaction commits */
 	uint64		lock;			/* of a plain file */
-	List	   *doomed;			/* a pattern: files to delete */
+	List	   *doomed;			/* a pattern: files to delete, ... */
+	CsvPlace	place;			/* ... in this directory, if prefixes allow it */
 	CsvSink		sink;			/* a plain file */
 	struct stat before;			/* ... as it was */
 	bool		is_made;		/* ... it was not there */
@@ -267,6 +269,27 @@ leave_nest_level(Write *write, int nest_level, bool is_commit)
 
 /* ---- begin ---- */
 
+/*
+ * The directory in which the server's prefixes allow the file, *found; NULL:
+ * there are no prefixes.  ERROR if they do not allow it.
+ */
+static const CsvPlace *
+find_place(const CsvRights *rights, const char *filename, CsvPlace *found)
+{
+	struct stat st;
+
+	if (!rights->given[CSV_ACCESS_WRITE])
+		return NULL;
+	if (!csv_check_written(rights, filename, &st))
+	{
+		errno = ENOENT;
+		csv_fail_on_file("could not open file \"%s\" for writing: %m", filename,
+						 "write");
+	}
+	*found = (CsvPlace) {st.st_dev, st.st_ino};
+	return found;
+}
+
 /* ERROR if rows could not be written at commit */
 static void
 check_access(const CsvTable *table, bool is_pattern)
@@ -342,6 +365,10 @@ find_write(const CsvTable *table)
 	write->relid = table->relid;
 	write->filename = pstrdup(table->filename);
 	write->is_pattern = strchr(table->filename, '*') != NULL;
+	write->rights = table->rights;
+	write->rights.server = pstrdup(table->rights.server);
+	write->rights.prefixes[CSV_ACCESS_WRITE] =
+		copyObject(table->rights.prefixes[CSV_ACCESS_WRITE]);
 	write->state = palloc0(sizeof(WriteState));
 	initStringInfo(&write->record);
 	writes = lappend(writes, write);
@@ -415,7 +442,9 @@ begin(Oid relid, bool truncates)
 	const CsvTable *table = csv_table_get(relid);
 	Write	   *write = find_write(table);
 	Form	   *form;
+	CsvPlace	place;
 
+	(void) find_place(&table->rights, table->filename, &place);
 	check_idle(write);
 	if (truncates)
 		add_truncate(write);
@@ -685,7 +714,10 @@ write_new_file(Write *write)
 	char	   *path;
 	struct stat st;
 	CsvSink		sink;
+	CsvPlace	found;
+	const CsvPlace *place = find_place(&write->rights, write->filename, &found);
 
+	write->place = place != NULL ? found : write->place;
 	settle_directory(directory);
 	if (write->state->truncates)
 		write->doomed = list_doomed(write);
@@ -698,7 +730,7 @@ write_new_file(Write *write)
 				(errcode(ERRCODE_DUPLICATE_FILE),
 				 errmsg("file \"%s\" already exists", path)));
 	csv_staging_check_written(path);
-	csv_hidden_make_file(path, &sink);
+	csv_hidden_make_file(path, place, &sink);
 	put_rows(write, &sink, true, false);
 	csv_sink_close(&sink, true);
 	if (fsync_fname_ext(directory, true, true, WARNING) != 0)
@@ -714,8 +746,12 @@ append_to_file(Write *write)
 	bool		is_new;
 	bool		lacks_break;
 	off_t		size;
+	CsvPlace	found;
+	const CsvPlace *place = find_place(&write->rights, write->filename, &found);
 
-	write->is_made = stat(write->filename, &write->before) != 0;
+	write->is_made =
+		csv_rights_stat(&write->rights, write->filename, CSV_ACCESS_WRITE,
+						&write->before) != 0;
 	size = write->before.st_size;
 	if (!write->is_made)
 		csv_check_regular(write->filename, write->before.st_mode);
@@ -730,7 +766,8 @@ append_to_file(Write *write)
 				 errdetail("The transaction's rows do not fit its header or its line breaks.")));
 	is_new = !form.has_bytes;
 	lacks_break = !is_new && csv_file_lacks_break(rows->table, &form);
-	csv_sink_open(&write->sink, write->filename, NULL, O_CREAT | O_APPEND | O_NONBLOCK);
+	csv_sink_open(&write->sink, write->filename, place,
+				  O_CREAT | O_APPEND | O_NONBLOCK);
 	write->real_name = csv_real_path(write->filename);
 	if (fstat(write->sink.fd, &write->before) != 0)
 		csv_fail_on_file("could not stat file \"%s\": %m", write->filename, "write");
@@ -844,6 +881,26 @@ truncate_file(const Write *write)
 		close(fd);
 }
 
+/* links must not have come into the path of a file of a pattern */
+static int
+remove_file(const Write *write, const char *path)
+{
+	struct stat st;
+	int			at;
+	int			result;
+
+	if (!write->rights.given[CSV_ACCESS_WRITE])
+		return unlink(path);
+	at = open(csv_directory_of(path), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0 || fstat(at, &st) != 0)
+		return -1;
+	errno = ESTALE;
+	result = st.st_dev == write->place.dev && st.st_ino == write->place.ino ?
+		unlinkat(at, last_dir_separator(path) + 1, 0) : -1;
+	close(at);
+	return result;
+}
+
 static void
 finish(const Write *write)
 {
@@ -852,7 +909,7 @@ finish(const Write *write)
 	if (!write->is_pattern && write->state->truncates)
 		truncate_file(write);
 	foreach(cell, write->doomed)
-		if (unlink(lfirst(cell)) != 0 && errno != ENOENT)
+		if (remove_file(write, lfirst(cell)) != 0 && errno != ENOENT)
 			csv_warn_at_end("could not remove file \"%s\": %m", lfirst(cell));
 	/* a new file's end does so, too */
 	if (write->doomed != NIL && !has_rows(write))

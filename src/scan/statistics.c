@@ -57,7 +57,7 @@ divide_places(CsvTable *table)
 		struct stat st;
 
 		if ((left_out == NULL || !left_out[i]) &&
-			stat(table->files[i], &st) == 0)
+			csv_table_stat(table, table->files[i], &st) == 0)
 			upto += (double) st.st_size;
 		nplaces[i] = (int) Min(ceil(upto * per_byte) - before, PLACES);
 		table->left_out[i] = nplaces[i] == 0;

@@ -11,7 +11,8 @@
  * From there it decompresses to the end of a member behind the zone.  If a member ends
  * elsewhere in the zone, the piece joins nothing, and a thread makes it again from
  * there.  In a file of one large member, one thread makes the first piece, while the
- * others search the zones in vain.
+ * others search the zones in vain.  But it makes marks (marks.h), at which the
+ * next scan's pieces begin and end.
  *
  *	1. buffers	hold decompressed bytes, and belong to a piece; their number is
  *				fixed, and the piece that is read next always gets one
@@ -61,6 +62,8 @@ typedef struct Piece
 {
 	uint64_t	number;
 	CsvCut		cut;
+	const CsvMark *from;		/* it begins at this mark; NULL: does not */
+	const CsvMark *to;			/* and ends at this mark; NULL: does not */
 	bool		is_there;		/* cut.start is known */
 	bool		failed;
 	bool		at_end;			/* nothing follows */
@@ -89,6 +92,9 @@ struct CsvAhead
 	Piece		pieces[CSV_CREW_PARTS]; /* number n is at n % CSV_CREW_PARTS */
 	CsvCutter	cutter;
 	bool		is_open;		/* the last cut is open, so there is no next cut yet */
+	CsvMarks   *marks;			/* of gzip; NULL: there are none */
+	const CsvMark *from;		/* of the next piece, as there; ... */
+	const CsvMark *to;			/* ... both NULL: it gets a zone */
 	uint64_t	next_zone;		/* of gzip: not searched yet */
 	uint64_t	file_end;		/* bytes behind it are not read */
 	uint64_t	end;			/* of the pieces that have joined */
@@ -244,6 +250,9 @@ go_to_start(CsvAhead *ahead, Worker *worker, Piece *piece)
 	worker->offset = cut->start - worker->ninput;
 	memcpy(worker->input, cut->head.bytes, worker->ninput);
 	worker->at_end = false;
+	if (piece->from != NULL)
+		return csv_codec_load(worker->codec, ahead->marks->file,
+							  piece->from->state_at, piece->from->state_bytes);
 	if (piece->is_there)
 		return true;
 	if (!read_input(ahead, worker, cut))
@@ -260,27 +269,35 @@ static bool
 decompress(CsvAhead *ahead, Worker *worker, Piece *piece, AheadBuffer **buffer)
 {
 	const CsvCut *cut = &piece->cut;
-	bool		between = true;
+	const CsvMark *to = piece->to;
+	bool		between = piece->from == NULL;
+	uint64_t	member = between ? worker->offset : piece->from->member;
+	uint64_t	nbytes = between ? 0 : piece->from->nbytes; /* of the member */
+	uint64_t	marked = nbytes;
 
 	while (!between || worker->offset < cut->end)
 	{
 		CsvDecoded	step;
+		size_t		room;
 
 		if (worker->position == worker->ninput && !worker->at_end &&
 			(ahead->stopping || !read_input(ahead, worker, cut)))
 			return false;
 		if (between && worker->at_end)
-			return true;
+			return to == NULL;
 		if (*buffer == NULL || (*buffer)->nbytes == BUFFER_BYTES)
 			exchange_buffer(ahead, piece, buffer, true);
 		if (*buffer == NULL)
 			return false;
 
+		room = BUFFER_BYTES - (*buffer)->nbytes;
+		if (to != NULL && to->member == member)
+			room = Min(room, to->nbytes - nbytes);
+
 		/* call it even at the end of input: the library may hold output back */
 		csv_codec_step(worker->codec, worker->input + worker->position,
 					   worker->ninput - worker->position,
-					   (*buffer)->bytes + (*buffer)->nbytes,
-					   BUFFER_BYTES - (*buffer)->nbytes, &step);
+					   (*buffer)->bytes + (*buffer)->nbytes, room, &step);
 		if (step.failure != NULL ||
 			(step.produced == 0 && worker->at_end && !step.complete))
 			return false;
@@ -288,9 +305,24 @@ decompress(CsvAhead *ahead, Worker *worker, Piece *piece, AheadBuffer **buffer)
 		worker->offset += step.consumed;
 		between = step.complete;
 		(*buffer)->nbytes += step.produced;
+		nbytes += step.produced;
+		if (to != NULL && to->member == member && to->nbytes == nbytes)
+			return to->crc == csv_codec_crc(worker->codec);
+		if (between)
+		{
+			member = worker->offset;
+			nbytes = marked = 0;
+		}
+		else if (to == NULL && nbytes - marked >= (uint64_t) csv_mark_bytes)
+		{
+			csv_marks_add(ahead->marks, worker->codec, worker->offset, member,
+						  nbytes);
+			marked = nbytes;
+		}
 	}
 	/* if sizes in the file were wrong, the next piece is wrong, too */
-	return cut->kind != CSV_CUT_FRAMES || worker->offset == cut->end;
+	return to == NULL &&
+		(cut->kind != CSV_CUT_FRAMES || worker->offset == cut->end);
 }
 
 /* a worker that no thread uses, with a codec; NULL if there is no memory */
@@ -347,16 +379,19 @@ make_piece(void *arg, uint32_t part)
 	piece->failed = true;
 	if (worker == NULL)
 		return;
-	if (go_to_start(ahead, worker, piece) &&
-		piece->cut.kind != CSV_CUT_DAMAGED && worker->codec != NULL)
+	if (worker->codec != NULL && go_to_start(ahead, worker, piece) &&
+		piece->cut.kind != CSV_CUT_DAMAGED)
 	{
 		done = decompress(ahead, worker, piece, &buffer);
 		exchange_buffer(ahead, piece, &buffer, false);
 		piece->failed = !done;
-		piece->at_end = done && worker->at_end;
+		piece->at_end = done && worker->at_end && piece->to == NULL;
 		piece->end = piece->cut.kind == CSV_CUT_BLOCKS ?
-			piece->cut.end + piece->cut.ntail : worker->offset;
+			piece->cut.end + piece->cut.ntail :
+			piece->to != NULL ? piece->to->offset : worker->offset;
 	}
+	if (piece->failed && piece->to != NULL && !ahead->stopping)
+		ahead->marks->is_wrong = true;
 	give_worker(ahead, worker, piece);
 }
 
@@ -368,6 +403,32 @@ may_begin(void *arg)
 	const CsvAhead *ahead = arg;
 
 	return !ahead->is_over && !ahead->is_open;
+}
+
+/* the piece begins or ends at a mark, or at both; false: no mark is left */
+static bool
+begin_at_mark(CsvAhead *ahead, Piece *piece)
+{
+	const CsvMarks *marks = ahead->marks;
+	const CsvMark *from = piece->from = ahead->from;
+	const CsvMark *to = piece->to = ahead->to;
+
+	if (from == NULL && to == NULL)
+		return false;
+	ahead->from = to;
+	ahead->to = to == NULL || to == &marks->known[marks->nknown - 1] ? NULL :
+		to + 1;
+	csv_cut_open(&piece->cut, from != NULL ? from->offset : ahead->end);
+	if (from != NULL)
+		piece->cut.frame_start = from->member;
+	if (to != NULL)
+	{
+		piece->cut.kind = CSV_CUT_TO_MARK;
+		piece->cut.end = to->offset;
+	}
+	piece->is_there = true;
+	ahead->next_zone = piece->cut.end / CSV_CUT_BYTES + 1;
+	return true;
 }
 
 static void
@@ -389,6 +450,8 @@ begin_piece(void *arg, uint32_t part)
 		ahead->is_open = piece->cut.kind == CSV_CUT_OPEN;
 		return;
 	}
+	if (begin_at_mark(ahead, piece))
+		return;
 	ahead->next_zone = Max(ahead->next_zone, ahead->end / CSV_CUT_BYTES);
 	csv_cut_open(&piece->cut, ahead->next_zone * CSV_CUT_BYTES);
 	ahead->next_zone++;
@@ -432,7 +495,7 @@ join_piece(void *arg, uint32_t part)
 
 CsvAhead *
 csv_ahead_start(int fd, CsvCompression compression, int nthreads,
-				uint64_t end, uint64_t start, uint64_t skip)
+				uint64_t end, uint64_t start, uint64_t skip, CsvMarks *marks)
 {
 	CsvAhead   *ahead = calloc(1, sizeof(CsvAhead));
 	CsvCrewWork work = {
@@ -451,6 +514,10 @@ csv_ahead_start(int fd, CsvCompression compression, int nthreads,
 	ahead->cutter.offset = ahead->end = start;
 	ahead->skip = skip;
 	ahead->file_end = end;
+	ahead->marks = marks;
+	for (int i = marks != NULL ? marks->nknown - 1 : -1;
+		 i >= 0 && marks->known[i].member >= start; i--)
+		ahead->to = &marks->known[i];
 	pthread_cond_init(&ahead->for_buffers, NULL);
 	csv_crew_init(&ahead->crew, (uint32_t) nthreads + 1);
 	if (csv_crew_start_work(&ahead->crew, &work) > 0)
@@ -671,4 +738,6 @@ csv_ahead_left(CsvAhead *ahead, uint64_t *start, uint64_t *skip)
 	pthread_mutex_unlock(&ahead->crew.mutex);
 	*start = at_end ? piece->end : piece->cut.frame_start;
 	*skip = ahead->skip + (at_end ? 0 : ahead->nbytes);
+	if (!at_end && piece->from != NULL)
+		*skip += piece->from->nbytes;
 }

@@ -5,6 +5,7 @@
 #ifndef CSV_AHEAD_H
 #define CSV_AHEAD_H
 
+#include "table/marks.h"
 #include "table/option.h"
 
 typedef struct CsvAhead CsvAhead;
@@ -12,12 +13,13 @@ typedef struct CsvAhead CsvAhead;
 /*
  * Starts nthreads threads that decompress the regular file fd up to offset `end`, where
  * a member or frame or the file ends, from the member or frame that begins at `start`.
- * The first `skip` decompressed bytes are left out.  Returns NULL if no thread could be
- * started, or there is no memory.
+ * The first `skip` bytes are left out.  marks: NULL, or the file's.
+ * Returns NULL if no thread could be started, or there is no memory.
  */
 extern CsvAhead *csv_ahead_start(int fd, CsvCompression compression,
 								 int nthreads, uint64_t end,
-								 uint64_t start, uint64_t skip);
+								 uint64_t start, uint64_t skip,
+								 CsvMarks *marks);
 
 /*
  * Returns up to nbytes bytes.  Returns 0 when the threads can do no more: at the end,

@@ -8,9 +8,13 @@
 #include "postgres.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
+
+#include "common/hashfn.h"
 
 #include "sonames.h"			/* the Makefile makes it */
 #include "table/codec.h"
+#include "wire/message.h"
 
 CsvLibraryFunctions csv_library;
 
@@ -43,9 +47,9 @@ struct CsvCodec
 	const Decoder *decoder;
 	void	   *stream;
 	bool		complete;		/* the next call begins a member or frame */
+	bool		in_header;		/* ISA-L is still parsing a member's header */
 
 #ifdef CSV_WITH_ISAL
-	bool		in_header;		/* of a member; parsing it is not complete */
 	struct isal_gzip_header header;
 #endif
 };
@@ -244,7 +248,17 @@ static Decoder decoders[CSV_NUM_COMPRESSIONS] = {
 /* zlib is used where it cannot be opened */
 static Decoder fast_gzip = {CSV_SONAME_isal, "libisal2",
 FUNCTIONS(CSV_ISAL_FUNCTIONS), open_isal, free, step_isal, NULL};
+#else
+static const Decoder fast_gzip;
+
+struct inflate_state
+{
+	uint32_t	crc;
+	int32_t		tmp_out_valid;
+	uint8_t		tmp_out_buffer[1];
+};
 #endif
+static uint64_t state_version = 0;
 
 /* ---- codecs ---- */
 
@@ -279,8 +293,20 @@ bool
 csv_codec_prepare(CsvCompression compression, CsvLibraryFailure *failure)
 {
 #ifdef CSV_WITH_ISAL
-	if (compression == CSV_COMPRESSION_GZIP)
-		(void) open_library(&fast_gzip, failure);
+	Dl_info		info;
+	struct stat st;
+
+	/* the library's file may be replaced while the server runs */
+	if (compression == CSV_COMPRESSION_GZIP && fast_gzip.handle == NULL &&
+		open_library(&fast_gzip, failure) &&
+		dladdr((void *) csv_library.isal_inflate, &info) != 0 &&
+		stat(info.dli_fname, &st) == 0)
+	{
+		CsvFileIdentity file = csv_file_identity(&st);
+
+		state_version = hash_bytes_extended((unsigned char *) &file,
+											sizeof(file), csv_wire_build());
+	}
 #endif
 	return open_library(&decoders[compression], failure);
 }
@@ -328,4 +354,47 @@ csv_codec_step(CsvCodec *codec, const uint8_t *input, size_t ninput,
 	decoded->failure = NULL;
 	codec->decoder->step(codec, input, ninput, output, noutput, decoded);
 	codec->complete = decoded->complete;
+}
+
+/* ---- states ---- */
+
+#define WINDOW_AT	offsetof(struct inflate_state, tmp_out_buffer)
+
+StaticAssertDecl(sizeof(struct inflate_state) <= CSV_STATE_BYTES,
+				 "a state has room");
+
+uint64_t
+csv_codec_version(void)
+{
+	return state_version;
+}
+
+uint32_t
+csv_codec_crc(const CsvCodec *codec)
+{
+	const struct inflate_state *isal = codec->stream;
+
+	return codec->decoder == &fast_gzip ? isal->crc : 0;
+}
+
+const void *
+csv_codec_state(const CsvCodec *codec, size_t *nbytes)
+{
+	const struct inflate_state *isal = codec->stream;
+
+	if (codec->decoder != &fast_gzip || codec->complete || codec->in_header)
+		return NULL;
+	*nbytes = WINDOW_AT + isal->tmp_out_valid;
+	return isal;
+}
+
+bool
+csv_codec_load(CsvCodec *codec, int file, off_t offset, size_t nbytes)
+{
+	struct inflate_state *isal = codec->stream;
+
+	codec->complete = codec->in_header = false;
+	return codec->decoder == &fast_gzip && nbytes <= sizeof(*isal) &&
+		pread(file, isal, nbytes, offset) == (ssize_t) nbytes &&
+		nbytes == WINDOW_AT + isal->tmp_out_valid;
 }

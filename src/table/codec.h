@@ -9,6 +9,7 @@
 
 #include "table/library.h"
 #include "table/option.h"
+#include "wire/identity.h"
 
 typedef struct CsvCodec CsvCodec;
 
@@ -61,5 +62,26 @@ extern void csv_codec_step(CsvCodec *codec,
 						   const uint8_t *input, size_t ninput,
 						   uint8_t *output, size_t noutput,
 						   CsvDecoded *decoded);
+
+/*
+ * ---- ISA-L within a member of gzip ----
+ *
+ * Its state is plain memory.  Where it is not used, there is no state.
+ */
+
+#define CSV_STATE_BYTES	(96 * 1024)
+
+/* only states of the same version can be set; 0: there are none */
+extern uint64_t csv_codec_version(void);
+
+/* of what the member has delivered so far */
+extern uint32_t csv_codec_crc(const CsvCodec *codec);
+
+/* a state of nbytes, at most CSV_STATE_BYTES; NULL: there is none now */
+extern const void *csv_codec_state(const CsvCodec *codec, size_t *nbytes);
+
+/* goes on from a state in a file; false: it must be restarted */
+extern bool csv_codec_load(CsvCodec *codec, int file, off_t offset,
+						   size_t nbytes);
 
 #endif							/* CSV_CODEC_H */

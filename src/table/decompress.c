@@ -52,6 +52,7 @@ struct CsvDecompressor
 	uint64		file_end;		/* threads read no bytes behind it */
 	int			nthreads;		/* most threads */
 	uint64		ndelivered;		/* bytes delivered before the threads started */
+	CsvMarks   *marks;			/* for the threads; or NULL */
 	CsvAhead   *ahead;			/* NULL: no threads, and the fields below are used */
 
 	uint64		offset;			/* in the file, of the byte at `start` */
@@ -271,6 +272,8 @@ csv_decompressor_end(CsvDecompressor *decompressor)
 	if (decompressor->ahead != NULL)
 		csv_ahead_stop(decompressor->ahead);
 	decompressor->ahead = NULL;
+	csv_marks_close(decompressor->marks);
+	decompressor->marks = NULL;
 	csv_codec_close(decompressor->codec);
 	decompressor->codec = NULL;
 }
@@ -327,9 +330,27 @@ complete_end(CsvDecompressor *decompressor, uint64 end, uint64 nbytes)
 	uint8_t    *input = palloc(INPUT_BYTES + OUTPUT_BYTES);
 	uint64		at = end;
 	bool		is_good;
+	CsvMarks   *marks = NULL;
 
 	decompressor->codec = csv_codec_open(compression, true);
 	is_good = decompressor->codec != NULL;
+	if (is_good && compression == CSV_COMPRESSION_GZIP)
+		marks = decompressor->marks = csv_marks_open(decompressor->fd, true,
+													 nbytes);
+	if (marks != NULL && marks->nknown > 0)
+	{
+		const CsvMark *last = &marks->known[marks->nknown - 1];
+
+		if (last->member >= end &&
+			csv_codec_load(decompressor->codec, marks->file, last->state_at,
+						   last->state_bytes))
+		{
+			at = last->offset;
+			end = last->member;
+		}
+		else
+			csv_codec_restart(decompressor->codec);
+	}
 	while (is_good && at < nbytes)
 	{
 		ssize_t		nread = pread(decompressor->fd, input, Min(INPUT_BYTES, nbytes - at),
@@ -341,9 +362,16 @@ complete_end(CsvDecompressor *decompressor, uint64 end, uint64 nbytes)
 		else if (nread == 0 || errno != EINTR)
 			break;
 	}
-	csv_decompressor_end(decompressor);
+	csv_codec_close(decompressor->codec);
+	decompressor->codec = NULL;
 	pfree(input);
-	return is_good ? end : nbytes;
+	if (!is_good)
+		return nbytes;
+	/* those of a member that is not complete yet, as far as this scan knows */
+	while (marks != NULL && marks->nknown > 0 &&
+		   marks->known[marks->nknown - 1].offset > end)
+		marks->nknown--;
+	return end;
 }
 
 void
@@ -509,12 +537,17 @@ read_ahead(CsvDecompressor *decompressor, uint8_t *buffer, size_t nbytes)
 		decompressor->output_start == decompressor->output_end &&
 		decompressor->ndelivered >= CSV_AHEAD_AFTER_BYTES)
 	{
+		if (decompressor->compression == CSV_COMPRESSION_GZIP &&
+			decompressor->marks == NULL)
+			decompressor->marks = csv_marks_open(decompressor->fd, false,
+												 PG_UINT64_MAX);
 		decompressor->ahead = csv_ahead_start(decompressor->fd,
 											  decompressor->compression,
 											  decompressor->nthreads,
 											  decompressor->file_end,
 											  decompressor->frame_start,
-											  decompressor->frame_bytes);
+											  decompressor->frame_bytes,
+											  decompressor->marks);
 		if (decompressor->ahead == NULL)
 			decompressor->fd = -1;
 	}

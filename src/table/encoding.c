@@ -88,7 +88,7 @@ is_marked_utf32(const uint8_t *bytes, size_t nbytes)
 }
 
 CsvUtf16
-csv_file_marked_utf16(const char *name)
+csv_file_marked_utf16(const CsvRights *rights, const char *name)
 {
 	uint8_t		bytes[3];
 	ssize_t		nread;
@@ -97,6 +97,7 @@ csv_file_marked_utf16(const char *name)
 	fd = OpenTransientFile(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return CSV_UTF16_NO;
+	csv_check_file(rights, name, fd);
 	nread = read(fd, bytes, sizeof(bytes));
 	CloseTransientFile(fd);
 	return csv_marked_utf16(bytes, (size_t) Max(nread, 0));

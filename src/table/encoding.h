@@ -30,6 +30,7 @@ extern void csv_check_mark(const CsvTable *table, const char *name, const uint8_
  * The same for a file, which need not be open.  CSV_UTF16_NO if the file cannot be read:
  * opening it will report that.
  */
-extern CsvUtf16 csv_file_marked_utf16(const char *name);
+extern CsvUtf16 csv_file_marked_utf16(const CsvRights *rights,
+									  const char *name);
 
 #endif							/* CSV_ENCODING_H */

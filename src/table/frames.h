@@ -26,6 +26,7 @@ typedef enum CsvCutKind
 	CSV_CUT_BLOCKS,				/* some blocks of one LZ4 frame */
 	CSV_CUT_OPEN,				/* begins at a member or frame, and ends where a
 								 * member or frame ends, at `end` or behind it */
+	CSV_CUT_TO_MARK,			/* within a member of gzip (marks.h) */
 	CSV_CUT_DAMAGED				/* the next block of the LZ4 frame was not found */
 } CsvCutKind;
 

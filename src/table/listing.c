@@ -44,6 +44,7 @@ typedef struct GlobFailure
 
 /* glob() passes no argument to its callbacks; valid while glob() runs */
 static GlobFailure glob_failure;
+static const CsvRights *glob_rights;
 
 /* has glob() seen only regular files, so that no match is a directory? */
 static bool glob_saw_files_only;
@@ -53,8 +54,9 @@ csv_is_pattern(const CsvTable *table)
 {
 	struct stat st;
 
-	return strpbrk(table->filename, "*?[") != NULL &&
-		(table->prefers_pattern || stat(table->filename, &st) != 0);
+	return table->program == NULL && strpbrk(table->filename, "*?[") != NULL &&
+		(table->prefers_pattern ||
+		 csv_table_stat(table, table->filename, &st) != 0);
 }
 
 bool
@@ -68,7 +70,7 @@ csv_matches_pattern(const CsvTable *table, const char *filename)
 				FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) != 0)
 		return false;
 	/* if a file cannot be examined, opening it will fail and say why */
-	if (stat(filename, &st) != 0)
+	if (csv_table_stat(table, filename, &st) != 0)
 		return errno != ENOENT;
 	return S_ISREG(st.st_mode);
 }
@@ -157,7 +159,7 @@ csv_read_at(int file, const char *name, uint8 *bytes, size_t nbytes,
 static int
 note_glob_failure(const char *path, int error)
 {
-	if (error == ENOENT || error == ENOTDIR)
+	if (error == ENOENT || error == ENOTDIR || glob_failure.error != 0)
 		return 0;
 	glob_failure.path = strdup(path);
 	glob_failure.error = error;
@@ -173,12 +175,41 @@ must_stop(void)
 	return INTERRUPTS_CAN_BE_PROCESSED() && (QueryCancelPending || ProcDiePending);
 }
 
+/* does glob() look where links lead out of what is allowed? */
+static bool
+is_outside(const char *path)
+{
+	struct stat st;
+
+	if (!glob_rights->given[CSV_ACCESS_READ] ||
+		csv_rights_stat(glob_rights, path, CSV_ACCESS_READ, &st) == 0 ||
+		errno != EACCES)
+		return false;
+	(void) note_glob_failure(path, EACCES);
+	return true;
+}
+
 /* glob() calls this; if it returns NULL, glob() finds no more files */
 static void *
 open_directory(const char *path)
 {
 	errno = ENOENT;
-	return must_stop() ? NULL : opendir(path);
+	return must_stop() || is_outside(path) ? NULL : opendir(path);
+}
+
+/*
+ * the last two components of a pattern need not be directories that are opened
+ */
+static int
+look_at(const char *path, struct stat *st)
+{
+	return is_outside(path) ? -1 : stat(path, st);
+}
+
+static int
+look_at_link(const char *path, struct stat *st)
+{
+	return is_outside(path) ? -1 : lstat(path, st);
 }
 
 static struct dirent *
@@ -201,7 +232,8 @@ close_directory(void *directory)
 
 /* glob(), cancellable if the C library allows that */
 static int
-find_matches(const char *pattern, int flags, glob_t *matches)
+find_matches(const CsvRights *rights, const char *pattern, int flags,
+			 glob_t *matches)
 {
 	int			result;
 
@@ -212,10 +244,11 @@ find_matches(const char *pattern, int flags, glob_t *matches)
 	matches->gl_opendir = open_directory;
 	matches->gl_readdir = read_directory;
 	matches->gl_closedir = close_directory;
-	matches->gl_stat = stat;
-	matches->gl_lstat = lstat;
+	matches->gl_stat = look_at;
+	matches->gl_lstat = look_at_link;
 #endif
-	glob_failure.path = NULL;
+	glob_failure = (GlobFailure) {NULL};
+	glob_rights = rights;
 	result = glob(pattern, flags, note_glob_failure, matches);
 #ifdef GLOB_ALTDIRFUNC
 	if (must_stop())
@@ -235,6 +268,7 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 	glob_t		matches;
 	int			result;
 
+	csv_check_allowed(&table->rights, pattern, CSV_ACCESS_READ);
 	if (!csv_is_pattern(table))
 	{
 		*names = palloc(sizeof(char *));
@@ -244,8 +278,9 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 	}
 
 	/* a backslash is an ordinary character, as in the name of a single file */
-	result = find_matches(pattern, GLOB_NOSORT | GLOB_NOESCAPE, &matches);
-	if (result != 0)
+	result = find_matches(&table->rights, pattern, GLOB_NOSORT | GLOB_NOESCAPE,
+						  &matches);
+	if (result != 0 || glob_failure.error != 0)
 	{
 		char	   *path = pstrdup(glob_failure.path != NULL ?
 								   glob_failure.path : pattern);
@@ -253,12 +288,13 @@ csv_expand_pattern(const CsvTable *table, bool quiet, char ***names, int *nnames
 		free(glob_failure.path);
 		glob_failure.path = NULL;
 		globfree(&matches);
-		if (result == GLOB_NOMATCH || quiet)
+		if ((result == GLOB_NOMATCH && glob_failure.error == 0) || quiet)
 			return false;
 		if (result == GLOB_NOSPACE)
 			ereport(ERROR,
 					(errcode(ERRCODE_OUT_OF_MEMORY),
 					 errmsg("out of memory")));
+		csv_check_links(&table->rights, path, CSV_ACCESS_READ);
 		errno = glob_failure.error;
 		csv_fail_on_file("could not open directory \"%s\": %m", path, "read");
 	}
@@ -371,7 +407,7 @@ csv_find_renamed(const CsvTable *table, const CsvFileIdentity *as)
 		CsvFileIdentity identity;
 
 		CHECK_FOR_INTERRUPTS();
-		if (stat(names[i], &st) != 0)
+		if (csv_table_stat(table, names[i], &st) != 0)
 			continue;
 
 		/* another file may have got the inode of a deleted file */
@@ -422,7 +458,8 @@ csv_source_size(const CsvTable *table)
 
 		if (csv_is_left_out(table, i))
 			continue;
-		if (stat(names[i], &st) != 0 || !S_ISREG(st.st_mode))
+		if (csv_table_stat(table, names[i], &st) != 0 ||
+			!S_ISREG(st.st_mode))
 			return csv_unknown_size;
 		identity = csv_file_identity(&st);
 		size.state = hash_bytes_extended((const uint8 *) &identity,
@@ -475,7 +512,7 @@ csv_source_identities(const CsvTable *table, char ***names,
 
 		if (csv_is_left_out(table, i))
 			continue;
-		if (stat(found[i], &st) != 0 ||
+		if (csv_table_stat(table, found[i], &st) != 0 ||
 			!csv_identify(table, &st, &(*identities)[*nfiles]))
 			return false;
 		(*names)[(*nfiles)++] = csv_shown_filename(found[i]);

@@ -62,22 +62,6 @@
  */
 #define FEW_CORES		4
 
-void
-csv_check_role(Oid role, const char *denied, const char *deed)
-{
-	const char *name;
-
-	if (has_privs_of_role(GetUserId(), role))
-		return;
-	name = GetUserNameFromId(role, false);
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("permission denied %s", denied),
-			 errdetail("Only roles with privileges of the \"%s\" role may %s.", name, deed),
-			 errhint("A superuser can run: GRANT %s TO %s;", name,
-					 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
-}
-
 /* may the user read the column in all rows, by a query that names this relation? */
 static bool
 may_read(Oid user, Oid relid, AttrNumber attnum)
@@ -114,10 +98,11 @@ csv_may_quote(const CsvTable *table, const CsvTableColumn *column)
 }
 
 static void
-check_may_set(const DefElem *def, Oid role)
+check_may_set(const DefElem *def, const char *object, Oid role)
 {
-	csv_check_role(role, psprintf("to set the \"%s\" option of a csv_gpu_fdw foreign table",
-								  def->defname), "set this option");
+	csv_check_role(role,
+				   psprintf("to set the \"%s\" option of a csv_gpu_fdw %s",
+								  def->defname, object), "set this option");
 }
 
 static void
@@ -263,8 +248,11 @@ resolve_table_options(List *server_options, List *table_options)
 	foreach(cell, table->options)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
+		Oid			catalog =
+			foreach_current_index(cell) < list_length(server_options) ?
+			ForeignServerRelationId : ForeignTableRelationId;
 
-		csv_option_parse(csv_option_get(def->defname, ForeignTableRelationId), options, def);
+		csv_option_parse(csv_option_get(def->defname, catalog), options, def);
 	}
 	set_format_defaults(options);
 	table->prefers_pattern = table->writable;
@@ -674,14 +662,18 @@ set_encodings(CsvTable *table)
 CsvTable *
 csv_table_get_as(Oid foreigntableid, List *server_options)
 {
+	const ForeignTable *declared = GetForeignTable(foreigntableid);
 	CsvTableOptions *options =
-		resolve_table_options(server_options, GetForeignTable(foreigntableid)->options);
+		resolve_table_options(server_options, declared->options);
 	CsvTable   *table = &options->table;
 	Relation	relation;
 	int			nread;
 	bool		by_option;
 
 	table->server_options = server_options;
+	table->rights =
+		csv_rights_get(GetForeignServer(declared->serverid)->servername,
+					   server_options);
 
 	/* the validator has checked this, but a superuser may have bypassed it */
 	if ((table->filename == NULL) == (table->program == NULL))
@@ -708,10 +700,8 @@ bool
 csv_is_csv_table(Oid foreigntableid)
 {
 	Oid			server = GetForeignServerIdByRelId(foreigntableid);
-	ForeignDataWrapper *wrapper = GetForeignDataWrapper(GetForeignServer(server)->fdwid);
 
-	return OidIsValid(wrapper->fdwhandler) &&
-		strcmp(get_func_name(wrapper->fdwhandler), "csv_gpu_fdw_handler") == 0;
+	return csv_is_wrapper(GetForeignServer(server)->fdwid);
 }
 
 Relation
@@ -756,16 +746,23 @@ csv_table_get(Oid foreigntableid)
 {
 	Oid			server = GetForeignServerIdByRelId(foreigntableid);
 
+	csv_settle_rights();
 	return csv_table_get_as(foreigntableid, GetForeignServer(server)->options);
 }
 
 CsvTable *
-csv_table_make(List *server_options, List *table_options)
+csv_table_make(Oid server, List *table_options)
 {
+	List	   *server_options = OidIsValid(server) ?
+		GetForeignServer(server)->options : NIL;
 	CsvTableOptions *options = resolve_table_options(server_options, table_options);
 	CsvTable   *table = &options->table;
 
 	check_table_options(options);
+	table->server_options = server_options;
+	if (OidIsValid(server))
+		table->rights = csv_rights_get(GetForeignServer(server)->servername,
+									   server_options);
 	table->name = table->filename;
 	set_encodings(table);
 	csv_table_check_encoding(table);
@@ -812,7 +809,14 @@ csv_import_options(List *options, CsvImportOptions *import)
 		else
 			import->table_options = lappend(import->table_options, def);
 	}
-	if ((import->pattern == NULL) != (import->table == NULL))
+	if (import->program != NULL && import->table == NULL)
+		require("program", "table");
+	if (import->program != NULL &&
+		(import->pattern != NULL || import->suffixes != NULL))
+		conflict("program", import->pattern != NULL ? "pattern" : "suffixes",
+				 "A table reads a program or files.");
+	if (import->program == NULL &&
+		(import->pattern == NULL) != (import->table == NULL))
 		require(import->pattern != NULL ? "pattern" : "table",
 				import->pattern != NULL ? "table" : "pattern");
 	if (import->pattern != NULL && import->suffixes != NULL)
@@ -879,6 +883,10 @@ csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 	init_table_options(&table_options);
 	init_column_options(&column);
 
+	if (catalog == ForeignTableRelationId)
+		csv_note_table(options);
+	else if (catalog == ForeignServerRelationId)
+		csv_note_server();
 	foreach(cell, options)
 	{
 		DefElem    *def = (DefElem *) lfirst(cell);
@@ -888,12 +896,12 @@ csv_gpu_fdw_validator(PG_FUNCTION_ARGS)
 		 * As in file_fdw: there is no cleaner place to enforce this.  Servers and
 		 * columns must not be able to name the input.
 		 */
-		if (strcmp(def->defname, "filename") == 0)
-			check_may_set(def, ROLE_PG_READ_SERVER_FILES);
-		else if (strcmp(def->defname, "program") == 0)
-			check_may_set(def, ROLE_PG_EXECUTE_SERVER_PROGRAM);
-		else if (strcmp(def->defname, "writable") == 0 && defGetBoolean(def))
-			check_may_set(def, ROLE_PG_WRITE_SERVER_FILES);
+		if (strcmp(def->defname, "program") == 0)
+			check_may_set(def, "foreign table", ROLE_PG_EXECUTE_SERVER_PROGRAM);
+		else if (strcmp(def->defname, "allowed") == 0)
+			check_may_set(def, "server", ROLE_PG_READ_SERVER_FILES);
+		else if (strcmp(def->defname, "allowed_write") == 0)
+			check_may_set(def, "server", ROLE_PG_WRITE_SERVER_FILES);
 		csv_option_parse(option, catalog == AttributeRelationId ? (void *) &column : &table_options,
 					 def);
 	}

@@ -18,6 +18,7 @@
 #include "utils/relcache.h"
 
 #include "table/encoding.h"
+#include "table/rights.h"
 #include "table/table.h"
 
 /* is this foreign table of csv_gpu_fdw? */
@@ -45,10 +46,11 @@ extern CsvTable *csv_table_get(Oid foreigntableid);
 extern CsvTable *csv_table_get_as(Oid foreigntableid, List *server_options);
 
 /*
- * Makes a table that is in no catalog, with the given options of a server and a table
- * (lists of DefElem) and without columns.  ERROR if an option is wrong.
+ * Makes a table that is in no catalog, of a server (InvalidOid: none), with
+ * the given options of a table (DefElems) and without columns.  ERROR if an
+ * option is wrong.
  */
-extern CsvTable *csv_table_make(List *server_options, List *table_options);
+extern CsvTable *csv_table_make(Oid server, List *table_options);
 
 /* gives a table of csv_table_make() nfields columns of type text, one per field */
 extern void csv_table_set_fields(CsvTable *table, uint32 nfields);
@@ -58,12 +60,6 @@ extern void csv_import_options(List *options, CsvImportOptions *import);
 
 /* do the file's name and the table's options determine the column's value? */
 extern bool csv_is_of_file(const CsvTableColumn *column);
-
-/*
- * ERROR "permission denied ..." if the user has not the rights of a role, which are
- * needed for a deed ("write files").
- */
-extern void csv_check_role(Oid role, const char *denied, const char *deed);
 
 /*
  * May a message quote a value of the column?  As in the server's own messages: only if

@@ -31,6 +31,7 @@
 
 #include "compat.h"
 #include "reader/footer.h"
+#include "table/allowed.h"
 #include "table/encoding.h"
 #include "table/option_list.h"
 #include "table/text.h"
@@ -59,8 +60,8 @@
 /* for each file, all shares are compared */
 #define MOST_SHARES		10000
 
-/* the values are searched one after the other */
-#define MAX_NULL_VALUES		100
+/* the values of an array are searched one after the other */
+#define MAX_VALUES		100
 
 static const CsvWord engine_words[] = {
 	{"auto", CSV_ENGINE_AUTO},
@@ -322,9 +323,14 @@ marker_value(DefElem *def)
 	return value;
 }
 
-/* the strings of a text[] literal */
+/*
+ * The strings of a text[] literal.  example: of a literal; is_right: is a
+ * value right; detail: what right values are
+ */
 static List *
-strings_value(DefElem *def)
+array_value(DefElem *def, const char *example,
+			bool (*is_right) (const char *value),
+			const char *detail)
 {
 	char	   *literal = defGetString(def);
 	Datum		array;
@@ -336,28 +342,54 @@ strings_value(DefElem *def)
 	/* array_in() would not name the option */
 	if (literal[strspn(literal, " ")] != '{')
 		csv_refuse_value(def->defname, literal, "The value must be an array.",
-						 "Write braces around it, such as {NA,n/a}.");
+						 psprintf("Write braces around it, such as %s.",
+								  example));
 	array = OidInputFunctionCall(F_ARRAY_IN, literal, TEXTOID, -1);
 	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
 					  &elements, &isnull, &nelements);
-	if (nelements > MAX_NULL_VALUES)
+	if (nelements > MAX_VALUES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("option \"%s\" has more than %d values",
-						def->defname, MAX_NULL_VALUES)));
+						def->defname, MAX_VALUES)));
 	for (int i = 0; i < nelements; i++)
 	{
 		char	   *value = isnull[i] ? "" : TextDatumGetCString(elements[i]);
 
-		if (isnull[i] || strpbrk(value, "\r\n") != NULL ||
-			strlen(value) > CSV_MAX_NULL_VALUE_BYTES)
-			csv_refuse_value(def->defname, literal,
-							 psprintf("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
-									  CSV_MAX_NULL_VALUE_BYTES),
+		if (isnull[i] || !is_right(value))
+			csv_refuse_value(def->defname, literal, detail,
 							 isnull[i] ? "Write the word itself in quotes: {\"NULL\"}." : NULL);
 		values = lappend(values, value);
 	}
 	return values;
+}
+
+static bool
+is_null_value(const char *value)
+{
+	return strpbrk(value, "\r\n") == NULL &&
+		strlen(value) <= CSV_MAX_NULL_VALUE_BYTES;
+}
+
+static List *
+null_values_value(DefElem *def)
+{
+	return array_value(def, "{NA,n/a}", is_null_value,
+					   psprintf("Its values must not be NULL, have line breaks, or be longer than %d bytes.",
+								CSV_MAX_NULL_VALUE_BYTES));
+}
+
+List *
+csv_option_prefixes(DefElem *def)
+{
+	List	   *prefixes =
+		array_value(def, "{/data/in,s3://bucket/in}", csv_is_prefix,
+					"Its values must be absolute paths, or URLs that begin with https://, http:// or s3://, without \"..\", wildcards, user and query.");
+	ListCell   *cell;
+
+	foreach(cell, prefixes)
+		lfirst(cell) = makeString(lfirst(cell));
+	return prefixes;
 }
 
 /* one character, of any number of bytes, that cannot be part of a number itself */
@@ -560,6 +592,13 @@ parse_virtual(void *target, DefElem *def)
 				 errhint("The key of a directory \"year=2024\" is \"year\".")));
 }
 
+/* csv_rights_get() reads it */
+static void
+parse_allowed(void *target, DefElem *def)
+{
+	(void) csv_option_prefixes(def);
+}
+
 static void
 parse_column_pattern(void *target, DefElem *def)
 {
@@ -651,6 +690,9 @@ static const CsvOption valid_options[] = {
 	{"shares", CSV_OF_TABLE | CSV_OF_SERVER | CSV_SAME_BATCHES,
 	CSV_OPTION_COUNT, TABLE(shares), .least = 1, .most = MOST_SHARES},
 
+	{"allowed", CSV_OF_SERVER | CSV_SAME_BATCHES, .parse = parse_allowed},
+	{"allowed_write", CSV_OF_SERVER | CSV_SAME_BATCHES, .parse = parse_allowed},
+
 	{"directory", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(directory)},
 	{"sample_records", CSV_OF_IMPORT, CSV_OPTION_COUNT, IMPORT(sample_records),
 	.least = 1, .most = PG_INT64_MAX},
@@ -661,6 +703,9 @@ static const CsvOption valid_options[] = {
 	{"table", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(table),
 	.check = identifier_value},
 	{"suffixes", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(suffixes)},
+	{"program", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(program)},
+	{"types", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(types)},
+	{"virtual", CSV_OF_IMPORT, CSV_OPTION_STRING, IMPORT(virtuals)},
 
 	{"column", CSV_OF_COLUMN, CSV_OPTION_COUNT, COLUMN(field),
 	.most = CSV_MAX_FIELDS - 1,
@@ -727,7 +772,7 @@ csv_option_parse(const CsvOption *option, void *target, DefElem *def)
 			*(uint8 *) member = character_value(def);
 			break;
 		case CSV_OPTION_STRINGS:
-			*(List **) member = strings_value(def);
+			*(List **) member = null_values_value(def);
 			break;
 		case CSV_OPTION_PATTERN:
 			*(const CsvPattern **) member = pattern_value(def);
@@ -847,5 +892,7 @@ csv_option_changes_batches(const char *name, bool of_column)
 	const CsvOption *option =
 		look_up(name, of_column ? AttributeRelationId : ForeignTableRelationId);
 
+	if (option == NULL && !of_column)
+		option = look_up(name, ForeignServerRelationId);
 	return option == NULL || (option->traits & CSV_SAME_BATCHES) == 0;
 }

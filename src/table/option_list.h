@@ -45,7 +45,7 @@ typedef enum CsvOptionForm
 	CSV_OPTION_STRING,			/* char *, perhaps checked by a function */
 	CSV_OPTION_BOOL,
 	CSV_OPTION_CHARACTER,		/* uint8: ASCII */
-	CSV_OPTION_STRINGS,			/* List of C strings */
+	CSV_OPTION_STRINGS,			/* List of C strings: words for NULL */
 	CSV_OPTION_PATTERN,			/* CsvPattern */
 	CSV_OPTION_WORD,			/* of a list: the word's value */
 	CSV_OPTION_COUNT,			/* an integer within bounds */
@@ -85,6 +85,9 @@ extern void csv_option_parse(const CsvOption *option, void *target, DefElem *def
 extern void csv_refuse_value(const char *option, const char *value, const char *detail,
 							 const char *hint)
 	__attribute__((noreturn));
+
+/* the prefixes of the option "allowed" or "allowed_write": String nodes */
+extern List *csv_option_prefixes(DefElem *def);
 
 /* the value of one of the words, in any case; ERROR if there is no such word */
 extern int	csv_option_word(DefElem *def, const CsvWord *words);

@@ -277,7 +277,7 @@ list_files(CsvSource *source)
 				source->newest = Max(source->newest, source->listed[i].modified);
 				continue;
 			}
-			if (stat(source->names[i], &st) != 0)
+			if (csv_table_stat(table, source->names[i], &st) != 0)
 			{
 				all_there = table->files != NULL || !needs_all(table);
 				continue;
@@ -300,7 +300,7 @@ list_written_file(CsvSource *source)
 	struct stat st;
 
 	csv_file_lock(lock, ShareLock);
-	if (stat(source->names[0], &st) == 0)
+	if (csv_table_stat(source->table, source->names[0], &st) == 0)
 		list_only_file(source, &st);
 	else if (errno == ENOENT)
 		source->nnames = 0;
@@ -353,7 +353,7 @@ csv_source_listed_size(CsvSource *source)
 	if (source->table->program != NULL)
 		return csv_unknown_size;
 	if (!source->of_pattern && source->listed[0].inode == 0 &&
-		stat(source->names[0], &st) == 0)
+		csv_table_stat(source->table, source->names[0], &st) == 0)
 		list_only_file(source, &st);
 	for (int i = 0; i < source->nnames; i++)
 	{
@@ -409,7 +409,8 @@ is_converted(const CsvSource *source, const char *name)
 	const CsvUtf16 utf16 = source->table->utf16;
 	const bool	by_mark = utf16 == CSV_UTF16_BY_MARK ||
 		(utf16 == CSV_UTF16_NO && source->utf8_to != PG_SQL_ASCII);
-	const CsvUtf16 kind = by_mark ? csv_file_marked_utf16(name) : utf16;
+	const CsvUtf16 kind = by_mark ?
+		csv_file_marked_utf16(&source->table->rights, name) : utf16;
 
 	return kind == CSV_UTF16_NOT_BUT_UTF8 ? source->utf8_to != PG_SQL_ASCII :
 		kind >= CSV_UTF16_ANY && utf16 != CSV_UTF16_NO;
@@ -470,7 +471,8 @@ csv_source_look_at(const CsvSource *source, int number,
 	struct stat st;
 
 	*seekable = false;
-	if (source->table->program != NULL || stat(name, &st) != 0 ||
+	if (source->table->program != NULL ||
+		csv_table_stat(source->table, name, &st) != 0 ||
 		!S_ISREG(st.st_mode))
 		return false;
 	*identity = csv_file_identity(&st);
@@ -612,12 +614,14 @@ static bool
 open_path(CsvSource *source, const char *path)
 {
 	acquire_descriptor(source->name);
-	source->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+	source->fd = csv_rights_open(&source->table->rights, path,
+								 O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (source->fd < 0)
 	{
 		int			error = errno;
 
 		ReleaseExternalFD();
+		csv_check_links(&source->table->rights, path, CSV_ACCESS_READ);
 		errno = error;
 		return false;
 	}

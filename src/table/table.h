@@ -12,6 +12,7 @@
 #include "reader/place.h"
 #include "reader/reader.h"
 #include "settings.h"
+#include "table/allowed.h"
 #include "table/pattern.h"
 #include "wire/identity.h"
 
@@ -124,7 +125,10 @@ typedef struct CsvTable
 	char	   *name;			/* the relation's, without its schema */
 	List	   *options;		/* DefElems, as declared; the server's first */
 
-	/* the input; either filename or program is NULL */
+	/*
+	 * the input; either filename or program is NULL, but in csv_sniff() both
+	 * may be it
+	 */
 	char	   *filename;		/* a path or a pattern; messages call it FILE */
 	char	   *program;
 	CsvReadFn	read;			/* NULL, or delivers the bytes instead, once */
@@ -200,10 +204,18 @@ typedef struct CsvTable
 								 * not the newest */
 	CsvSettings settings;		/* at this time, with the option "engine" */
 	List	   *server_options; /* DefElems, at this time */
+	CsvRights	rights;			/* by them */
 
 	int			natts;
 	CsvTableColumn *columns;	/* natts entries, indexed by attnum - 1 */
 } CsvTable;
+
+/* stat() of a file of the table, as csv_rights_stat() */
+static inline int
+csv_table_stat(const CsvTable *table, const char *name, struct stat *st)
+{
+	return csv_rights_stat(&table->rights, name, CSV_ACCESS_READ, st);
+}
 
 /* the options of IMPORT FOREIGN SCHEMA */
 typedef struct CsvImportOptions
@@ -216,6 +228,12 @@ typedef struct CsvImportOptions
 								 * table */
 	char	   *table;			/* the table's name; NULL if pattern is NULL */
 	char	   *suffixes;		/* of files; NULL: not given */
+	char	   *program;		/* whose output is one table; NULL: files are */
+	char	   *types;			/* "COLUMN TYPE, ..." of some columns; NULL: of none */
+	char	   *virtuals;		/* "COLUMN WORD, ..." of further columns, likewise */
+	List	   *given_types;	/* of both: CsvImportedColumns (given.h) */
+	List	   *given_virtuals;
+	const char *schema;			/* of the table; NULL: the statement's */
 	List	   *table_options;	/* for each table, DefElems */
 } CsvImportOptions;
 

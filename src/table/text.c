@@ -232,9 +232,8 @@ hex_digit(char c)
 	return isxdigit((unsigned char) c) ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/* replaces each %XX by its byte, except %00: Hive's strings contain no zero bytes */
-static char *
-decode(const char *text, size_t length)
+char *
+csv_decode_percent(const char *text, size_t length)
 {
 	char	   *decoded = palloc(length + 1);
 	size_t		n = 0;
@@ -272,7 +271,7 @@ csv_path_value(const char *path, const char *key)
 
 		if (equals == NULL)
 			continue;
-		decoded = decode(name, equals - name);
+		decoded = csv_decode_percent(name, equals - name);
 		if (strcmp(decoded, key) == 0)
 		{
 			found = equals + 1;
@@ -283,13 +282,13 @@ csv_path_value(const char *path, const char *key)
 	if (found == NULL || (length == strlen(CSV_PATH_NULL) &&
 						  memcmp(found, CSV_PATH_NULL, length) == 0))
 		return NULL;
-	return decode(found, length);
+	return csv_decode_percent(found, length);
 }
 
 char *
 csv_path_key(const char *name)
 {
-	return decode(name, strchr(name, '=') - name);
+	return csv_decode_percent(name, strchr(name, '=') - name);
 }
 
 bool

@@ -56,6 +56,12 @@ extern char *csv_quoted_text(const char *text);
 /* the server's conversion from one encoding to another; ERROR if there is none */
 extern Oid	csv_find_conversion(int from, int to);
 
+/*
+ * Replaces each %XX by its byte, except %00: Hive's strings contain no zero bytes.
+ * Allocated in the current memory context.
+ */
+extern char *csv_decode_percent(const char *text, size_t length);
+
 /* Hive's word for NULL and for an empty value */
 #define CSV_PATH_NULL	"__HIVE_DEFAULT_PARTITION__"
 

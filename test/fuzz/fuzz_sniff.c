@@ -32,7 +32,7 @@
 	} while (0)
 
 extern int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
-extern Datum csv_gpu_sniff(PG_FUNCTION_ARGS);
+extern Datum csv_gpu_sniff_2(PG_FUNCTION_ARGS);
 
 static HTAB *taken;				/* names of columns */
 
@@ -134,6 +134,7 @@ check_evidence(const char *bytes, size_t nbytes)
 	CsvEvidence *evidence = palloc0(sizeof(CsvEvidence) * 3);
 	CsvEvidence *whole = &evidence[2];
 	int64		nrecords[2] = {0};
+	CsvValuePlace place = {0};
 	const char *end = bytes + nbytes;
 	const char *line_end;
 
@@ -144,12 +145,13 @@ check_evidence(const char *bytes, size_t nbytes)
 		line_end = memchr(line, '\n', end - line);
 		if (line_end == NULL)
 			line_end = end;
-		csv_evidence_add(&rules, whole, nrecords[0] + nrecords[1], line,
-						 (uint32) (line_end - line));
-		csv_evidence_add(&rules, &evidence[part], nrecords[part]++, line,
-						 (uint32) (line_end - line));
+		place.record = nrecords[0] + nrecords[1];
+		csv_evidence_add(&rules, whole, &place, line, (uint32) (line_end - line));
+		place.record = nrecords[part]++;
+		csv_evidence_add(&rules, &evidence[part], &place, line, (uint32) (line_end - line));
 	}
-	csv_evidence_merge(&evidence[0], &evidence[1], nrecords[0]);
+	place.record = nrecords[0];
+	csv_evidence_merge(&evidence[0], &evidence[1], &place);
 	CHECK(evidence[0].nvalues + evidence[0].nmissing + evidence[0].nquoted_nulls ==
 		  nrecords[0] + nrecords[1]);
 	CHECK(csv_evidence_all(whole, ~UINT64_C(0)) == (whole->nvalues > 0));
@@ -178,15 +180,16 @@ fuzz_check_row(char **values)
 static void
 sniff(char *filename)
 {
-	LOCAL_FCINFO(fcinfo, 1);
+	LOCAL_FCINFO(fcinfo, 2);
 	ReturnSetInfo result = {.type = T_ReturnSetInfo};
 
 	taken = csv_names_create();
-	memset(fcinfo, 0, SizeForFunctionCallInfo(1));
+	memset(fcinfo, 0, SizeForFunctionCallInfo(2));
 	fcinfo->resultinfo = (Node *) &result;
-	fcinfo->nargs = 1;
+	fcinfo->nargs = 2;
+	fcinfo->args[1].isnull = true;
 	fcinfo->args[0].value = CStringGetTextDatum(filename);
-	(void) csv_gpu_sniff(fcinfo);
+	(void) csv_gpu_sniff_2(fcinfo);
 }
 
 int

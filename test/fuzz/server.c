@@ -15,6 +15,8 @@
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
+#include "import/given.h"
+#include "import/look.h"
 #include "table/decompress.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
@@ -506,8 +508,31 @@ MemoryContextRegisterResetCallback(MemoryContext context, MemoryContextCallback 
 {
 }
 
+Oid
+csv_look_server(const char *function, const char *filename, const char *given, bool makes_table)
+{
+	return InvalidOid;
+}
+
 void
-csv_check_may_read_files(const char *what)
+csv_fail_as_older(void)
+{
+	abort();
+}
+
+char *
+quote_qualified_identifier(const char *schema, const char *name)
+{
+	return pstrdup(name);
+}
+
+void
+csv_check_file(const CsvRights *rights, const char *name, int fd)
+{
+}
+
+void
+csv_give_types(CsvFindings *findings, const CsvImportOptions *import)
 {
 }
 
@@ -718,7 +743,7 @@ option_character(const DefElem *def)
 }
 
 CsvTable *
-csv_table_make(List *server_options, List *options)
+csv_table_make(Oid server, List *options)
 {
 	CsvTable   *table = palloc0(sizeof(CsvTable));
 	CsvDialectOptions *dialect = &table->reader.dialect;
@@ -945,6 +970,9 @@ csv_table_scan_begin(const CsvTable *table, const Bitmapset *wanted,
 
 	scan->scan.table = table;
 	scan->scan.batches = &scan->batches;
+	scan->scan.at = &scan->batches.at;
+	scan->batches.at.filename = table->filename;
+	scan->batches.at.batch.row_lines = palloc0(sizeof(uint32_t));
 	scan->skipped = skipped;
 	scan->arg = arg;
 	scan->values = AllocSetContextCreate(CurrentMemoryContext, "values",

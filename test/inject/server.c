@@ -17,6 +17,7 @@
 #include "batches/inlet.h"
 #include "batches/resident.h"
 #include "inject.h"
+#include "table/marks.h"
 #include "wire/identity.h"
 
 extern void __real_MarkGUCPrefixReserved(const char *prefix);
@@ -37,6 +38,9 @@ extern bool __real_csv_resident_find(CsvResident *resident, const CsvSource *sou
 extern bool __wrap_csv_resident_find(CsvResident *resident, const CsvSource *source,
 									 const CsvFilePlace *from, uint64 set, bool *may_keep);
 
+extern bool __real_csv_codec_load(CsvCodec *codec, int fd, off_t offset, size_t nbytes);
+extern bool __wrap_csv_codec_load(CsvCodec *codec, int fd, off_t offset, size_t nbytes);
+
 extern CsvInlet *__real_csv_inlet_open(const void *message, size_t nbytes,
 									   int request);
 extern CsvInlet *__wrap_csv_inlet_open(const void *message, size_t nbytes,
@@ -52,6 +56,7 @@ static int	parallel_workers;
 static int	lost_sets;
 static char *missing_library;
 static int	permission_checks;
+static int	marks_used;
 static bool refuse_permissions;
 static ExecutorCheckPerms_hook_type next_check;
 
@@ -130,6 +135,16 @@ __wrap_MarkGUCPrefixReserved(const char *prefix)
 							"SET it to 0, and SHOW it later.",
 							&permission_checks, 0, 0, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_test.mark_bytes",
+							"Bytes between marks in members of gzip.",
+							NULL,
+							&csv_mark_bytes, csv_mark_bytes, 1, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("csv_gpu_test.marks_used",
+							"Counts marks at which threads have begun.",
+							"SET it to 0, and SHOW it later.",
+							&marks_used, 0, 0, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("csv_gpu_test.refuse_permissions",
 							 "Has ExecutorCheckPerms_hook refuse each relation.",
 							 NULL,
@@ -173,6 +188,13 @@ __wrap_csv_resident_find(CsvResident *resident, const CsvSource *source,
 	*may_keep = false;
 	return (lost_sets == 0 || (MyProcPid + ++nsearches) % lost_sets != 0) &&
 		__real_csv_resident_find(resident, source, from, set, may_keep);
+}
+
+bool
+__wrap_csv_codec_load(CsvCodec *codec, int fd, off_t offset, size_t nbytes)
+{
+	__atomic_fetch_add(&marks_used, 1, __ATOMIC_RELAXED);
+	return __real_csv_codec_load(codec, fd, offset, nbytes);
 }
 
 uint64

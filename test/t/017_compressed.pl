@@ -263,6 +263,9 @@ sub declare
 
 my $content = slurp_file($plain) x 2 . $feigned;
 
+# a scan begins at marks that the scans before it have made
+$session->query("SET csv_gpu_test.file_age = 2; SET csv_gpu_test.mark_bytes = @{[ between(1, 300_000) ]}");
+
 for my $kind (@kinds)
 {
 	my ($suffix, $name, $make) = @$kind;
@@ -312,6 +315,98 @@ for my $kind (@kinds)
 	}
 }
 $session->quit;
+
+# ---- marks in a member, of all sessions ----
+
+my $states = $node->data_dir . '/base/pgsql_tmp/pgsql_tmp.csv_gpu_fdw';
+
+# rows of a new session, and whether it has begun at marks
+sub marked
+{
+	my ($table) = @_;
+	my $session = new_session($node);
+
+	$session->query("LOAD 'csv_gpu_fdw'; SET csv_gpu_test.file_age = 2; SET csv_gpu_test.mark_bytes = 100000;"
+		  . 'SET csv_gpu_fdw.cpu_threads = 4; SET csv_gpu_test.marks_used = 0');
+	my $rows = $session->value("SELECT count(*), sum(hashtextextended($table.t, 0)) FROM $table");
+	my $used = $session->value('SHOW csv_gpu_test.marks_used');
+	$session->quit;
+	return $rows . ($used > 0 ? ' by marks' : '');
+}
+
+# A member whose layout does not depend on the rows: they are not compressed, but for what
+# repeats the last of them.
+sub repeated
+{
+	my ($rows) = @_;
+	my $last = substr $rows, -21_000;
+	my ($deflate) = Compress::Raw::Zlib::Deflate->new(
+		-WindowBits => -15, -Level => 9, -Dictionary => $last, -AppendOutput => 1);
+	my $file = pack 'C3x7', 31, 139, 8;
+
+	$file .= pack 'xvva*', length, 0xffff - length, $_ for unpack '(a60000)*', $rows;
+	$rows .= $last x 150;
+	$deflate->deflate($last x 150, $file);
+	$deflate->flush($file);
+	return $file . pack 'VV', Compress::Raw::Zlib::crc32($rows), length $rows;
+}
+
+{
+	my $same = join '', map { "a row,$_\n" } 1_000_001 .. 1_100_000;
+	my @rows = map { my $n = $_; join '', $same, map { sprintf "a row,%d\n", 1e6 + $_ * $n % 9e6 } 1 .. 20_000 } 7919, 6917;
+	my $file = "$dir/marks.csv.gz";
+
+	declare($file, 'gz');
+	my @members = map { repeated($_) } @rows;
+	my @expected =
+	  map { write_file($file, @members[@$_]); marked('p') } [0], [1], [ 1, 0 ], [ 0, 0 ];
+
+	write_file($file, $members[0]);
+	is(marked('f'), $expected[0], 'a scan without marks');
+
+  SKIP:
+	{
+		skip 'no ISA-L', 12 if !glob("$states*");
+
+		is(marked('f'), "$expected[0] by marks", 'a session uses marks of another one');
+		write_file($file, $members[1]);
+		is(marked('f'), $expected[1], 'but not in a file that has changed');
+
+		# a file that grows has the marks that it had, as far as it is what it was
+		sql(q{ALTER FOREIGN TABLE f OPTIONS (ADD growing 'true')});
+		open my $more, '>>:raw', $file or die;
+		print $more $members[0];
+		close $more;
+		is(marked('f'), "$expected[2] by marks", 'a file has grown');
+		is(marked('f'), "$expected[2] by marks", 'and is read again');
+		unlink glob("$states*");
+		is(marked('f'), $expected[2], 'and again, without marks');
+		write_file($file, @members[ 0, 0 ]);
+		is(marked('f'), "$expected[3] by marks", 'other bytes between the same ends');
+		write_file($file, $members[0]);
+		is(marked('f'), $expected[0], 'a file is shorter');
+
+		sql(q{ALTER FOREIGN TABLE f OPTIONS (DROP growing)});
+		for my $name (glob("$states*"))
+		{
+			open my $states, '+<:raw', $name or die;
+			print $states "\0" x 90_000;
+			close $states;
+		}
+		is(marked('f'), "$expected[0] by marks", 'a state is lost');
+		is(marked('f'), $expected[0], 'so there are new marks');
+		write_file($_, 'x' x 100_000) for glob("$states*");
+		is(marked('f'), $expected[0], 'marks are lost');
+		is(marked('f'), "$expected[0] by marks", 'and made again');
+
+		# in all they have 64 MB
+		system("fallocate -l 65M $states.0.0") == 0 or die;
+		write_file($file, $members[1]);
+		is(marked('f'), $expected[1], 'other rows');
+		ok(!-e "$states.0.0", 'and there is room for marks');
+	}
+	unlink $file;
+}
 
 # Much input that makes no bytes: zero bytes behind gzip's members, skippable
 # frames of zstd and LZ4.  The files are sparse, and take minutes to read.

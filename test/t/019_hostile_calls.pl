@@ -58,6 +58,8 @@ my %functions = (
 			q('first'), q('{a}'), q('a > 1'), q('{"a": "a + 1"}'), q('ignore'), 'true' ] },
 	csv_gpu_next_run => {},
 	csv_gpu_pause => { nobody => qr/job "j" does not exist/ },
+	csv_gpu_open => { nobody => qr/permission denied for function csv_gpu_open/ },
+	csv_gpu_peek => { nobody => qr/permission denied for function csv_gpu_peek/ },
 	csv_gpu_positions => {},
 	csv_gpu_relation_in => { arguments => [ q('good'), '0', '0' ] },
 	csv_gpu_relation_out => { arguments => [q('good')] },
@@ -81,6 +83,7 @@ my %functions = (
 		nobody => qr/permission denied for function csv_gpu_unload/,
 		arguments => [ q('SELECT 1'), "'$directory/unloaded'", q('csv'), ('NULL') x 4, 'true', 'NULL', q('none'), 'NULL', q('1kB'), 'false', 'false', 'NULL', 'false', q('lf') ] },
 	csv_gpu_unschedule => { nobody => qr/job "j" does not exist/ },
+	csv_gpu_check_rights => { nobody => qr/permission denied for function csv_gpu_check_rights/ },
 	csv_gpu_warn_of_drop => { nobody => qr/permission denied for function csv_gpu_warn_of_drop/ });
 
 # Arguments as they should be: a foreign table for :source, its file for :file.
@@ -102,6 +105,7 @@ my %arguments = (
 	low => '0',
 	max_records => '1000',
 	mode => q('append'),
+	name => 'NULL',
 	names => q('{}'),
 	node => q('localhost'),
 	on_failure => q('SELECT 1'),
@@ -113,8 +117,10 @@ my %arguments = (
 	port => '1',
 	quartz => q('0 0 12 * * ?'),
 	rejects => q('rejects'),
+	rows => '1',
 	running => 'NULL',
 	schedule => q('* * * * *'),
+	server => 'NULL',
 	servers => q('{n}'),
 	source => ':source',
 	started => q('2026-01-01'),

@@ -66,7 +66,7 @@ sub rows
 }
 
 # functions that have other arguments in this version
-my @remade = qw(csv_gpu_load csv_gpu_load_file csv_gpu_run_load csv_gpu_schedule);
+my @remade = qw(csv_gpu_load csv_gpu_load_file csv_gpu_run_load csv_gpu_schedule csv_gpu_sniff);
 
 # ---- objects of users in a database of each version ----
 
