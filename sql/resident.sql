@@ -138,7 +138,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SELECT explain('SELECT max(md5(b)), sum(a) FROM shared');
 SELECT count(*), sum(a), max(md5(b)) FROM shared;
-SELECT line FROM explain('SELECT max(md5(b)) FROM shared WHERE a % 2 = 0', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Record|Resident';
+SELECT ltrim(line) AS line FROM explain('SELECT max(md5(b)) FROM shared WHERE a % 2 = 0', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') line WHERE line ~ 'Record|Resident';
 -- the columns of others are read and kept by one process
 SELECT csv_gpu_forget() > 0 AS forgot;
 SELECT explain('SELECT max(md5(b)), sum(a) FROM shared');

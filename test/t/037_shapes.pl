@@ -503,8 +503,8 @@ shape('UTF-16BE', wide('n', $wide_text), "\t", 1, names => 'id name', types => '
 shape("MySQL's quotes", qq{1,"a \\"b\\" c",5\n2,"d",\\N\n3,"e",7\n4,"f",8\n}, ',', 0, null_values => '{"\\\\N"}');
 shape('thousandths behind commas', "name;share\n" . rows(20, sub { sprintf "n%d;0,%03d", $_[0], $_[0] * 7 }), ';', 1, decimal_separator => ',', types => 'text numeric');
 shape('thousands or decimals', "kg\tday\n1,250\t13.03.2024\n2,500\t14.03.2024\n", "\t", 1, types => 'integer date', said => qr/assuming "," as thousands separator in column "kg"/);
-shape('one odd value', "id,n\n" . rows(40, sub { "$_[0]," . ($_[0] == 20 ? 'many' : $_[0]) }), ',', 1, types => 'integer text', said => qr/Column "n": 39 of 40 values are numbers, "many" is not/);
-shape('one odd date', "id,d\n" . rows(40, sub { sprintf "%d,2024-01-%s", $_[0], $_[0] == 3 ? 'xx' : sprintf '%02d', $_[0] % 28 + 1 }), ',', 1, types => 'integer text', said => qr/Column "d": 39 of 40 values are dates or times, "2024-01-xx" is not/);
+shape('one odd value', "id,n\n" . rows(40, sub { "$_[0]," . ($_[0] == 20 ? 'many' : $_[0]) }), ',', 1, types => 'integer text', said => qr/Column "n": 39 of 40 values are numbers, "many" \(line 21\) is not/);
+shape('one odd date', "id,d\n" . rows(40, sub { sprintf "%d,2024-01-%s", $_[0], $_[0] == 3 ? 'xx' : sprintf '%02d', $_[0] % 28 + 1 }), ',', 1, types => 'integer text', said => qr/Column "d": 39 of 40 values are dates or times, "2024-01-xx" \(line 4\) is not/);
 shape('house numbers', "street,no\n" . rows(40, sub { "s$_[0]," . ($_[0] % 4 ? $_[0] : "$_[0]a") }), ',', 1, types => 'text text', said => qr/^$/);
 shape('a footer, far behind', "id;name;sum\n" . rows(30_000, sub { "$_[0];name $_[0];$_[0],5" }) . "\nTotal;;450030000,5\nas of today\n", ';', 1, footer_rows => 2);
 shape('a footer, far behind, UTF-16LE', wide('v', "id;name;sum\n" . rows(30_000, sub { "$_[0];name $_[0];$_[0],5" }) . "\nTotal;;450030000,5\nas of today\n"), ';', 1, footer_rows => 2, encoding => 'UTF16LE');
