@@ -6,10 +6,9 @@
  *	1. csv_insert_open() and csv_insert_check() refuse relations and users.
  *	2. csv_insert_begin() chooses how rows go in.
  *	3. csv_insert_all() inserts the rows and their index entries, and fires
- *	triggers.
- *	   If rows go in by pages, the caller does this instead: it fills in the
- *	   slot for a row and calls csv_insert_row(), or csv_insert_run() for many
- *	   rows, and at the end csv_insert_end().
+ *	   triggers.  If rows go in by pages, the caller does this instead: it
+ *	   fills in the slot for a row and calls csv_insert_row(), or
+ *	   csv_insert_run() for many rows, and at the end csv_insert_end().
  */
 #ifndef CSV_INSERT_H
 #define CSV_INSERT_H

@@ -7,21 +7,20 @@
  * without times begin alike. A file has the bytes of a position if all bytes
  * before it are the same.  For the same inode that only grew, both ends do.
  *
- *	1. The name is known, and so is the inode, with the position's bytes: it
- *	goes on.  If
- *	   size and times are as they were, the file is not even opened.
- *	2. Another name has a position's inode and bytes: it was renamed, and goes
- *	on.
- *	3. A known name has another inode, but the position's bytes: it goes on.
+ *	1. The name is known, and so is the inode, with the position's bytes: the
+ *	   file goes on.  If size and times are as they were, it is not even opened.
+ *	2. Another name has a position's inode and bytes: the file was renamed, and
+ *	   goes on.
+ *	3. A known name has another inode, but the position's bytes: the file goes
+ *	   on.
  *	4. A known name has other bytes.  If a file without a position has the
- *	position's
- *	   bytes, and the file of the name is shorter or begins with another record,
- *	   then that file goes on, and the name's file is new.  Otherwise it was
- *	   rewritten.
- *	5. A new name, or a known name whose file is new: it is a compressed copy of
- *	another
- *	   file; or it has the bytes and the time of a position whose name is gone,
- *	   and goes on; or it may be a copy in the making, and waits; or it is new.
+ *	   position's bytes, and the file of the name is shorter or begins with
+ *	   another record, then that file goes on, and the name's file is new.
+ *	   Otherwise it was rewritten.
+ *	5. A new name, or a known name whose file is new: the file is a compressed
+ *	   copy of another file; or it has the bytes and the time of a position
+ *	   whose name is gone, and goes on; or it may be a copy in the making, and
+ *	   waits; or it is new.
  *
  * A NOTICE tells each choice by bytes.  Nothing is told, and no ERROR raised,
  * before all files are decided: if one was replaced meanwhile, everything
