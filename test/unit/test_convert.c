@@ -866,25 +866,35 @@ TEST(timestamps_in_their_spellings)
 						 "2000-01-01 00:00:00.1234", &entry));
 }
 
+typedef struct Moment
+{
+	const char *text;
+	int64_t		value;
+} Moment;
+
+static void
+expect_moments(CsvKind kind, const Moment *cases, size_t ncases)
+{
+	Entry		entry;
+
+	for (size_t i = 0; i < ncases; i++)
+	{
+		if (!convert(kind, -1, 0, '.', cases[i].text, &entry))
+			fail_msg("%s was not taken", cases[i].text);
+		assert_int_equal(entry.int8, cases[i].value);
+	}
+}
+
 TEST(times)
 {
-	static const struct
-	{
-		const char *text;
-		int64_t		value;
-	}			cases[] = {
+	static const Moment cases[] = {
 		{"00:00", 0}, {"23:59", SECONDS(86340)}, {"01:02:03", SECONDS(3723)},
 		{" 23:59:59.999999 ", SECONDS(86400) - 1}, {"00:00:00.5", 500000},
 		{"12:34:56.000007", SECONDS(45296) + 7}
 	};
 	Entry		entry;
 
-	for (size_t i = 0; i < LENGTH(cases); i++)
-	{
-		if (!convert(CSV_KIND_TIME, -1, 0, '.', cases[i].text, &entry))
-			fail_msg("%s was not taken", cases[i].text);
-		assert_int_equal(entry.int8, cases[i].value);
-	}
+	expect_moments(CSV_KIND_TIME, cases, LENGTH(cases));
 	EXPECT_DOUBTFUL(CSV_KIND_TIME,
 					"", "1:00", "24:00", "24:00:00", "00:60", "00:00:60", "00:00:", "00:00:0",
 					"00:00:00.", "00:00:00.1234567", "00:00.5", "0000", "000000", "00.00",
@@ -895,11 +905,7 @@ TEST(times)
 
 TEST(timestamps_with_a_zone)
 {
-	static const struct
-	{
-		const char *text;
-		int64_t		value;
-	}			cases[] = {
+	static const Moment cases[] = {
 		{"2000-01-01 00:00Z", 0},
 		{"2000-01-01T00:00:00Z", 0},
 		{"2000-01-01T00:00:00.000001Z", 1},
@@ -915,14 +921,8 @@ TEST(timestamps_with_a_zone)
 		{"0001-01-01 00:00:00+15:59", -DAYS(730119) - SECONDS(57540)},
 		{"9999-12-31 23:59:59-15:59", DAYS(2921940) + SECONDS(57539)},
 	};
-	Entry		entry;
 
-	for (size_t i = 0; i < LENGTH(cases); i++)
-	{
-		if (!convert(CSV_KIND_TIMESTAMPTZ, -1, 0, '.', cases[i].text, &entry))
-			fail_msg("%s was not taken", cases[i].text);
-		assert_int_equal(entry.int8, cases[i].value);
-	}
+	expect_moments(CSV_KIND_TIMESTAMPTZ, cases, LENGTH(cases));
 	EXPECT_DOUBTFUL(CSV_KIND_TIMESTAMPTZ,
 					"2000-01-01", "2000-01-01Z", "2000-01-01+01", "2000-01-01 00:00",
 					"2000-01-01 00:00:00", "2000-01-01 00:00:00+", "2000-01-01 00:00:00+1",
