@@ -892,10 +892,11 @@ remove_file(const Write *write, const char *path)
 	if (!write->rights.given[CSV_ACCESS_WRITE])
 		return unlink(path);
 	at = open(csv_directory_of(path), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (at < 0 || fstat(at, &st) != 0)
+	if (at < 0)
 		return -1;
 	errno = ESTALE;
-	result = st.st_dev == write->place.dev && st.st_ino == write->place.ino ?
+	result = fstat(at, &st) == 0 && st.st_dev == write->place.dev &&
+		st.st_ino == write->place.ino ?
 		unlinkat(at, last_dir_separator(path) + 1, 0) : -1;
 	close(at);
 	return result;

@@ -226,19 +226,27 @@ close_found(int fd)
 	errno = error;
 }
 
+/* a descriptor that stands for a file whose name is allowed, too */
+static int
+find_named(const CsvRights *rights, const char *name, CsvAccess access)
+{
+	bool		outside;
+
+	errno = EACCES;
+	return csv_is_allowed(rights, name, access) ?
+		find_allowed(rights, name, NULL, access, &outside) : -1;
+}
+
 int
 csv_rights_stat(const CsvRights *rights, const char *name, CsvAccess access,
 				struct stat *st)
 {
-	bool		outside;
 	int			fd;
 	int			result;
 
 	if (!rights->given[access])
 		return stat(name, st);
-	errno = EACCES;
-	fd = csv_is_allowed(rights, name, access) ?
-		find_allowed(rights, name, NULL, access, &outside) : -1;
+	fd = find_named(rights, name, access);
 	if (fd < 0)
 		return -1;
 	result = fstat(fd, st);
@@ -250,15 +258,12 @@ int
 csv_rights_open(const CsvRights *rights, const char *name, int flags)
 {
 	char		link[32];
-	bool		outside;
 	int			found;
 	int			fd;
 
 	if (!rights->given[CSV_ACCESS_READ])
 		return open(name, flags);
-	errno = EACCES;
-	found = csv_is_allowed(rights, name, CSV_ACCESS_READ) ?
-		find_allowed(rights, name, NULL, CSV_ACCESS_READ, &outside) : -1;
+	found = find_named(rights, name, CSV_ACCESS_READ);
 	if (found < 0)
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
